@@ -1,0 +1,116 @@
+// Makes a checkout runnable: Node 24 where the system has an older one, and the locked dependencies.
+// Plain JavaScript, no imports outside node: — it runs before anything is installed, on whatever Node there is (>= 18).
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NODE = "24.21.0";
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const toolDir = join(root, ".node"); // outside node_modules: npm ci empties that
+const packaged = join(toolDir, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
+const linked = join(root, "node_modules", ".bin", "node");
+const own = Number(process.versions.node.split(".")[0]) >= 24 && process.execPath !== packaged;
+
+if (process.argv[2] === "--link") link();
+else if (!isCurrent()) alone(() => isCurrent() || install());
+else if (!own && !existsSync(linked)) link();
+
+/** One setup at a time per checkout: a second one waits, and takes over from one that died. */
+function alone(work) {
+  const file = join(root, ".setup-lock");
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: "wx" });
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    const owner = Number(readText(file));
+    if (owner && !isAlive(owner)) rmSync(file, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+  process.on("exit", () => rmSync(file, { force: true }));
+  work();
+}
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+function readText(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Compares the lock with the one npm keeps of what it installed: right also after a plain `npm ci`, and cheap. */
+function isCurrent() {
+  const installed = parse(join(root, "node_modules", ".package-lock.json"))?.packages;
+  if (!installed || (!own && versionOf(packaged) !== `v${NODE}`)) return false;
+  const wanted = Object.entries(parse(join(root, "package-lock.json")).packages);
+  return wanted.every(
+    ([path, { version, optional }]) => path === "" || optional || installed[path]?.version === version,
+  );
+}
+
+function link() {
+  if (own || !existsSync(packaged)) return;
+  rmSync(linked, { force: true });
+  mkdirSync(dirname(linked), { recursive: true });
+  symlinkSync(packaged, linked);
+}
+
+function install() {
+  if (!own && versionOf(packaged) !== `v${NODE}`) {
+    say(`Node ${process.versions.node} is older than 24: installing Node ${NODE} into .node/`);
+    mkdirSync(toolDir, { recursive: true });
+    writeFileSync(join(toolDir, "package.json"), '{"private":true}\n');
+    npm(process.execPath, toolDir, [
+      "install",
+      "--no-save",
+      "--no-package-lock",
+      `node-${process.platform}-${process.arch}@${NODE}`,
+    ]);
+  }
+  const node = existsSync(packaged) && !own ? packaged : process.execPath;
+  say("installing the locked dependencies");
+  npm(node, root, ["ci"]);
+  link();
+}
+
+/** Runs npm itself under `node`, so that engine checks and lifecycle scripts see that version. */
+function npm(node, cwd, args) {
+  const cli = process.env.npm_execpath?.endsWith("npm-cli.js") ? [node, [process.env.npm_execpath]] : ["npm", []];
+  const env = { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH, npm_config_loglevel: "error" };
+  delete env.npm_config_local_prefix;
+  delete env.npm_config_prefix;
+  const { status, error } = spawnSync(cli[0], [...cli[1], ...args, "--no-audit", "--no-fund"], {
+    cwd,
+    env,
+    stdio: ["ignore", 2, 2],
+  });
+  if (error ?? status !== 0) {
+    say(`npm ${args[0]} failed (${error?.message ?? `exit ${status}`})`);
+    process.exit(1);
+  }
+}
+function versionOf(node) {
+  const version = parse(join(dirname(dirname(node)), "package.json"))?.version;
+  return version && existsSync(node) ? `v${version}` : undefined;
+}
+function parse(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+function say(text) {
+  process.stderr.write(`setup: ${text}\n`);
+}
