@@ -1,0 +1,77 @@
+/**
+ * Why git, or a terminal, would not take this name for a branch, as a sentence; undefined where it is fine. These are
+ * the rules of `git check-ref-format --branch`, and a length that leaves room for the folders of the file system.
+ */
+export function branchNameProblem(name: string): string | undefined {
+  if (name === "") return "A branch needs a name.";
+  const problem = rules.find(([broken]) => broken(name))?.[1];
+  return problem && `The branch name ${shown(name)} ${problem}.`;
+}
+
+const rules: readonly (readonly [broken: (name: string) => boolean, problem: string])[] = [
+  [(name) => new TextEncoder().encode(name).length > 200, "is longer than 200 bytes"],
+  [(name) => !name.isWellFormed(), "contains half of a character pair, which is no valid text"],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  [(name) => /[\x00-\x1f\x7f]/.test(name), "contains a control character"],
+  [(name) => name.includes(" "), "contains a space"],
+  [(name) => /[~^:?*[\\]/.test(name), "contains one of ~ ^ : ? * [ \\"],
+  [(name) => name.startsWith("-"), "begins with a hyphen, so commands would take it for an option"],
+  [(name) => name.startsWith("/") || name.endsWith("/"), "begins or ends with a slash"],
+  [(name) => name.includes("//"), "contains two slashes in a row"],
+  [(name) => name.includes(".."), "contains two dots in a row"],
+  [(name) => name.endsWith("."), "ends with a dot"],
+  [(name) => name.startsWith(".") || name.includes("/."), "has a part that begins with a dot"],
+  [(name) => name.endsWith(".lock") || name.includes(".lock/"), "has a part that ends with .lock"],
+  [(name) => name.includes("@{"), "contains @{"],
+  [(name) => name === "@" || name === "HEAD", "means the present commit to git"],
+];
+
+/** The branch a task has until somebody gives it a better name. */
+export function defaultBranch(id: string): string {
+  return `signalbox/${id}`;
+}
+
+export function isDefaultBranch(branch: string, id: string): boolean {
+  return branch === defaultBranch(id);
+}
+
+/** What the branch of an issue with these labels begins with; of several labels the first in this order counts. */
+export function prefixForLabels(labels: readonly string[]): string {
+  const names = new Set(labels.map((label) => label.trim().toLowerCase()));
+  if (names.has("bug")) return "fix";
+  return ["docs", "refactor", "test"].find((name) => names.has(name)) ?? "feature";
+}
+
+/** Makes any text a part of a branch name: `[a-z0-9-]`, at most `max` characters, cut between words where possible. */
+export function slug(text: string, max = 40): string {
+  const plain = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\p{M}'’]/gu, "")
+    .replace(/[ßæœøłđðþı]/g, (letter) => letters[letter] ?? "");
+  const words = plain.split(/[^a-z0-9]+/).filter((word) => word !== "");
+  let result = (words[0] ?? "").slice(0, max);
+  for (const word of words.slice(1)) {
+    if (result.length + 1 + word.length > max) break;
+    result += `-${word}`;
+  }
+  return result === "" ? "task" : result;
+}
+
+/** Letters that Unicode does not take apart. */
+const letters: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+};
+
+/** In quotes, with nothing invisible, and short enough for a line. */
+function shown(name: string): string {
+  return JSON.stringify(name.length > 60 ? `${name.slice(0, 57)}…` : name);
+}

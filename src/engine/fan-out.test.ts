@@ -1,0 +1,310 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Child, type FanOutOptions, type Item, nextChildren, readItems } from "./fan-out.ts";
+
+/** `plan("a", "b:a", "c:a,b")`: b needs a, c needs both. */
+function plan(...lines: readonly string[]): readonly Item[] {
+  return lines.map((line) => {
+    const [id = "", needs] = line.split(":");
+    return { id, title: id, description: "", needs: needs?.split(",") ?? [] };
+  });
+}
+
+/** `at("a done", "b failed 2")`: b has been started twice. */
+function at(...lines: readonly string[]): readonly Child[] {
+  return lines.map((line) => {
+    const [id = "", state, tries = state === "waiting" ? 0 : 1] = line.split(" ");
+    return { id, state: state as Child["state"], tries: Number(tries) };
+  });
+}
+
+const base: FanOutOptions = { parallel: 2, waves: false, policy: "continue" };
+const nothing = { start: [], retry: [], skip: [], stop: [], over: undefined };
+
+describe("reading items", () => {
+  test("needs and description may be left out, and a need counts once", () => {
+    const value = [
+      { id: "a", title: "A" },
+      { id: "b", title: "B", description: "Pour", needs: ["a", "a"], size: 3 },
+    ];
+    expect(readItems(value)).toEqual({
+      ok: true,
+      items: [
+        { id: "a", title: "A", description: "", needs: [] },
+        { id: "b", title: "B", description: "Pour", needs: ["a"] },
+      ],
+    });
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "items must be a list, but is nothing JSON knows."],
+    [{ id: "a" }, "items must be a list, but is an object."],
+    [[], "items must have at least 1 item, but has 0."],
+    [["a"], 'items[0] must be an object, but is "a".'],
+    [[{ id: 7, title: "A" }], "items[0].id must be text, but is 7."],
+    [[{ id: "", title: "A" }], "items[0].id must have at least 1 character, but has 0."],
+    [[{ id: "x".repeat(101), title: "A" }], "items[0].id must have at most 100 characters, but has 101."],
+    [[{ id: "a" }], "items[0].title is missing."],
+    [[{ id: "a", title: "A", needs: "b" }], 'items[0].needs must be a list, but is "b".'],
+    [plan("a", "b", "a"), "Two items have the id a."],
+    [plan("a", "b:x"), "b needs x, which is not among the items."],
+    [plan("a:a"), "a needs itself."],
+    [plan("a:b", "b:a"), "a needs b, b needs a."],
+    [plan("x:a", "ok", "a:ok,b", "b:c", "c:a"), "a needs b, b needs c, c needs a."],
+  ])("%j: %s", (value, problem) => {
+    expect(readItems(value)).toEqual({ ok: false, problem });
+  });
+
+  test("names from the prototype are ids like others", () => {
+    expect(readItems(plan("__proto__", "constructor:__proto__")).ok).toBe(true);
+    expect(readItems(plan("a:constructor")).ok).toBe(false);
+  });
+
+  test("a long chain is read, and a long circle is found", () => {
+    const chain = Array.from({ length: 5_000 }, (_, index) => (index === 0 ? "0" : `${index}:${index - 1}`));
+    expect(readItems(plan(...chain)).ok).toBe(true);
+    expect(readItems(plan("0:4999", ...chain.slice(1)))).toEqual({
+      ok: false,
+      problem: expect.stringMatching(/^0 needs 4999, 4999 needs 4998, .*, …, 1 needs 0\.$/),
+    });
+  });
+
+  test("nothing makes it throw", () => {
+    fc.assert(fc.property(fc.anything(), (value) => typeof readItems(value).ok === "boolean"));
+  });
+});
+
+describe("what comes next", () => {
+  test("a child starts as soon as its own needs are done", () => {
+    const items = plan("a", "b", "c:a", "d:b");
+    expect(nextChildren(items, [], base)).toEqual({ ...nothing, start: ["a", "b"] });
+    expect(nextChildren(items, at("a done", "b running"), base)).toEqual({ ...nothing, start: ["c"] });
+  });
+
+  test("with waves it starts when the wave before has ended", () => {
+    const items = plan("a", "b", "c:a", "d:b");
+    const waves = { ...base, waves: true };
+    expect(nextChildren(items, at("a done", "b running"), waves)).toEqual(nothing);
+    expect(nextChildren(items, at("a done", "b done"), waves)).toEqual({ ...nothing, start: ["c", "d"] });
+    expect(nextChildren(items, at("a done", "b failed"), waves)).toEqual({ ...nothing, start: ["c"], skip: ["d"] });
+  });
+
+  test("a wave has not ended while one of it is to be tried again", () => {
+    const options: FanOutOptions = { ...base, waves: true, policy: "retry" };
+    const next = nextChildren(plan("a", "b", "c:a"), at("a done", "b failed"), options);
+    expect(next).toEqual({ ...nothing, retry: ["b"] });
+  });
+
+  test("the longest remaining path goes first, and of equals the first in the file", () => {
+    const items = plan("short", "also", "long", "middle:long", "end:middle");
+    expect(nextChildren(items, [], base).start).toEqual(["long", "short"]);
+    expect(nextChildren(items, [], { ...base, parallel: 3 }).start).toEqual(["long", "short", "also"]);
+  });
+
+  test("running children take up slots", () => {
+    expect(nextChildren(plan("a", "b", "c"), at("a running"), base).start).toEqual(["b"]);
+    expect(nextChildren(plan("a", "b", "c"), at("a running", "b running"), base)).toEqual(nothing);
+    expect(nextChildren(plan("a", "b", "c"), at("a running", "b running"), { ...base, parallel: 1 })).toEqual(nothing);
+  });
+
+  test("a number of slots that makes no sense is one slot", () => {
+    for (const parallel of [0, -3, 1.9, Number.NaN]) {
+      expect(nextChildren(plan("a", "b"), [], { ...base, parallel }).start).toEqual(["a"]);
+    }
+  });
+
+  test("when all are done it is over", () => {
+    expect(nextChildren(plan("a", "b:a"), at("a done", "b done"), base).over).toEqual({
+      word: "ok",
+      done: 2,
+      failed: 0,
+      reason: "2 of 2 done.",
+    });
+  });
+
+  test("continue goes on without the failed child and everything that needs it", () => {
+    const items = plan("a", "b:a", "c:b", "d", "e:d");
+    const first = nextChildren(items, at("a failed", "d done"), base);
+    expect(first).toEqual({ ...nothing, start: ["e"], skip: ["b", "c"] });
+    const last = nextChildren(items, at("a failed", "b skipped", "c skipped", "d done", "e done"), base);
+    expect(last.over).toEqual({ word: "ok", done: 2, failed: 3, reason: "2 of 5 done. Failed: a. Skipped: b, c." });
+  });
+
+  test("what is to be skipped now counts as failed at once", () => {
+    const next = nextChildren(plan("a", "b:a"), at("a failed"), base);
+    expect(next).toEqual({
+      ...nothing,
+      skip: ["b"],
+      over: { word: "ok", done: 0, failed: 2, reason: "0 of 2 done. Failed: a. Skipped: b." },
+    });
+  });
+
+  test("retry tries a failed child once more, then goes on without it", () => {
+    const options: FanOutOptions = { ...base, policy: "retry" };
+    const items = plan("a", "b:a");
+    expect(nextChildren(items, at("a failed 1"), options)).toEqual({ ...nothing, retry: ["a"] });
+    expect(nextChildren(items, at("a running 2"), options)).toEqual(nothing);
+    expect(nextChildren(items, at("a failed 2"), options)).toMatchObject({
+      retry: [],
+      skip: ["b"],
+      over: { word: "ok" },
+    });
+  });
+
+  test("a retry waits for a slot, and its longer path gives it the first", () => {
+    const options: FanOutOptions = { parallel: 1, waves: false, policy: "retry" };
+    expect(nextChildren(plan("a", "b", "c:b"), at("a running", "b failed"), options)).toEqual(nothing);
+    expect(nextChildren(plan("a", "b", "c:b"), at("b failed"), options)).toEqual({ ...nothing, retry: ["b"] });
+  });
+
+  test("stop ends the running, skips the rest, and is over with an error when none runs", () => {
+    const options: FanOutOptions = { ...base, policy: "stop" };
+    const items = plan("a", "b", "c", "d");
+    expect(nextChildren(items, at("a failed", "b running", "c done"), options)).toEqual({
+      ...nothing,
+      skip: ["d"],
+      stop: ["b"],
+    });
+    expect(nextChildren(items, at("a failed", "b skipped", "c done", "d skipped"), options).over).toEqual({
+      word: "error",
+      done: 1,
+      failed: 3,
+      reason: "1 of 4 done. Failed: a. Skipped: b, d.",
+    });
+  });
+});
+
+/** Items that need only earlier ones, in a shuffled order. */
+const plans = fc
+  .array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 1, maxLength: 14 })
+  .map((all) =>
+    all.map((needs, index): Item => {
+      const earlier = index === 0 ? [] : needs.map((need) => `i${need % index}`);
+      return { id: `i${index}`, title: "", description: "", needs: [...new Set(earlier)] };
+    }),
+  )
+  .chain((items) => fc.shuffledSubarray(items, { minLength: items.length }));
+
+const anyOptions: fc.Arbitrary<FanOutOptions> = fc.record({
+  parallel: fc.integer({ min: 1, max: 5 }),
+  waves: fc.boolean(),
+  policy: fc.constantFrom("retry", "continue", "stop"),
+});
+
+/** Plays a fan-out to its end. In each tick, what `nextChildren` says is done, then what `endsNow` says ends. */
+function play(
+  items: readonly Item[],
+  options: FanOutOptions,
+  endsNow: (child: Child) => "done" | "failed" | undefined,
+) {
+  const children = new Map<string, Child>(items.map(({ id }) => [id, { id, state: "waiting", tries: 0 }]));
+  const set = (id: string, change: Partial<Child>) => children.set(id, { ...(children.get(id) as Child), ...change });
+  const together: string[][] = [];
+  for (let tick = 0; ; tick++) {
+    expect(tick).toBeLessThan(items.length * 20 + 20);
+    const now = [...children.values()];
+    const next = nextChildren(items, now, options);
+    expect(nextChildren(items, now.toReversed(), options)).toEqual(next);
+    for (const id of [...next.start, ...next.retry]) {
+      const needs = items.find((item) => item.id === id)?.needs ?? [];
+      expect(needs.map((need) => children.get(need)?.state)).toEqual(needs.map(() => "done"));
+      set(id, { state: "running", tries: (children.get(id)?.tries ?? 0) + 1 });
+    }
+    for (const id of [...next.skip, ...next.stop]) set(id, { state: "skipped" });
+    const running = [...children.values()].filter(({ state }) => state === "running");
+    expect(running.length).toBeLessThanOrEqual(options.parallel);
+    if (next.over !== undefined) {
+      expect(running).toEqual([]);
+      return { children: [...children.values()], over: next.over, ticks: tick, together };
+    }
+    together.push(running.map(({ id }) => id));
+    for (const child of running) {
+      const state = endsNow(child);
+      if (state !== undefined) set(child.id, { state });
+    }
+  }
+}
+
+/** How long each try of a child takes, and whether it fails. */
+const fates = fc.array(fc.record({ ticks: fc.integer({ min: 1, max: 4 }), fails: fc.boolean() }), {
+  minLength: 40,
+  maxLength: 40,
+});
+type Fates = readonly { readonly ticks: number; readonly fails: boolean }[];
+
+function fated(list: Fates) {
+  const age = new Map<string, number>();
+  return (child: Child) => {
+    const key = `${child.id}/${child.tries}`;
+    const fate = list[(Number(child.id.slice(1)) * 2 + child.tries) % list.length];
+    age.set(key, (age.get(key) ?? 0) + 1);
+    if ((age.get(key) ?? 0) < (fate?.ticks ?? 1)) return undefined;
+    return fate?.fails ? "failed" : "done";
+  };
+}
+
+describe("any plan, played to its end", () => {
+  test("ends with every child done, failed or skipped, within the slots, needs first", () => {
+    fc.assert(
+      fc.property(plans, anyOptions, fates, (items, options, list) => {
+        const { children, over } = play(items, options, fated(list));
+        const done = children.filter(({ state }) => state === "done").length;
+        expect(children.filter(({ state }) => state === "waiting" || state === "running")).toEqual([]);
+        expect(over).toMatchObject({ done, failed: items.length - done });
+        const wasStopped = options.policy === "stop" && done < items.length;
+        expect(over.word).toBe(wasStopped ? "error" : "ok");
+        for (const { tries } of children) expect(tries).toBeLessThanOrEqual(options.policy === "retry" ? 2 : 1);
+      }),
+    );
+  });
+
+  test("goes the same way each time", () => {
+    fc.assert(
+      fc.property(plans, anyOptions, fates, (items, options, list) => {
+        expect(play(items, options, fated(list))).toEqual(play(items, options, fated(list)));
+      }),
+    );
+  });
+
+  test("skips only what needs, directly or not, something that failed", () => {
+    fc.assert(
+      fc.property(plans, fc.integer({ min: 1, max: 5 }), fates, (items, parallel, list) => {
+        const { children } = play(items, { parallel, waves: false, policy: "continue" }, fated(list));
+        const stateOf = new Map(children.map(({ id, state }) => [id, state]));
+        for (const { id, needs } of items) {
+          const isBlocked = needs.some((need) => stateOf.get(need) !== "done");
+          expect(stateOf.get(id) === "skipped").toBe(isBlocked);
+        }
+      }),
+    );
+  });
+
+  test("takes at most twice as long as the best plan could", () => {
+    fc.assert(
+      fc.property(plans, fc.integer({ min: 1, max: 5 }), (items, parallel) => {
+        const { ticks } = play(items, { parallel, waves: false, policy: "continue" }, () => "done");
+        const least = Math.max(longestPath(items), Math.ceil(items.length / parallel));
+        expect(ticks).toBeGreaterThanOrEqual(least);
+        expect(ticks).toBeLessThanOrEqual(2 * least);
+      }),
+    );
+  });
+
+  test("with waves, nothing starts before everything of a lower level has ended", () => {
+    fc.assert(
+      fc.property(plans, fc.integer({ min: 1, max: 5 }), fates, (items, parallel, list) => {
+        const { together } = play(items, { parallel, waves: true, policy: "continue" }, fated(list));
+        const levels = together.map((ids) => new Set(ids.map((id) => longestPath(items, id))));
+        for (const level of levels) expect(level.size).toBe(1);
+        const inTime = levels.flatMap((level) => [...level]);
+        expect(inTime).toEqual(inTime.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+/** The items on the longest way to an item, or to any. */
+function longestPath(items: readonly Item[], id?: string): number {
+  const ends = items.filter((item) => id === undefined || item.id === id);
+  return Math.max(...ends.map(({ needs }) => 1 + Math.max(0, ...needs.map((need) => longestPath(items, need)))));
+}

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openFence, sectionStarts } from "./section-starts.ts";
+
+function headings(...lines: readonly string[]): readonly string[] {
+  const text = lines.join("\n");
+  return sectionStarts(text).starts.map((start) => text.slice(start + 3).split("\n")[0] ?? "");
+}
+
+test("a section starts with ## and a space at the start of a line", () => {
+  expect(headings("## A", "text ## no", " ## no", "##no", "### no", "# no", "## B")).toEqual(["A", "B"]);
+});
+
+test("a heading in a closed fence starts no section", () => {
+  expect(headings("## A", "```", "## no", "```", "## B")).toEqual(["A", "B"]);
+  expect(headings("## A", "~~~~ sh", "## no", "~~~~~", "## B")).toEqual(["A", "B"]);
+  expect(headings("   ```", "## no", "  ```  ", "## B")).toEqual(["B"]);
+});
+
+test("a fence is closed only by one of the same mark that is as long and has nothing behind it", () => {
+  expect(headings("````md", "```", "## no", "```", "````", "## B")).toEqual(["B"]);
+  expect(headings("```", "~~~", "## no", "```", "## B")).toEqual(["B"]);
+  expect(headings("````", "```", "## no", "````", "## B")).toEqual(["B"]);
+});
+
+test("four spaces, two marks or text in front make no fence, nor does inline code", () => {
+  expect(headings("    ```", "## A", "``", "## B", "x ```", "## C", "```code```", "## D")).toEqual([
+    "A",
+    "B",
+    "C",
+    "D",
+  ]);
+});
+
+test("a fence that nothing closes ends with its section", () => {
+  expect(headings("## A", "```", "code", "## B", "## C")).toEqual(["A", "B", "C"]);
+});
+
+test("a forgotten fence does not shift the pairs of the sections below", () => {
+  const fenced = ["```", "code", "```"];
+  expect(headings("## A", "```", "## B", ...fenced, "## C", ...fenced, ...fenced)).toEqual(["A", "B", "C"]);
+  expect(headings("## A", "```", "## B", "```ts", "code", "```", "## C")).toEqual(["A", "B", "C"]);
+  expect(headings("## A", ...fenced, "~~~", "## B", "~~~", "~~~", "## C", ...fenced)).toEqual(["A", "B", "C"]);
+});
+
+test("a forgotten fence does not show what a closed one above it hides", () => {
+  expect(headings("## A", "```", "## no", "```", "## B", "```", "## C")).toEqual(["A", "B", "C"]);
+});
+
+test("of documents whose sections close their fences, any one fence can be left out or added without harm", () => {
+  const fence = fc.constantFrom("```", "````", "~~~", "```ts", "~~~~ sh");
+  const block = fence.map((open) => [open, "code", open.replace(/[^`~]/g, "")]);
+  const section = fc.array(fc.oneof(block, fc.constant(["text"])), { maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(section, { minLength: 1, maxLength: 5 }), fc.nat(), fence, (sections, where, forgotten) => {
+      const lines = sections.map((blocks, index) => [`## ${index}`, ...blocks.flat()]);
+      (lines[where % lines.length] ?? []).push(forgotten);
+      expect(headings(...lines.flat())).toEqual(sections.map((_, index) => String(index)));
+    }),
+  );
+});
+
+test("where all fences are closed, the reading is Markdown's", () => {
+  const line = fc.constantFrom("```", "````", "~~~", "## H", "text");
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 14 }), (lines) => {
+      fc.pre(openFence(lines.join("\n")) === undefined);
+      expect(headings(...lines)).toEqual(markdownHeadings(lines));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("knows which fence a text leaves open", () => {
+  expect(openFence("```ts\ncode")).toBe("```");
+  expect(openFence("~~~~\n```")).toBe("~~~~");
+  expect(openFence("```\r\ncode\r\n```\r\n")).toBeUndefined();
+  expect(openFence("text")).toBeUndefined();
+});
+
+test("takes linear time for texts made of fences", () => {
+  for (const lines of [
+    ["```a", "## x"],
+    ["```", "## x", "~~~"],
+    ["````a", "## x", "```", "~~~~"],
+    ["~~~", "`````b", "## x"],
+  ]) {
+    const text = `${lines.join("\n")}\n`.repeat(20_000);
+    expect(sectionStarts(text).starts.length).toBeGreaterThanOrEqual(0);
+  }
+  const shrinking = Array.from({ length: 600 }, (_, index) => `${"`".repeat(603 - index)}a\n## x\n`).join("");
+  expect(sectionStarts(shrinking).starts).toHaveLength(600);
+});
+
+function markdownHeadings(lines: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  let open: string | undefined;
+  for (const line of lines) {
+    if (line.startsWith("## ")) {
+      if (open === undefined) found.push(line.slice(3));
+    } else if (/^(?:`{3}|~{3})/.test(line)) {
+      if (open === undefined) open = line;
+      else if (line.startsWith(open)) open = undefined;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,172 @@
+import { fingerprint } from "./fingerprint.ts";
+import { frontmatterBlock, frontmatterValues } from "./frontmatter-block.ts";
+import { openFence, sectionStarts } from "./section-starts.ts";
+
+/** TASK.md: frontmatter that the engine renders, and a body that agents and people write. */
+export interface TaskDocument {
+  /** What stands behind each key, as written; not to be trusted, since agents can edit it. No prototype. */
+  readonly frontmatter: Readonly<Record<string, string>>;
+  /** The body above the first section, as written. */
+  readonly preamble: string;
+  readonly sections: readonly Section[];
+  /** Of sections with the same heading the last one, which is the one that counts. */
+  readonly byHeading: ReadonlyMap<string, Section>;
+  readonly eol: "\n" | "\r\n";
+}
+
+export interface Section {
+  /** Without `## `. */
+  readonly heading: string;
+  /** Without blanks around it, with line feeds only, and with every fence closed: it can be put anywhere. */
+  readonly body: string;
+  /** Of the body. */
+  readonly fingerprint: string;
+  /** The heading's line and all lines up to the next section, as written. */
+  readonly source: string;
+}
+
+/** Takes a document apart. Every text is a document, and nothing of its body is lost. */
+export function parseTaskDocument(text: string): TaskDocument {
+  const start = text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
+  const line = text.indexOf("\n");
+  const eol = line > 0 && text.charCodeAt(line - 1) === CARRIAGE_RETURN ? "\r\n" : "\n";
+  const block = frontmatterBlock(text, start);
+  return parseBody(text, block?.body ?? start, eol, () =>
+    block === undefined ? none : frontmatterValues(text, block),
+  );
+}
+
+/** The body as written: what follows the frontmatter. */
+export function bodyOf(document: TaskDocument): string {
+  let text = document.preamble;
+  for (const section of document.sections) text += section.source;
+  return text;
+}
+
+/**
+ * Puts a body under a heading: in place of the last section of that name, or at the end. No other section changes. A
+ * body cannot open a section of its own (its `## ` becomes `### `) nor leave a fence open: what is quoted from an issue
+ * or from another role must not pass for evidence.
+ */
+export function withSection(document: TaskDocument, heading: string, body: string): TaskDocument {
+  const name = heading.replace(/[\r\n]+/g, " ").trim();
+  const content = contained(body);
+  const present = document.byHeading.get(name);
+  if (present?.body === content) return document;
+
+  const { eol } = document;
+  const written = eol === "\n" ? content : content.replaceAll("\n", eol);
+  const added = `## ${name}${eol}${written === "" ? "" : eol + written + eol}`;
+  // A fence that was forgotten above would be closed by the first one in the new body and hide it.
+  let text = closed(document.preamble, eol);
+  for (const section of document.sections) {
+    if (section !== present) text += closed(section.source, eol);
+    else text += section === document.sections.at(-1) ? added : added + eol;
+  }
+  if (present === undefined) text = ended(text, eol) + added;
+  return parseBody(text, 0, eol, () => document.frontmatter);
+}
+
+/** Writes the sections of these headings that stand in `from`, a role's own file, into the document. */
+export function takeSections(document: TaskDocument, from: TaskDocument, headings: readonly string[]): TaskDocument {
+  let result = document;
+  for (const section of from.sections) {
+    if (!headings.includes(section.heading) || from.byHeading.get(section.heading) !== section) continue;
+    result = withSection(result, section.heading, section.body);
+  }
+  return result;
+}
+
+function parseBody(
+  text: string,
+  from: number,
+  eol: TaskDocument["eol"],
+  values: () => TaskDocument["frontmatter"],
+): TaskDocument {
+  const { starts, fencesClosed } = sectionStarts(text, from);
+  const sections: Section[] = [];
+  const byHeading = new Map<string, Section>();
+  for (let index = 0; index < starts.length; index++) {
+    const section = parseSection(text, starts[index] ?? 0, starts[index + 1] ?? text.length, fencesClosed);
+    sections.push(section);
+    byHeading.set(section.heading, section);
+  }
+  let frontmatter: TaskDocument["frontmatter"] | undefined;
+  return {
+    // Gates do not read it, and reading it takes as long as all the rest.
+    get frontmatter() {
+      frontmatter ??= values();
+      return frontmatter;
+    },
+    preamble: text.slice(from, starts[0]),
+    sections,
+    byHeading,
+    eol,
+  };
+}
+
+function parseSection(text: string, start: number, end: number, fencesClosed: boolean): Section {
+  const line = text.indexOf("\n", start);
+  const below = line === -1 ? end : line;
+  const heading = text.slice(start + 3, below).trim();
+  const source = text.slice(start, end);
+  const first = afterBlanks(text, below, end);
+  const last = beforeBlanks(text, first, end);
+  const written = withLineFeeds(text.slice(first, last));
+  const fence = fencesClosed ? undefined : openFence(source);
+  const body = fence === undefined ? written : `${written}\n${fence}`;
+  return { heading, body, fingerprint: fingerprint(body), source };
+}
+
+/** The text as it may stand in a section. */
+function contained(body: string): string {
+  const lines = withLineFeeds(body);
+  const start = afterBlanks(lines, 0, lines.length);
+  const text = closed(lines.slice(start, beforeBlanks(lines, start, lines.length)), "\n");
+  const { starts } = sectionStarts(text);
+  if (starts.length === 0) return text;
+  let deeper = "";
+  let from = 0;
+  for (const heading of starts) {
+    deeper += `${text.slice(from, heading)}#`;
+    from = heading;
+  }
+  deeper += text.slice(from);
+  // Without these headings other fences may pair up, and show others. Such a tangle needs no care for what it quotes.
+  return sectionStarts(deeper).starts.length === 0 ? deeper : deeper.replace(/^## /gm, "### ");
+}
+
+/** Closes the fence that the text leaves open, before the blank lines at its end. */
+function closed(text: string, eol: string): string {
+  const fence = openFence(text);
+  if (fence === undefined) return text;
+  const end = beforeBlanks(text, 0, text.length);
+  return text.slice(0, end) + eol + fence + text.slice(end);
+}
+
+/** Ends the text with an empty line, as it should be above a heading. */
+function ended(text: string, eol: string): string {
+  if (text === eol || text.endsWith(`\n${eol}`)) return text;
+  return text.endsWith("\n") || text === "" ? text + eol : text + eol + eol;
+}
+
+function withLineFeeds(text: string): string {
+  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+}
+
+function afterBlanks(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && text.charCodeAt(at) <= SPACE) at++;
+  return at;
+}
+
+function beforeBlanks(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && text.charCodeAt(at - 1) <= SPACE) at--;
+  return at;
+}
+
+const none: TaskDocument["frontmatter"] = Object.freeze(Object.create(null));
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+const BYTE_ORDER_MARK = 0xfeff;

@@ -1,0 +1,125 @@
+import type { TaskIdentity, TaskPosition } from "./task.ts";
+import type { TaskDocument } from "./task-document.ts";
+import { readYamlList, readYamlScalar, yamlScalar } from "./yaml-scalar.ts";
+
+/** What the frontmatter tells about a task. The store is the truth; this is for those who read the file. */
+export interface FrontmatterFields {
+  readonly id: string;
+  readonly project: string;
+  readonly branch: string;
+  readonly summary: string;
+  readonly workflow: string;
+  readonly status: string;
+  readonly harness: string;
+  readonly reviewHarness: string;
+  readonly reviewRound: number;
+  readonly crashCount: number;
+  readonly workspace: string;
+  readonly tmuxSession: string;
+  readonly prUrl: string;
+  readonly parent: string;
+  readonly dependsOn: readonly string[];
+  readonly labels: readonly string[];
+  readonly priority: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What of a task the frontmatter is rendered from. */
+export type FrontmatterTask = TaskIdentity & Pick<TaskPosition, "status" | "counters" | "crashCount">;
+
+/** Reads what a document says about its task. Missing and unreadable fields take their defaults. */
+export function readFrontmatter(document: TaskDocument): FrontmatterFields {
+  const fields: Record<string, FieldValue> = { ...defaults };
+  for (const [key, field] of entries) {
+    const value = readValue(document.frontmatter[key], defaults[field]);
+    if (value !== undefined && value !== "") fields[field] = value;
+  }
+  return fields as unknown as FrontmatterFields;
+}
+
+/** The lines between the two `---`. */
+export function frontmatterLines(task: FrontmatterTask): readonly string[] {
+  const fields = fieldsOf(task);
+  return entries.map(([key, field]) => `${key}: ${writeValue(fields[field])}`);
+}
+
+/** The keys that do not say what the engine says, are missing, or are none of its keys. */
+export function tamperedFields(document: TaskDocument, task: FrontmatterTask): readonly string[] {
+  const fields = fieldsOf(task);
+  const changed = entries.filter(([key, field]) => {
+    const value = readValue(document.frontmatter[key], fields[field]);
+    return value === undefined || writeValue(value) !== writeValue(fields[field]);
+  });
+  const unknown = Object.keys(document.frontmatter).filter((key) => !Object.hasOwn(fieldOfKey, key));
+  return [...changed.map(([key]) => key), ...unknown];
+}
+
+/** In the order of the file. */
+const fieldOfKey = {
+  id: "id",
+  project: "project",
+  branch: "branch",
+  summary: "summary",
+  workflow: "workflow",
+  status: "status",
+  harness: "harness",
+  review_harness: "reviewHarness",
+  review_round: "reviewRound",
+  crash_count: "crashCount",
+  workspace: "workspace",
+  tmux_session: "tmuxSession",
+  pr_url: "prUrl",
+  parent: "parent",
+  depends_on: "dependsOn",
+  labels: "labels",
+  priority: "priority",
+  created_at: "createdAt",
+  updated_at: "updatedAt",
+} as const satisfies Readonly<Record<string, keyof FrontmatterFields>>;
+
+const entries: readonly (readonly [string, keyof FrontmatterFields])[] = Object.entries(fieldOfKey);
+
+const defaults: FrontmatterFields = {
+  id: "",
+  project: "",
+  branch: "",
+  summary: "",
+  workflow: "default",
+  status: "",
+  harness: "",
+  reviewHarness: "",
+  reviewRound: 0,
+  crashCount: 0,
+  workspace: "",
+  tmuxSession: "",
+  prUrl: "",
+  parent: "",
+  dependsOn: [],
+  labels: [],
+  priority: 0,
+  createdAt: "",
+  updatedAt: "",
+};
+
+type FieldValue = string | number | readonly string[];
+
+function fieldsOf(task: FrontmatterTask): FrontmatterFields {
+  return { ...task, reviewRound: task.counters.review_round ?? 0 };
+}
+
+function writeValue(value: FieldValue): string {
+  if (typeof value === "string") return yamlScalar(value);
+  if (typeof value === "number") return String(value);
+  return `[${value.map((item) => yamlScalar(item, "list")).join(", ")}]`;
+}
+
+/** Reads a value of the same type as `like`; undefined where there is none. */
+function readValue(raw: string | undefined, like: FieldValue): FieldValue | undefined {
+  if (raw === undefined) return undefined;
+  if (typeof like === "string") return readYamlScalar(raw);
+  if (typeof like !== "number") return readYamlList(raw);
+  const text = readYamlScalar(raw);
+  const value = Number(text);
+  return text === "" || !Number.isFinite(value) ? undefined : value;
+}
