@@ -1,0 +1,9 @@
+import type { ActionDeclaration } from "./declaration.ts";
+
+export const createBranch: ActionDeclaration = {
+  name: "create_branch",
+  summary: "Create the task's branch",
+  params: { name: { type: "text" }, from: { type: "text" } },
+  words: {},
+  holds: true,
+};

@@ -1,0 +1,32 @@
+/** What the language knows of an action: its name, its parameters, and how it can end besides `ok` and `error`. */
+export interface ActionDeclaration {
+  readonly name: string;
+  /** Imperative, without a full stop. */
+  readonly summary: string;
+  readonly params: Readonly<Record<string, Param>>;
+  readonly words: Readonly<Record<string, Word>>;
+  /** A failure keeps the later effects of the task from being performed. */
+  readonly holds: boolean;
+}
+
+export interface Param {
+  readonly type: ParamType;
+  readonly required?: boolean;
+  readonly oneOf?: readonly string[];
+}
+
+/** text may hold {variables}; prompt, role, counter and result are names declared in the file. */
+export type ParamType =
+  | "text"
+  | "prompt"
+  | "role"
+  | "counter"
+  | "result"
+  | "integer"
+  | "boolean"
+  | "duration"
+  | "list"
+  | "limits";
+
+/** An answer is final; a condition may change by itself and is looked at again. */
+export type Word = "answer" | "condition";

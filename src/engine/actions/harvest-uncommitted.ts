@@ -1,0 +1,9 @@
+import type { ActionDeclaration } from "./declaration.ts";
+
+export const harvestUncommitted: ActionDeclaration = {
+  name: "harvest_uncommitted",
+  summary: "Commit what the agent left uncommitted",
+  params: {},
+  words: {},
+  holds: true,
+};

@@ -1,0 +1,9 @@
+import type { ActionDeclaration } from "./declaration.ts";
+
+export const mergePr: ActionDeclaration = {
+  name: "merge_pr",
+  summary: "Merge the pull request on the forge",
+  params: {},
+  words: { unapproved: "condition", unmergeable: "condition" },
+  holds: true,
+};

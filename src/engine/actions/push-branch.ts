@@ -1,0 +1,9 @@
+import type { ActionDeclaration } from "./declaration.ts";
+
+export const pushBranch: ActionDeclaration = {
+  name: "push_branch",
+  summary: "Push the task's branch",
+  params: {},
+  words: {},
+  holds: true,
+};

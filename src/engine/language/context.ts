@@ -1,0 +1,43 @@
+import type { Path, Problem } from "./problem.ts";
+import type { Source } from "./source.ts";
+import { keyPlaceAt, placeAt, type Tree } from "./tree.ts";
+
+/** What every part of the compiler needs: the file, and where to put what is wrong with it. */
+export interface Context {
+  readonly source: Source;
+  readonly states: readonly string[];
+  readonly prompts: readonly string[];
+  readonly schemas: readonly string[];
+  /** Roles are closed where the file declares any. */
+  readonly roles: readonly string[] | undefined;
+  /** Counters that some hook of the file changes. */
+  readonly counters: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  error(path: Path, message: string, fix: string, options?: Where): void;
+  warn(path: Path, message: string, fix: string, options?: Where): void;
+}
+
+interface Where {
+  /** Point at the key instead of the value. */
+  readonly key?: boolean;
+  /** Point at this text inside the value. */
+  readonly find?: string;
+}
+
+export function createReporter(tree: Tree, text: string, file: string) {
+  const problems: Problem[] = [];
+  const report =
+    (level: Problem["level"]) =>
+    (path: Path, message: string, fix: string, where: Where = {}) => {
+      const place = where.key ? keyPlaceAt(tree, path) : placeAt(tree, path);
+      const found = where.find === undefined ? -1 : text.indexOf(where.find, place.offset);
+      const { line, column } = found < 0 ? place : lineAndColumn(text, found);
+      problems.push({ level, file, line, column, message, fix });
+    };
+  return { problems, error: report("error"), warn: report("warning") };
+}
+
+function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

@@ -1,0 +1,34 @@
+/** A sentence that offers the closest known name, or lists what there is. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const close = nearest(name, known);
+  if (close !== undefined) return `Did you mean "${close}"?`;
+  if (known.length === 0) return "There are none.";
+  const shown = known.slice(0, 12).join(", ");
+  return `Known: ${shown}${known.length > 12 ? ", …" : ""}.`;
+}
+
+function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitute = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(substitute, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,106 @@
+import type { Param } from "../actions/declaration.ts";
+import { actions, aliases } from "../actions/index.ts";
+import type { Action, ParamValue } from "../workflow.ts";
+import type { Context } from "./context.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Path } from "./problem.ts";
+import { checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
+import type { ActionSource, RunSource } from "./source.ts";
+
+/** Reads one hook or one piece of a state's own work. Problems are reported; what cannot be used is left out. */
+export function readAction(context: Context, source: ActionSource, path: Path): Action | undefined {
+  const named = typeof source === "string" ? { action: source } : source;
+  const alias = Object.hasOwn(aliases, named.action) ? aliases[named.action] : undefined;
+  const name = alias?.action ?? named.action;
+  const declaration = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  const namePath = typeof source === "string" ? path : [...path, "action"];
+  if (declaration === undefined) {
+    context.error(
+      namePath,
+      `No action "${named.action}".`,
+      didYouMean(named.action, [...Object.keys(actions), ...Object.keys(aliases)]),
+    );
+    return undefined;
+  }
+
+  const { action: _, ...own } = named;
+  const given: Record<string, unknown> = { ...alias?.params, ...own };
+  const params: Record<string, ParamValue> = {};
+  for (const [key, value] of Object.entries(given)) {
+    const param = Object.hasOwn(declaration.params, key) ? declaration.params[key] : undefined;
+    const at = [...path, key];
+    if (param === undefined) {
+      context.error(at, `"${name}" has no parameter "${key}".`, didYouMean(key, Object.keys(declaration.params)), {
+        key: true,
+      });
+    } else if (checkParam(context, name, key, param, value, at)) {
+      params[key] = value as ParamValue;
+    }
+  }
+  for (const [key, param] of Object.entries(declaration.params)) {
+    // An alias of a seed may stand without what its full form needs.
+    if (param.required && given[key] === undefined && alias === undefined) {
+      context.error(namePath, `"${name}" needs the parameter "${key}".`, `Write { action: ${name}, ${key}: … }.`);
+    }
+  }
+  if (
+    name === "notify_agent" &&
+    (given.message === undefined) === (given.prompt === undefined) &&
+    alias === undefined
+  ) {
+    context.error(namePath, `"${name}" needs either a message or a prompt.`, "Give exactly one of them.");
+  }
+  if (name !== "spawn_agent") return { name, params, run: undefined };
+
+  const { increment: _increment, ...asRun } = given;
+  const run = readRun(context, asRun as RunSource, path);
+  checkRunSource(context, { ...(asRun as RunSource), prompt: undefined } as unknown as RunSource, run.mode, path);
+  return { name, params, run };
+}
+
+function checkParam(context: Context, action: string, key: string, param: Param, value: unknown, path: Path): boolean {
+  const wrong = (expected: string) => {
+    context.error(path, `"${key}" of "${action}" must be ${expected}.`, "");
+    return false;
+  };
+  switch (param.type) {
+    case "integer":
+      return Number.isSafeInteger(value) || wrong("a whole number");
+    case "boolean":
+      return typeof value === "boolean" || wrong("true or false");
+    case "list":
+      return (Array.isArray(value) && value.every((item) => typeof item === "string")) || wrong("a list of words");
+    case "duration":
+      return (
+        /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(String(value)) || typeof value === "number" || wrong("a time such as 30s")
+      );
+    default:
+  }
+  if (typeof value !== "string") return wrong("text");
+  if (param.oneOf && !param.oneOf.includes(value)) {
+    context.error(path, `"${key}" of "${action}" cannot be "${value}".`, didYouMean(value, param.oneOf));
+  }
+  if (param.type === "prompt") checkPrompt(context, value, path);
+  if (param.type === "role") checkRole(context, value, path);
+  if (param.type === "counter" && !/^[a-z][a-z0-9_]*$/.test(value))
+    return wrong("the name of a counter, such as review_round");
+  if (param.type === "result" && !context.schemas.includes(value)) {
+    context.error(path, `There is no schema "${value}".`, didYouMean(value, context.schemas));
+  }
+  return true;
+}
+
+/** The counters that a file's hooks change, found before anything that compares them is read. */
+export function countersOf(sources: readonly ActionSource[]): readonly string[] {
+  const found = new Set<string>();
+  for (const source of sources) {
+    const { action, ...params } = typeof source === "string" ? { action: source } : source;
+    const alias = Object.hasOwn(aliases, action) ? aliases[action] : undefined;
+    const given: Record<string, unknown> = { ...alias?.params, ...params };
+    const name = alias?.action ?? action;
+    const counter =
+      name === "increment" || name === "set_field" ? given.field : name === "spawn_agent" ? given.increment : undefined;
+    if (typeof counter === "string") found.add(counter);
+  }
+  return [...found];
+}

@@ -1,0 +1,114 @@
+import { defaultNames } from "../default-names.ts";
+import { readDuration } from "../duration.ts";
+import { plainRun } from "../plain-run.ts";
+import type { Limits, RunSpec, Value } from "../workflow.ts";
+import type { Context } from "./context.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Path } from "./problem.ts";
+import type { LimitsSource, RunSource } from "./source.ts";
+
+/** Names that mean somebody other than a role of the file. */
+export const reservedRoles = ["human", "engine", "any"] as const;
+
+/** Lays `roles.any`, `roles.<role>` and what the state or hook says over each other. */
+export function readRun(context: Context, own: RunSource, path: Path): RunSpec {
+  const role = own.role ?? (own.harness === "review" ? defaultNames.roles.review : defaultNames.roles.task);
+  checkRole(context, role, own.role === undefined ? path : [...path, "role"]);
+  const declared = context.source.roles ?? {};
+  const layers = [declared.any ?? {}, role === "any" ? {} : (declared[role] ?? {}), own];
+  const merged: RunSource = Object.assign({}, ...layers);
+  const limits: LimitsSource = Object.assign({}, ...layers.map((layer) => layer.limits ?? {}));
+  const plain = plainRun(role);
+  return {
+    role,
+    mode: merged.mode ?? plain.mode,
+    harness: merged.harness ?? plain.harness,
+    prompt: merged.prompt,
+    model: merged.model,
+    permissions: merged.permissions ?? plain.permissions,
+    tools: merged.tools,
+    result: merged.result,
+    window: merged.window,
+    keep: merged.keep ?? plain.keep,
+    stepPrompt: merged.step_prompt,
+    marker: merged.marker ?? plain.marker,
+    until: merged.until,
+    confirm: merged.confirm ?? plain.confirm,
+    limits: readLimits(context, limits, [...path, "limits"]),
+  };
+}
+
+/** Checks what one run source says by itself: names it uses, and keys that only fit another mode. */
+export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["mode"], path: Path): void {
+  for (const key of ["prompt", "step_prompt"] as const) {
+    const name = own[key];
+    if (name !== undefined) checkPrompt(context, name, [...path, key]);
+  }
+  if (own.result !== undefined && !context.schemas.includes(own.result)) {
+    context.error([...path, "result"], `There is no schema "${own.result}".`, didYouMean(own.result, context.schemas));
+  }
+  const foreign: readonly (readonly [keyof RunSource, RunSpec["mode"]])[] = [
+    ["step_prompt", "steps"],
+    ["marker", "steps"],
+    ["until", "dialogue"],
+    ["confirm", "dialogue"],
+  ];
+  for (const [key, needed] of foreign) {
+    if (own[key] !== undefined && mode !== needed) {
+      context.error(
+        [...path, key],
+        `"${key}" belongs to mode ${needed}, but this run is in mode ${mode}.`,
+        `Remove it, or set mode: ${needed}.`,
+        { key: true },
+      );
+    }
+  }
+}
+
+export function checkPrompt(context: Context, name: string, path: Path): void {
+  if (context.prompts.includes(name)) return;
+  context.error(path, `There is no prompt "${name}".`, didYouMean(name, context.prompts));
+}
+
+export function checkRole(context: Context, role: string, path: Path): void {
+  if ((reservedRoles as readonly string[]).includes(role)) {
+    context.error(path, `"${role}" is reserved and cannot run an agent.`, "Choose another name for the role.");
+  } else if (context.roles !== undefined && !context.roles.includes(role)) {
+    context.error(path, `There is no role "${role}".`, didYouMean(role, context.roles));
+  }
+}
+
+export function readLimits(context: Context, source: LimitsSource | undefined, path: Path): Limits {
+  if (source === undefined) return {};
+  const limits: { -readonly [Key in keyof Limits]: Limits[Key] } = {};
+  if (source.attempts !== undefined) limits.attempts = source.attempts;
+  if (source.steps !== undefined) limits.steps = readCount(context, source.steps, [...path, "steps"]);
+  if (source.rounds !== undefined) limits.rounds = readCount(context, source.rounds, [...path, "rounds"]);
+  if (source.cost !== undefined) limits.cost = source.cost;
+  if (source.stall !== undefined) limits.stall = seconds(source.stall);
+  if (source.time !== undefined) limits.time = seconds(source.time);
+  if (source.backoff !== undefined) {
+    limits.backoff = {
+      first: seconds(source.backoff.first),
+      factor: source.backoff.factor ?? 1,
+      max: source.backoff.max === undefined ? undefined : seconds(source.backoff.max),
+    };
+  }
+  return limits;
+}
+
+/** A number, or a setting that holds one. */
+export function readCount(context: Context, source: number | string, path: Path): Value<number> {
+  if (typeof source === "number") return source;
+  const setting = source.slice(1, -1);
+  if (typeof context.settings[setting] !== "number") {
+    const known = Object.keys(context.settings).filter((name) => typeof context.settings[name] === "number");
+    context.error(path, `There is no setting "${setting}" that is a number.`, didYouMean(setting, known));
+  }
+  return { setting };
+}
+
+/** The form was checked by the schema. */
+export function seconds(source: number | string): number {
+  return readDuration(source) ?? 0;
+}

@@ -1,0 +1,135 @@
+import type { FanOut, RunSpec, Value, Wait } from "../workflow.ts";
+import type { Context } from "./context.ts";
+import { didYouMean } from "./nearest.ts";
+import type { Path } from "./problem.ts";
+import { checkPrompt, checkRunSource, readCount, readRun, seconds } from "./read-run.ts";
+import type { RunSource, StateSource } from "./source.ts";
+
+/** Reads the one thing a state waits for. */
+export function readWait(context: Context, source: StateSource, path: Path): Wait {
+  const kinds = (["agent", "panel", "fan_out", "waits_for"] as const).filter((key) => source[key] !== undefined);
+  const isAtHand = source.agent !== undefined && source.waits_for === "human";
+  const [, second] = kinds;
+  if (second !== undefined && !(isAtHand && kinds.length === 2)) {
+    context.error(
+      [...path, second],
+      `A state waits for one thing, but this one has ${kinds.join(" and ")}.`,
+      "Make two states of it.",
+      { key: true },
+    );
+  }
+  if (source.waits_for === "slot") return { kind: "slot" };
+  if (source.waits_for !== undefined && source.waits_for !== "human")
+    return { kind: "time", seconds: seconds(source.waits_for) };
+  if (source.panel !== undefined) return readPanel(context, source.panel, [...path, "panel"]);
+  if (source.fan_out !== undefined) return readFanOut(context, source.fan_out, [...path, "fan_out"]);
+  const run = source.agent && readAgent(context, source, source.agent, path);
+  if (source.waits_for === "human") return { kind: "human", run };
+  if (run !== undefined) return { kind: "agent", run };
+  const passes = source.do !== undefined || source.next !== undefined || source.outcomes !== undefined;
+  return passes ? { kind: "none" } : { kind: "open" };
+}
+
+function readAgent(context: Context, source: StateSource, agent: RunSource, path: Path): RunSpec {
+  const at = [...path, "agent"];
+  const run = readRun(context, agent, at);
+  checkRunSource(context, agent, run.mode, at);
+  if (run.prompt === undefined && source.respawn_prompt === undefined) {
+    context.error(
+      at,
+      `The run of "${run.role}" has no prompt to start with.`,
+      "Add prompt: … here or in the role, or respawn_prompt: … to the state.",
+      { key: true },
+    );
+  }
+  checkMode(context, run, at);
+  return run;
+}
+
+function checkMode(context: Context, run: RunSpec, path: Path): void {
+  if (run.mode === "dialogue" && (run.until === undefined || run.result === undefined)) {
+    context.error(
+      path,
+      "A dialogue needs a result and the answer that ends it.",
+      "Add result: … and until: { field: value }.",
+      { key: true },
+    );
+  }
+  if (run.mode === "session" && run.result !== undefined) {
+    context.error(
+      path,
+      "A session gives no answer that a schema could check.",
+      "Use mode: turn, or a gate on a section.",
+      { key: true },
+    );
+  }
+}
+
+function readPanel(context: Context, source: NonNullable<StateSource["panel"]>, path: Path): Wait {
+  const shared = source.tools === undefined ? {} : { tools: source.tools };
+  const read = (key: "members" | "judge"): RunSpec => {
+    const at = [...path, key];
+    const run = readRun(context, { ...shared, ...source[key] }, at);
+    checkRunSource(context, source[key], run.mode, at);
+    if (run.mode !== "turn")
+      context.error(at, `The runs of a panel are turns, but this one is in mode ${run.mode}.`, "Set mode: turn.", {
+        key: true,
+      });
+    if (run.prompt === undefined)
+      context.error(at, `The run of "${run.role}" has no prompt.`, "Add prompt: …", { key: true });
+    if (run.result === undefined)
+      context.error(at, "The runs of a panel answer in a form that can be weighed.", "Add result: …", { key: true });
+    return run;
+  };
+  return { kind: "panel", member: read("members"), judge: read("judge") };
+}
+
+function readFanOut(context: Context, source: NonNullable<StateSource["fan_out"]>, path: Path): FanOut {
+  const [result = "", field = ""] = source.from.split(".");
+  if (!context.schemas.includes(result)) {
+    context.error(
+      [...path, "from"],
+      `There is no schema "${result}", so no result of that name.`,
+      didYouMean(result, context.schemas),
+    );
+  } else {
+    const schema = context.source.schemas?.[result] as { properties?: Record<string, { type?: unknown }> } | undefined;
+    if (schema?.properties?.[field]?.type !== "array") {
+      context.error(
+        [...path, "from"],
+        `"${field}" is not a list in the schema "${result}".`,
+        "Name a property of type array.",
+      );
+    }
+  }
+  return {
+    kind: "fan_out",
+    from: { result, field },
+    workflow: source.workflow,
+    parallel: source.parallel === undefined ? 1 : readCount(context, source.parallel, [...path, "parallel"]),
+    waves: settingOr(context, source.waves ?? false, "boolean", [...path, "waves"]),
+    policy: settingOr(context, source.policy ?? "retry", "string", [...path, "policy"]),
+  };
+}
+
+function settingOr<T extends string | boolean>(
+  context: Context,
+  value: T | string,
+  type: "string" | "boolean",
+  path: Path,
+): Value<T> {
+  if (typeof value !== "string" || !value.startsWith("{")) return value as T;
+  const setting = value.slice(1, -1);
+  if (typeof context.settings[setting] !== type) {
+    context.error(
+      path,
+      `There is no fitting setting "${setting}".`,
+      didYouMean(setting, Object.keys(context.settings)),
+    );
+  }
+  return { setting };
+}
+
+export function checkRespawnPrompt(context: Context, source: StateSource, path: Path): void {
+  if (source.respawn_prompt !== undefined) checkPrompt(context, source.respawn_prompt, [...path, "respawn_prompt"]);
+}

@@ -1,0 +1,254 @@
+import type { Key, Shape } from "./shape.ts";
+
+/** The workflow language as one shape: what a file may contain. Meaning is checked afterwards, in `compile`. */
+
+const text: Shape = { kind: "text" };
+const integer: Shape = { kind: "integer", min: 0 };
+const boolean: Shape = { kind: "boolean" };
+const either = (expected: string, ...options: Shape[]): Shape => ({ kind: "either", expected, options });
+const oneOf = (...values: string[]): Shape => ({ kind: "text", oneOf: values });
+const listOf = (of: Shape): Shape => ({ kind: "list", of });
+const mapOf = (what: string, of: Shape): Shape => ({ kind: "map", what, of });
+const key = (shape: Shape, description: string, required = false): Key => ({ shape, description, required });
+
+const scalar = either("text, a number, true or false", boolean, { kind: "number" }, text);
+const texts = either("a word or a list of words", listOf(text), text);
+const setting: Shape = { kind: "text", pattern: /^\{[a-z][a-z0-9_]*\}$/, expected: "a setting such as {agents}" };
+const count = either("a whole number or a setting such as {rounds}", integer, setting);
+const duration = either(
+  "a time such as 30s, 5m or 2h",
+  { kind: "number", min: 0 },
+  { kind: "text", pattern: /^\d+(\.\d+)?(ms|s|m|h|d)$/ },
+);
+const guards = either("a condition such as review_round < 2, or a list of them", listOf(text), text);
+
+const limits: Shape = {
+  kind: "record",
+  what: "limits",
+  keys: {
+    attempts: key({ kind: "integer", min: 1 }, "How often the machine tries before the rules are asked"),
+    steps: key(count, "Steps of a stepped run"),
+    rounds: key(count, "Rounds of a dialogue"),
+    stall: key(duration, "Time without a sign of life"),
+    time: key(duration, "Time in all"),
+    cost: key({ kind: "number", min: 0 }, "US dollars"),
+    backoff: key(
+      {
+        kind: "record",
+        what: "a backoff",
+        keys: {
+          first: key(duration, "Before the first new try", true),
+          factor: key({ kind: "number", min: 1 }, "How much longer each time (1)"),
+          max: key(duration, "Never longer than this"),
+        },
+      },
+      "The pause before a new try",
+    ),
+  },
+};
+
+const runKeys: Readonly<Record<string, Key>> = {
+  role: key(text, "Whose run it is"),
+  mode: key(oneOf("session", "turn", "steps", "dialogue"), "How the agent is run (session)"),
+  harness: key(text, "`task`, `review`, or the name of a harness"),
+  prompt: key(text, "Key in `prompts`: what the agent is told"),
+  model: key(text, "A model, or a setting that names one"),
+  permissions: key(oneOf("full", "reduced"), "What the agent may do (full)"),
+  tools: key(listOf(text), "The tools the agent may use"),
+  result: key(text, "Key in `schemas`: the answer must fit it"),
+  window: key(text, "The name of the terminal window"),
+  keep: key(boolean, "The run, or its session, outlives the state"),
+  step_prompt: key(text, "Key in `prompts`: what each further step is told"),
+  marker: key(text, "The line that ends a stepped run (DONE)"),
+  until: key(mapOf("fields of the answer", scalar), "The answer that ends a dialogue"),
+  confirm: key(boolean, "A person must confirm the end of a dialogue"),
+  limits: key(limits, "Limits of each run"),
+};
+const run: Shape = { kind: "record", what: "a run", keys: runKeys };
+
+const gate: Shape = {
+  kind: "record",
+  what: "a gate",
+  keys: {
+    section: key(
+      { kind: "text", pattern: /^## \S/, expected: 'a heading such as "## Handoff"' },
+      "The section that must be there",
+      true,
+    ),
+    required: key(boolean, "The section must have content; every gate asks for that"),
+    fields: key(listOf(text), "At least one `KEY:` line with content"),
+    verdict: key(oneOf("PASS", "FAIL"), "The verdict the section must give"),
+    first_line: key(
+      boolean,
+      "The verdict stands on the first line (`Verdict: PASS`); otherwise the first PASS or FAIL counts",
+    ),
+  },
+};
+const gates = either("a gate or a list of gates", listOf(gate), gate);
+
+const action = either("the name of an action, or a map with `action`", text, {
+  kind: "record",
+  what: "an action",
+  keys: { action: key(text, "Which action", true) },
+  open: { pattern: /./, shape: { kind: "any" }, description: "The action's own parameters" },
+});
+
+const after = {
+  pattern: /^[A-Za-z][A-Za-z0-9_-]*_after$/,
+  shape: { kind: "integer", min: 1 },
+  description: "From this many failures on, go to that state",
+} as const;
+const ruleKeys: Readonly<Record<string, Key>> = {
+  on: key(texts, "How it ended"),
+  result: key(mapOf("fields of the answer", scalar), "What the answer says"),
+  when: key(guards, "Conditions"),
+  has_artifact: key(gate, "A section that must be there"),
+  no_artifact: key(boolean, "No artifact that another rule of the state asks for is there"),
+  then: key(text, "The state to go to"),
+  then_when: key(
+    listOf({
+      kind: "record",
+      what: "a choice",
+      keys: { when: key(guards, "Conditions", true), then: key(text, "The state to go to", true) },
+    }),
+    "Several targets, exactly one of which must fit",
+  ),
+  action: key(oneOf("crash", "mark_dead"), "Hold the task for a person"),
+};
+const rule: Shape = { kind: "record", what: "a rule", keys: ruleKeys, open: after };
+const monitoringRule: Shape = {
+  kind: "record",
+  what: "a rule",
+  keys: { status: key(text, "The state it belongs to", true), ...ruleKeys },
+  open: after,
+};
+
+const state: Shape = {
+  kind: "record",
+  what: "a state",
+  keys: {
+    terminal: key(boolean, "The end of a task"),
+    outcome: key(oneOf("done", "failed", "cancelled"), "How a task that ends here ended"),
+    agent: key(run, "Waits for this run"),
+    panel: key(
+      {
+        kind: "record",
+        what: "a panel",
+        keys: {
+          members: key(run, "One run for each model", true),
+          judge: key(run, "The run that weighs their answers", true),
+          tools: key(listOf(text), "The tools all of them may use"),
+        },
+      },
+      "Waits for several runs and a judge",
+    ),
+    fan_out: key(
+      {
+        kind: "record",
+        what: "a fan-out",
+        keys: {
+          from: key(
+            {
+              kind: "text",
+              pattern: /^[A-Za-z][A-Za-z0-9_-]*\.[A-Za-z0-9_]+$/,
+              expected: "a list in a result, such as plan.subtasks",
+            },
+            "The items",
+            true,
+          ),
+          workflow: key(text, "The workflow of the children", true),
+          parallel: key(count, "How many at once (1)"),
+          waves: key(
+            either("true, false or a setting", boolean, setting),
+            "Start a wave only when the one before it has ended",
+          ),
+          policy: key(
+            either("retry, continue, stop or a setting", oneOf("retry", "continue", "stop"), setting),
+            "What a failed child means (retry)",
+          ),
+        },
+      },
+      "Waits for one child task for each item",
+    ),
+    waits_for: key(
+      either("human, slot or a time such as 60s", oneOf("human", "slot"), {
+        kind: "text",
+        pattern: /^\d+(\.\d+)?(ms|s|m|h|d)$/,
+      }),
+      "Waits for a person, a free slot, or time to pass",
+    ),
+    ask: key(text, "What the person's `continue` does"),
+    unless: key(guards, "Skip the wait when this holds"),
+    do: key(listOf(action), "The engine's own work after the wait"),
+    outcomes: key(listOf(rule), "What happens then: the first rule that fits and whose way is open"),
+    next: key(text, "Where to go when all went well"),
+    limits: key(limits, "Limits for each visit"),
+    respawn_prompt: key(text, "Key in `prompts`: for a restart in place"),
+  },
+};
+
+const transition: Shape = {
+  kind: "record",
+  what: "a transition",
+  keys: {
+    from: key(texts, "A state, a list of states, or `any`", true),
+    to: key(texts, "A state or a list of states", true),
+    by: key(texts, "Who may ask"),
+    when: key(guards, "Conditions"),
+    gate: key(gates, "Artifacts that must be there"),
+    hooks: key(listOf(action), "What is owed when the task goes this way"),
+  },
+};
+
+const settingValue = either(
+  "text, a number, true, false, a list or a map",
+  boolean,
+  { kind: "number" },
+  text,
+  listOf(text),
+  mapOf("values", text),
+);
+
+export const workflowShape: Shape = {
+  kind: "record",
+  what: "a workflow",
+  keys: {
+    name: key(text, "A label"),
+    version: key({ kind: "number" }, "The version of the language: 1", true),
+    description: key(text, "What the workflow is for"),
+    initial: key(texts, "Where tasks start; the first is the default"),
+    unclear: key(text, "Where a task without a summary starts"),
+    settings: key(
+      mapOf("settings", {
+        kind: "record",
+        what: "a setting",
+        keys: {
+          default: key(settingValue, "Its value where nobody says otherwise; gives its type", true),
+          one_of: key(listOf(scalar), "The values it may have"),
+          min: key({ kind: "number" }, "The smallest value"),
+          max: key({ kind: "number" }, "The largest value"),
+          description: key(text, "What it is for"),
+        },
+      }),
+      "Values that presets, projects and tasks may change",
+    ),
+    presets: key(mapOf("presets", mapOf("settings", settingValue)), "Named sets of settings"),
+    roles: key(mapOf("roles", run), "What the runs of a role share; `any` is shared by all"),
+    limits: key(limits, "Limits for the task's whole life"),
+    states: key(mapOf("states", state), "The states, in the order of the dashboards", true),
+    transitions: key(listOf(transition), "Who may go where, on what conditions, and what is owed then"),
+    exit_monitoring: key(
+      {
+        kind: "record",
+        what: "exit monitoring",
+        keys: {
+          poll_interval: key({ kind: "number", min: 0 }, "Seconds between two looks"),
+          rules: key(listOf(monitoringRule), "`outcomes` of all states in one place"),
+        },
+      },
+      "What happens when an agent ends",
+    ),
+    prompts: key(mapOf("prompts", text), "What agents are told"),
+    schemas: key(mapOf("schemas", { kind: "any" }), "What answers must look like"),
+  },
+};

@@ -1,0 +1,191 @@
+import { didYouMean } from "./nearest.ts";
+import type { Path } from "./problem.ts";
+import type { Tree } from "./tree.ts";
+
+/** What a value in a workflow file may look like. Checks the file, and is printed as the JSON schema for editors. */
+export type Shape =
+  | { readonly kind: "text"; readonly pattern?: RegExp; readonly expected?: string; readonly oneOf?: readonly string[] }
+  | { readonly kind: "integer"; readonly min?: number }
+  | { readonly kind: "number"; readonly min?: number }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "list"; readonly of: Shape }
+  /** Names the author chooses, each with the same kind of value. */
+  | { readonly kind: "map"; readonly of: Shape; readonly what: string; readonly names?: RegExp }
+  | {
+      readonly kind: "record";
+      readonly what: string;
+      readonly keys: Readonly<Record<string, Key>>;
+      readonly open?: OpenKeys;
+    }
+  /** The first option whose kind of value fits is used. */
+  | { readonly kind: "either"; readonly options: readonly Shape[]; readonly expected: string }
+  | { readonly kind: "any" };
+
+export interface Key {
+  readonly shape: Shape;
+  readonly required?: boolean;
+  readonly description: string;
+}
+
+/** Further keys that a record takes, such as `<state>_after`. */
+export interface OpenKeys {
+  readonly pattern: RegExp;
+  readonly shape: Shape;
+  readonly description: string;
+}
+
+export type Report = (path: Path, message: string, fix: string, atKey?: boolean) => void;
+
+/** Turns a tree into plain data, reporting everything that does not fit. */
+export function readShape(shape: Shape, tree: Tree, path: Path, report: Report): unknown {
+  switch (shape.kind) {
+    case "any":
+      return plain(tree);
+    case "text":
+      return readText(shape, tree, path, report);
+    case "integer":
+    case "number":
+      return readNumber(shape, tree, path, report);
+    case "boolean":
+      if (tree.kind === "scalar" && typeof tree.value === "boolean") return tree.value;
+      report(path, `${label(path)} must be true or false, but is ${describe(tree)}.`, "");
+      return undefined;
+    case "list":
+      if (tree.kind === "list") return tree.items.map((item, i) => readShape(shape.of, item, [...path, i], report));
+      report(path, `${label(path)} must be a list, but is ${describe(tree)}.`, "Write it as [a, b] or with dashes.");
+      return [];
+    case "map":
+      return readMap(shape, tree, path, report);
+    case "record":
+      return readRecord(shape, tree, path, report);
+    case "either": {
+      const option = shape.options.find((each) => fits(each, tree));
+      if (option !== undefined) return readShape(option, tree, path, report);
+      report(path, `${label(path)} must be ${shape.expected}, but is ${describe(tree)}.`, "");
+      return undefined;
+    }
+  }
+}
+
+function readText(shape: Extract<Shape, { kind: "text" }>, tree: Tree, path: Path, report: Report): string {
+  // `prompt: 7` and `verdict: yes` are text to the author whatever YAML makes of them.
+  const value = tree.kind === "scalar" && tree.value !== null ? String(tree.value) : undefined;
+  if (value === undefined) {
+    report(path, `${label(path)} must be text, but is ${describe(tree)}.`, "");
+    return "";
+  }
+  if (shape.oneOf && !shape.oneOf.includes(value)) {
+    report(path, `${label(path)} cannot be "${value}".`, didYouMean(value, shape.oneOf));
+  } else if (shape.pattern && !shape.pattern.test(value)) {
+    report(path, `${label(path)} must be ${shape.expected ?? "in another form"}, but is "${value}".`, "");
+  }
+  return value;
+}
+
+function readNumber(shape: Extract<Shape, { kind: "integer" | "number" }>, tree: Tree, path: Path, report: Report) {
+  const value = tree.kind === "scalar" ? tree.value : undefined;
+  const what = shape.kind === "integer" ? "a whole number" : "a number";
+  if (typeof value !== "number" || (shape.kind === "integer" && !Number.isSafeInteger(value))) {
+    report(path, `${label(path)} must be ${what}, but is ${describe(tree)}.`, "");
+    return 0;
+  }
+  if (shape.min !== undefined && value < shape.min) report(path, `${label(path)} must be at least ${shape.min}.`, "");
+  return value;
+}
+
+function readMap(shape: Extract<Shape, { kind: "map" }>, tree: Tree, path: Path, report: Report) {
+  const read: Record<string, unknown> = Object.create(null);
+  if (tree.kind !== "map") {
+    report(path, `${label(path)} must be a map of ${shape.what}, but is ${describe(tree)}.`, "");
+    return read;
+  }
+  const names = shape.names ?? /^[A-Za-z][A-Za-z0-9_-]*$/;
+  for (const entry of tree.entries) {
+    const at = [...path, entry.key];
+    if (!names.test(entry.key)) {
+      report(at, `"${entry.key}" is no name.`, "Use letters, digits, - and _, beginning with a letter.", true);
+    }
+    read[entry.key] = readShape(shape.of, entry.value, at, report);
+  }
+  return read;
+}
+
+function readRecord(shape: Extract<Shape, { kind: "record" }>, tree: Tree, path: Path, report: Report) {
+  const read: Record<string, unknown> = {};
+  const isEmpty = tree.kind === "scalar" && tree.value === null;
+  if (tree.kind !== "map" && !isEmpty) {
+    report(
+      path,
+      `${label(path)} must be ${shape.what}, but is ${describe(tree)}.`,
+      `Keys: ${Object.keys(shape.keys).join(", ")}.`,
+    );
+    return read;
+  }
+  const entries = tree.kind === "map" ? tree.entries : [];
+  for (const entry of entries) {
+    const at = [...path, entry.key];
+    const known = Object.hasOwn(shape.keys, entry.key) ? shape.keys[entry.key]?.shape : undefined;
+    const value = known ?? (shape.open?.pattern.test(entry.key) ? shape.open.shape : undefined);
+    if (value === undefined) {
+      report(
+        at,
+        `${shape.what[0]?.toUpperCase()}${shape.what.slice(1)} has no key "${entry.key}".`,
+        didYouMean(entry.key, Object.keys(shape.keys)),
+        true,
+      );
+      continue;
+    }
+    read[entry.key] = readShape(value, entry.value, at, report);
+  }
+  for (const [key, { required }] of Object.entries(shape.keys)) {
+    if (required && !entries.some((entry) => entry.key === key)) {
+      report(path, `${label(path)} needs the key "${key}".`, `Add ${key}: …`);
+    }
+  }
+  return read;
+}
+
+/** Whether a tree is of the kind a shape begins with; the details are checked once the shape is chosen. */
+function fits(shape: Shape, tree: Tree): boolean {
+  switch (shape.kind) {
+    case "any":
+      return true;
+    case "list":
+      return tree.kind === "list";
+    case "map":
+    case "record":
+      return tree.kind === "map";
+    case "either":
+      return shape.options.some((option) => fits(option, tree));
+    case "text":
+      if (tree.kind !== "scalar" || tree.value === null) return false;
+      return (shape.oneOf?.includes(String(tree.value)) ?? true) && (shape.pattern?.test(String(tree.value)) ?? true);
+    case "boolean":
+      return tree.kind === "scalar" && typeof tree.value === "boolean";
+    case "integer":
+    case "number":
+      return tree.kind === "scalar" && typeof tree.value === "number";
+  }
+}
+
+function plain(tree: Tree): unknown {
+  if (tree.kind === "scalar") return tree.value;
+  if (tree.kind === "list") return tree.items.map(plain);
+  const read: Record<string, unknown> = Object.create(null);
+  for (const entry of tree.entries) read[entry.key] = plain(entry.value);
+  return read;
+}
+
+function describe(tree: Tree): string {
+  if (tree.kind === "list") return "a list";
+  if (tree.kind === "map") return "a map";
+  return tree.value === null ? "empty" : JSON.stringify(tree.value);
+}
+
+function label(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return "The file";
+  if (typeof last === "string") return `"${last}"`;
+  const list = path.findLast((step) => typeof step === "string");
+  return `Entry ${last + 1} of "${list ?? "the list"}"`;
+}
