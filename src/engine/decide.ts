@@ -1,0 +1,109 @@
+import { decideContinue } from "./continue.ts";
+import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { afterReply, roundLimit } from "./dialogue.ts";
+import { startDraft } from "./draft.ts";
+import { endWait, endWork } from "./end-of-wait.ts";
+import { stateOf } from "./enter.ts";
+import { addEffects } from "./hooks.ts";
+import { wentIdle } from "./idle.ts";
+import { decideMove, rejected, standing } from "./move.ts";
+import type { Facts, Request } from "./request.ts";
+import { respawn } from "./respawn.ts";
+import { runEnded } from "./run-ended.ts";
+import { settled, unsettled } from "./settled.ts";
+import { after, hold } from "./take-rule.ts";
+import type { Task } from "./task.ts";
+import type { Workflow } from "./workflow.ts";
+
+/**
+ * Decides what a request does to a task. The same inputs always give the same decision: no clock, no randomness, no I/O.
+ * Whatever it changes is in the events, whatever it owes is in the effects.
+ */
+export function decide(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
+  switch (request.kind) {
+    case "move":
+      return decideMove(workflow, task, request.to, request.actor, facts);
+    case "continue":
+      return decideContinue(workflow, task, request.actor, facts);
+    case "reply":
+      return reply(workflow, task, request, facts);
+    case "respawn":
+      return respawn(workflow, task, request.actor, facts);
+    case "ended":
+      return runEnded(workflow, task, request, facts);
+    case "idle":
+      return wentIdle(workflow, task, request.run, facts);
+    case "settled":
+      return settled(workflow, task, request.entry, facts);
+    case "unsettled":
+      return unsettled(task, request.entry, request.action, request.reason);
+    case "did":
+      if (request.entry !== task.entry || task.phase !== "doing")
+        return { kind: "ignored", why: "The task has moved on." };
+      return endWork(workflow, task, request.word, request.reason ?? "", facts);
+    case "children":
+      if (
+        request.entry !== task.entry ||
+        stateOf(workflow, task.status).wait.kind !== "fan_out" ||
+        task.phase === "doing"
+      ) {
+        return { kind: "ignored", why: "The task has moved on." };
+      }
+      return endWait(
+        workflow,
+        task,
+        { word: request.word, reason: request.reason ?? "", answer: undefined, again: "wait" },
+        facts,
+      );
+    case "limit":
+      return reachedLimit(workflow, task, request, facts);
+  }
+}
+
+function reply(workflow: Workflow, task: Task, request: Extract<Request, { kind: "reply" }>, facts: Facts): Decision {
+  const state = stateOf(workflow, task.status);
+  const refusal = standing(state, task, request.actor);
+  if (refusal !== undefined) return rejected(refusal);
+  if (request.actor.role !== "human") {
+    return rejected({ code: "only-human", text: "Only a person can answer.", fix: "Wait for the person." });
+  }
+  const { wait } = state;
+  const isPersonsTurn = task.wait.turn === "reply" || task.wait.turn === "confirm";
+  if (wait.kind === "agent" && wait.run.mode === "dialogue" && isPersonsTurn) {
+    return afterReply(workflow, task, wait.run, request.text, roundLimit(workflow, task, wait.run), facts);
+  }
+  const event: TaskEvent = {
+    type: "task.attended",
+    by: "human",
+    data: { text: request.text },
+    set: { attended: true },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/** A limit on time or cost: what runs is ended, and the rules say what is next. The task's own limit asks a person. */
+function reachedLimit(
+  workflow: Workflow,
+  task: Task,
+  request: Extract<Request, { kind: "limit" }>,
+  facts: Facts,
+): Decision {
+  const state = stateOf(workflow, task.status);
+  if (state.terminal) return { kind: "ignored", why: "The task is over." };
+  if (request.entry !== undefined && request.entry !== task.entry)
+    return { kind: "ignored", why: "The task has moved on." };
+  const draft = startDraft(workflow, task, task.status);
+  addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
+  const reason = `The limit on ${request.word} of ${request.entry === undefined ? "the task" : `"${state.name}"`} is reached.`;
+  const event: TaskEvent = {
+    type: "agent.ended",
+    by: "engine",
+    data: { word: request.word },
+    set: { runs: draft.runs, reason },
+  };
+  const next = apply(task, event);
+  const ending = { word: request.word, reason, answer: undefined, again: "wait" as const };
+  const decision = request.entry === undefined ? hold(workflow, next, ending) : endWait(workflow, next, ending, facts);
+  if (decision.kind === "ignored" || decision.kind === "rejected") return decision;
+  return after(event, { ...decision, effects: [...draft.effects, ...decision.effects] });
+}

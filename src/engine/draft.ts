@@ -1,0 +1,114 @@
+import type { AgentOrder, Effect } from "./decision.ts";
+import type { LiveRun, Task } from "./task.ts";
+import { fill } from "./template.ts";
+import { settingOf } from "./when.ts";
+import type { RunSpec, Workflow } from "./workflow.ts";
+
+/** A task's runs and counters while a decision about them is being made, and the effects it will owe. */
+export interface Draft {
+  readonly workflow: Workflow;
+  readonly task: Task;
+  /** The state the task will be in. */
+  readonly status: string;
+  runs: Readonly<Record<string, LiveRun>>;
+  sessions: Readonly<Record<string, string>>;
+  runCount: number;
+  counters: Readonly<Record<string, number>>;
+  /** Steps a hook granted to the run that begins now. */
+  stepLimit: number | undefined;
+  /** Roles that were started or told something in this decision. */
+  readonly told: string[];
+  readonly effects: Effect[];
+}
+
+export function startDraft(workflow: Workflow, task: Task, status: string): Draft {
+  const { runs, sessions, runCount, counters } = task;
+  return { workflow, task, status, runs, sessions, runCount, counters, stepLimit: undefined, told: [], effects: [] };
+}
+
+export interface OrderOptions {
+  readonly prompt?: string | undefined;
+  readonly message?: string;
+  /** Panel members are told apart by a number, from 1. */
+  readonly member?: number;
+  /** Resume the role's kept session where there is one. */
+  readonly resume?: boolean;
+  readonly delay?: number;
+}
+
+/** Starts a run of a role that has none alive. */
+export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}): void {
+  const name = options.member === undefined ? spec.role : `${spec.role}/${options.member}`;
+  const key = `${name}#${draft.runCount + 1}`;
+  draft.runCount++;
+  draft.runs = { ...draft.runs, [name]: { key, mode: spec.mode } };
+  draft.told.push(name);
+  const resume = options.resume === false ? "" : (draft.sessions[name] ?? "");
+  const effect: Effect = { action: "spawn_agent", params: noParams, agent: order(draft, spec, key, resume, options) };
+  draft.effects.push(options.delay ? { ...effect, delay: options.delay } : effect);
+}
+
+/** Tells a live run something. */
+export function tellRun(draft: Draft, spec: RunSpec, options: OrderOptions): void {
+  const run = draft.runs[spec.role];
+  if (run === undefined) return;
+  draft.told.push(spec.role);
+  draft.effects.push({ action: "notify_agent", params: noParams, agent: order(draft, spec, run.key, "", options) });
+}
+
+/** Ends a role's run. Its session is forgotten unless it is to be resumed later. */
+export function endRun(draft: Draft, name: string, keepSession = false): void {
+  const run = draft.runs[name];
+  if (run !== undefined) {
+    draft.effects.push({ action: "kill_agent", params: { role: name, run: run.key } });
+    draft.runs = without(draft.runs, name);
+  }
+  if (!keepSession && draft.sessions[name] !== undefined) draft.sessions = without(draft.sessions, name);
+}
+
+export function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  const { [key]: _, ...rest } = record;
+  return rest;
+}
+
+const noParams = {};
+
+function order(draft: Draft, spec: RunSpec, run: string, resume: string, options: OrderOptions): AgentOrder {
+  return {
+    role: spec.role,
+    run,
+    mode: spec.mode,
+    harness: spec.harness,
+    prompt: "prompt" in options ? (options.prompt ?? "") : (spec.prompt ?? ""),
+    message: options.message ?? "",
+    model: spec.model === undefined ? "" : modelOf(draft, spec.model, (options.member ?? 1) - 1),
+    permissions: spec.permissions,
+    tools: spec.tools,
+    result: spec.result ?? "",
+    marker: spec.mode === "steps" ? spec.marker : "",
+    window: windowOf(draft, spec, options.member),
+    resume,
+    limits: spec.limits,
+  };
+}
+
+/** A model is a name or a setting: one name, a map from states to names, or a list with one name per panel member. */
+function modelOf(draft: Draft, model: string, index: number): string {
+  const setting = /^\{([a-z][a-z0-9_]*)\}$/.exec(model)?.[1];
+  const value = setting === undefined ? model : settingOf(draft.workflow, draft.task, setting);
+  if (Array.isArray(value)) return String(value[index] ?? value[0] ?? "");
+  if (typeof value === "object" && value !== null) {
+    const byState = value as Readonly<Record<string, string>>;
+    return byState[draft.status] ?? byState.default ?? "";
+  }
+  return String(value ?? "");
+}
+
+function windowOf(draft: Draft, spec: RunSpec, member: number | undefined): string {
+  const window = spec.window ?? (member === undefined ? spec.role : `${spec.role}-${member}`);
+  if (!window.includes("{")) return window;
+  const filled = fill(window, (name) =>
+    String(draft.counters[name] ?? settingOf(draft.workflow, draft.task, name) ?? ""),
+  );
+  return filled.ok ? filled.text : window;
+}

@@ -1,0 +1,73 @@
+import { type Draft, endRun, startRun, tellRun } from "./draft.ts";
+import { plainRun } from "./plain-run.ts";
+import type { Action, RunSpec, State } from "./workflow.ts";
+
+/** Applies the counters of hooks. They move first, so that a spawn sees the new value. */
+export function moveCounters(draft: Draft, hooks: readonly Action[]): void {
+  for (const hook of hooks) {
+    const { field, value, increment } = hook.params;
+    if (hook.name === "increment") addOne(draft, String(field));
+    else if (hook.name === "set_field") draft.counters = { ...draft.counters, [String(field)]: Number(value) };
+    else if (hook.name === "spawn_agent" && increment !== undefined) addOne(draft, String(increment));
+  }
+}
+
+function addOne(draft: Draft, field: string): void {
+  draft.counters = { ...draft.counters, [field]: (draft.counters[field] ?? 0) + 1 };
+}
+
+/** Turns hooks into effects, in order. `state` is where the task will be. */
+export function addEffects(draft: Draft, state: State, hooks: readonly Action[]): void {
+  for (const hook of hooks) addEffect(draft, state, hook);
+}
+
+function addEffect(draft: Draft, state: State, hook: Action): void {
+  switch (hook.name) {
+    case "increment":
+    case "set_field":
+      return;
+    case "spawn_agent":
+      if (hook.run === undefined) return;
+      // Never a second agent of a role: a live one is told instead.
+      if (draft.runs[hook.run.role] !== undefined) tellRun(draft, hook.run, {});
+      else startRun(draft, hook.run);
+      return;
+    case "kill_agent":
+      endRun(draft, String(hook.params.role));
+      return;
+    case "kill_session":
+      draft.runs = {};
+      draft.sessions = {};
+      draft.effects.push({ action: hook.name, params: hook.params });
+      return;
+    case "notify_agent":
+      addNotice(draft, state, hook);
+      return;
+    default:
+      draft.effects.push({ action: hook.name, params: hook.params });
+  }
+}
+
+/** A dead agent cannot be told anything: it is started, and what it should hear is part of its prompt. */
+function addNotice(draft: Draft, state: State, hook: Action): void {
+  const role = String(hook.params.role);
+  const spec = specFor(draft, state, role);
+  const prompt = hook.params.prompt === undefined ? undefined : String(hook.params.prompt);
+  const message = hook.params.message === undefined ? "" : String(hook.params.message);
+  if (hook.params.steps !== undefined) draft.stepLimit = Number(hook.params.steps);
+  if (draft.runs[role] !== undefined) tellRun(draft, spec, { prompt, message });
+  else if (draft.sessions[role] !== undefined && spec.mode !== "session") startRun(draft, spec, { prompt, message });
+  else
+    startRun(draft, spec, {
+      prompt: state.respawn?.role === role ? state.respawn.prompt : (prompt ?? spec.prompt),
+      message,
+    });
+}
+
+function specFor(draft: Draft, state: State, role: string): RunSpec {
+  const { wait } = state;
+  if ((wait.kind === "agent" || wait.kind === "human") && wait.run?.role === role) return wait.run;
+  if (state.respawn?.role === role) return state.respawn;
+  const { roles, ways } = draft.workflow;
+  return roles[role] ?? ways.flatMap((way) => way.hooks).find((hook) => hook.run?.role === role)?.run ?? plainRun(role);
+}

@@ -1,0 +1,60 @@
+import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { startDraft, tellRun } from "./draft.ts";
+import { endWait } from "./end-of-wait.ts";
+import { stateOf } from "./enter.ts";
+import { gateReasons } from "./gate.ts";
+import type { Facts } from "./request.ts";
+import { nameOf, specOf } from "./run-ended.ts";
+import { hasProduced, hold } from "./take-rule.ts";
+import type { Task } from "./task.ts";
+import type { State, Workflow } from "./workflow.ts";
+
+/** How often a quiet agent is told what is missing before a person is asked. */
+const reminders = 2;
+
+/** An interactive agent finished a turn. If it produced what the state waits for, that counts as much as its exit would. */
+export function wentIdle(workflow: Workflow, task: Task, run: string, facts: Facts): Decision {
+  const name = nameOf(task, run);
+  if (name === undefined) return { kind: "ignored", why: `The run ${run} is not live any more.` };
+  const state = stateOf(workflow, task.status);
+  const { wait } = state;
+  const isAwaited = wait.kind === "agent" ? wait.run.role === name : wait.kind === "open" && state.rules.length > 0;
+  if (!isAwaited || task.held !== undefined || task.phase === "doing")
+    return { kind: "ignored", why: "Nothing waits for this agent." };
+  if (hasProduced(workflow, task, facts)) {
+    return endWait(workflow, task, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts);
+  }
+
+  const missing = missingText(workflow, task, state, name, facts);
+  if (task.wait.reminded >= reminders) {
+    return hold(workflow, task, {
+      word: "idle",
+      reason: `${name} is quiet. ${missing}`,
+      answer: undefined,
+      again: "wait",
+    });
+  }
+  const draft = startDraft(workflow, task, task.status);
+  tellRun(draft, specOf(workflow, state, name), { prompt: undefined, message: missing });
+  const event: TaskEvent = {
+    type: "agent.reminded",
+    by: "engine",
+    data: { role: name, message: missing },
+    set: { wait: { ...task.wait, reminded: task.wait.reminded + 1 } },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
+}
+
+/** What the agent still owes, with the command to give. */
+function missingText(workflow: Workflow, task: Task, state: State, role: string, facts: Facts): string {
+  const asks = Object.entries(state.out).flatMap(([to, ways]) =>
+    ways
+      .filter((way) => way.gates.length > 0 && (way.by === undefined || way.by.includes(role)))
+      .map((way) => ({ to, way })),
+  );
+  const [first] = asks;
+  if (first === undefined) return `Say what is next: {cli} task update --status ${Object.keys(state.out).join(" | ")}`;
+  const reason = gateReasons(first.way, workflow, task, facts)[0];
+  const targets = [...new Set(asks.map(({ to }) => to))].join(" | ");
+  return `${reason?.text ?? "The task has not moved on."} When it is there: {cli} task update --status ${targets}`;
+}

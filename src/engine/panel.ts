@@ -1,0 +1,116 @@
+import { answerProblems } from "./answer.ts";
+import { delayBefore } from "./backoff.ts";
+import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { startDraft, startRun } from "./draft.ts";
+import { attemptsOf, endWait } from "./end-of-wait.ts";
+import { stateOf } from "./enter.ts";
+import type { Facts, Request } from "./request.ts";
+import { after, takeRule } from "./take-rule.ts";
+import type { Member, Task } from "./task.ts";
+import type { RunSpec, Wait, Workflow } from "./workflow.ts";
+
+type Panel = Extract<Wait, { kind: "panel" }>;
+type Ended = Extract<Request, { kind: "ended" }>;
+
+/** A run of a panel ended: the judge's turn comes when every member is through, and the judge's answer is the panel's. */
+export function afterMember(
+  workflow: Workflow,
+  task: Task,
+  panel: Panel,
+  name: string,
+  request: Ended,
+  facts: Facts,
+): Decision {
+  return name === panel.judge.role
+    ? afterJudge(workflow, task, panel, request, facts)
+    : afterScout(workflow, task, panel, name, request, facts);
+}
+
+function afterScout(
+  workflow: Workflow,
+  task: Task,
+  panel: Panel,
+  name: string,
+  request: Ended,
+  facts: Facts,
+): Decision {
+  const state = stateOf(workflow, task.status);
+  const before: Member = task.wait.members[name] ?? { state: "running", tries: 1, answer: undefined };
+  const { word, reason } = check(workflow, panel.member, request);
+  const tryAgain = word !== "ok" && before.tries < attemptsOf(state.limits, panel.member.limits);
+  const member: Member = tryAgain
+    ? { ...before, tries: before.tries + 1 }
+    : { ...before, state: word === "ok" ? "ok" : "failed", answer: word === "ok" ? request.answer : undefined };
+  const members = { ...task.wait.members, [name]: member };
+  const all = Object.values(members);
+  const isThrough = all.every((each) => each.state !== "running");
+  const answers = all.filter((each) => each.state === "ok").map((each) => each.answer);
+
+  const draft = startDraft(workflow, task, task.status);
+  const delay = delayBefore(before.tries, state.limits.backoff ?? panel.member.limits.backoff);
+  if (tryAgain) startRun(draft, panel.member, { member: Number(name.split("/")[1]), delay });
+  else if (isThrough && answers.length > 0) startRun(draft, panel.judge);
+  const results =
+    isThrough && panel.member.result !== undefined ? { ...task.results, [panel.member.result]: answers } : task.results;
+  const event: TaskEvent = {
+    type: "panel.answered",
+    by: panel.member.role,
+    data: { member: name, word, reason },
+    set: { wait: { ...task.wait, members }, results, runs: draft.runs, runCount: draft.runCount },
+  };
+  const next = apply(task, event);
+  if (!isThrough || answers.length > 0) return { kind: "stayed", task: next, events: [event], effects: draft.effects };
+  return after(
+    event,
+    takeRule(
+      workflow,
+      next,
+      { word: "error", reason: `No ${panel.member.role} gave a usable answer.`, answer: undefined, again: "wait" },
+      facts,
+    ),
+  );
+}
+
+function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended, facts: Facts): Decision {
+  const state = stateOf(workflow, task.status);
+  const { word, reason } = check(workflow, panel.judge, request);
+  if (word === "ok") {
+    const results =
+      panel.judge.result === undefined ? task.results : { ...task.results, [panel.judge.result]: request.answer };
+    const event: TaskEvent = { type: "panel.answered", by: panel.judge.role, data: { word }, set: { results } };
+    return after(
+      event,
+      endWait(workflow, apply(task, event), { word, reason, answer: request.answer, again: "wait" }, facts),
+    );
+  }
+  const count = task.crashCount + 1;
+  const tryAgain = count < attemptsOf(state.limits, panel.judge.limits);
+  const draft = startDraft(workflow, task, task.status);
+  if (tryAgain)
+    startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
+  const event: TaskEvent = {
+    type: "panel.answered",
+    by: panel.judge.role,
+    data: { word, reason },
+    set: { crashCount: count, reason, runs: draft.runs, runCount: draft.runCount },
+  };
+  const next = apply(task, event);
+  if (tryAgain) return { kind: "stayed", task: next, events: [event], effects: draft.effects };
+  return after(
+    event,
+    takeRule(
+      workflow,
+      next,
+      { word: word === "invalid" ? "invalid" : "error", reason, answer: undefined, again: "wait" },
+      facts,
+    ),
+  );
+}
+
+function check(workflow: Workflow, spec: RunSpec, request: Ended): { word: string; reason: string } {
+  const schema = spec.result === undefined ? undefined : workflow.schemas[spec.result];
+  if (request.word !== "ok")
+    return { word: request.word, reason: request.reason ?? `${spec.role} ended with ${request.word}.` };
+  const problems = schema === undefined ? [] : answerProblems(schema, request.answer);
+  return problems.length > 0 ? { word: "invalid", reason: problems.join(" ") } : { word: "ok", reason: "" };
+}

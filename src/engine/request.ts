@@ -1,0 +1,74 @@
+import type { TaskDocument } from "./task-document.ts";
+
+/** Something that may change a task: somebody asks, or something was observed. */
+export type Request =
+  /** Somebody asks for a state. */
+  | { readonly kind: "move"; readonly to: string; readonly actor: Actor }
+  /** The wait is over: a person's word, a free slot, time that has passed. Of a held task: try again. */
+  | { readonly kind: "continue"; readonly actor: Actor }
+  /** A person answered or attached. In a dialogue the text is the reply. */
+  | { readonly kind: "reply"; readonly actor: Actor; readonly text: string }
+  /** A person brings a dead agent back without moving the task. */
+  | { readonly kind: "respawn"; readonly actor: Actor }
+  /** A run ended. */
+  | {
+      readonly kind: "ended";
+      readonly run: string;
+      readonly word: RunEnd;
+      readonly answer?: unknown;
+      readonly reason?: string;
+    }
+  /** An interactive agent finished a turn and is quiet. */
+  | { readonly kind: "idle"; readonly run: string }
+  /** Every effect of the entry has been carried out. */
+  | { readonly kind: "settled"; readonly entry: number }
+  /** An effect of the entry failed for good. */
+  | { readonly kind: "unsettled"; readonly entry: number; readonly action: string; readonly reason: string }
+  /** The state's own work ended: `ok`, `error` or a word its action declares. */
+  | { readonly kind: "did"; readonly entry: number; readonly word: string; readonly reason?: string }
+  /** The children of a fan-out are all through. */
+  | { readonly kind: "children"; readonly entry: number; readonly word: "ok" | "error"; readonly reason?: string }
+  /** A limit of the state (`entry` given) or of the whole task was reached. */
+  | { readonly kind: "limit"; readonly word: "time" | "cost"; readonly entry?: number };
+
+/** How a run can end. `lost` is no fault of its own: the machine or the terminal server went away. */
+export type RunEnd = "ok" | "exit" | "error" | "invalid" | "stall" | "step" | "time" | "cost" | "lost";
+
+export interface Actor {
+  /** `human`, `engine` or a role of the task. */
+  readonly role: string;
+  /** The run whose credential was shown; absent for people and the engine. */
+  readonly run?: string;
+}
+
+/** What is true outside at the moment of the request. */
+export interface Facts {
+  readonly document: TaskDocument;
+  /** The commit the task's branch is at; empty where there is none. */
+  readonly head: string;
+  /** Who wrote a section, and for which commit, where that is known. */
+  readonly artifacts: Readonly<Record<string, Artifact>>;
+  /** The numbers guards can ask for; `true` is 1. */
+  readonly numbers: Readonly<Partial<Record<FactName, number>>>;
+  /** The branch contains the task file, which must stay out of git. */
+  readonly taskFileTracked: boolean;
+}
+
+export interface Artifact {
+  readonly role: string;
+  readonly commit: string;
+}
+
+export const factNames = [
+  "commits",
+  "dirty",
+  "workspace",
+  "merged",
+  "approved_findings",
+  "open_findings",
+  "children_done",
+  "children_failed",
+  "exit_code",
+] as const;
+
+export type FactName = (typeof factNames)[number];

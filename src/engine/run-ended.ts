@@ -1,0 +1,176 @@
+import { answerProblems } from "./answer.ts";
+import { delayBefore } from "./backoff.ts";
+import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { afterTurn } from "./dialogue.ts";
+import { startDraft, startRun, without } from "./draft.ts";
+import { attemptsOf, endWait } from "./end-of-wait.ts";
+import { stateOf } from "./enter.ts";
+import { afterMember } from "./panel.ts";
+import type { Facts, Request } from "./request.ts";
+import { after, hasProduced, takeRule } from "./take-rule.ts";
+import type { Task } from "./task.ts";
+import { resolve } from "./when.ts";
+import { isAccident } from "./words.ts";
+import type { RunSpec, State, Workflow } from "./workflow.ts";
+
+type Ended = Extract<Request, { kind: "ended" }>;
+
+/** A run ended. Each run is judged once: one that is not live any more was judged, killed or replaced before. */
+export function runEnded(workflow: Workflow, task: Task, request: Ended, facts: Facts): Decision {
+  const name = nameOf(task, request.run);
+  if (name === undefined) return { kind: "ignored", why: `The run ${request.run} is not live any more.` };
+  const state = stateOf(workflow, task.status);
+  const spec = specOf(workflow, state, name);
+  const ended = endedEvent(task, name, request, spec);
+  const rest = apply(task, ended);
+  if (request.word === "lost") return resume(workflow, rest, state, spec, name, ended);
+  if (state.terminal || task.phase === "doing" || !isAwaited(state, task, name)) {
+    return { kind: "stayed", task: rest, events: [ended], effects: [] };
+  }
+  if (state.wait.kind === "panel") return after(ended, afterMember(workflow, rest, state.wait, name, request, facts));
+  return after(ended, judge(workflow, rest, state, spec, request, facts));
+}
+
+/** The name of a live run: its role, or `role/n` in a panel. */
+export function nameOf(task: Task, run: string): string | undefined {
+  return Object.keys(task.runs).find((name) => task.runs[name]?.key === run);
+}
+
+/** Whether the state waits for this run. A state without a wait of its own looks at every run that a hook started. */
+function isAwaited(state: State, task: Task, name: string): boolean {
+  const { wait } = state;
+  if (task.wait.skipped) return false;
+  if (wait.kind === "agent") return wait.run.role === name;
+  if (wait.kind === "panel") return name === wait.judge.role || name in task.wait.members;
+  return wait.kind === "open" && state.rules.length > 0;
+}
+
+function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, request: Ended, facts: Facts): Decision {
+  const { word, reason, answer, results } = readEnding(workflow, task, spec, request, facts);
+  const known: TaskEvent = { type: "agent.ended", by: spec.role, data: { word, reason }, set: { results, reason } };
+  const told = results === task.results && reason === task.reason ? task : apply(task, known);
+  if (word === "step") return after(known, nextStep(workflow, told, state, spec, facts));
+  if (spec.mode === "dialogue" && word === "ok") return after(known, afterTurn(workflow, told, spec, answer, facts));
+  if (!isAccident(word)) return after(known, endWait(workflow, told, { word, reason, answer, again: "wait" }, facts));
+
+  const count = task.crashCount + 1;
+  const counted: TaskEvent = { ...known, set: { results, reason, crashCount: count } };
+  const failed = apply(task, counted);
+  if (count < attemptsOf(state.limits, spec.limits))
+    return after(counted, tryAgain(workflow, failed, state, spec, word, count));
+  return after(
+    counted,
+    takeRule(workflow, failed, { word, reason: reason || silence(spec, word), answer, again: "wait" }, facts),
+  );
+}
+
+/** What the end of a run means in its mode. */
+function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
+  const { word, reason = "", answer } = request;
+  const same = { word: word as string, reason, answer: undefined as unknown, results: task.results };
+  if (spec.mode === "session") {
+    if (word !== "ok" && word !== "exit") return same;
+    return { ...same, word: hasProduced(workflow, task, facts) ? "ok" : "exit" };
+  }
+  const schema = spec.result === undefined ? undefined : workflow.schemas[spec.result];
+  if (word !== "ok" || spec.result === undefined || schema === undefined) return same;
+  const problems = answerProblems(schema, answer);
+  if (problems.length > 0) return { ...same, word: "invalid", reason: problems.join(" ") };
+  return { ...same, answer, results: { ...task.results, [spec.result]: answer } };
+}
+
+function nextStep(workflow: Workflow, task: Task, state: State, spec: RunSpec, facts: Facts): Decision {
+  const step = task.wait.step + 1;
+  const limit =
+    task.wait.stepLimit ?? resolve(state.limits.steps ?? spec.limits.steps ?? Number.POSITIVE_INFINITY, workflow, task);
+  const draft = startDraft(workflow, task, task.status);
+  const isLast = step >= limit;
+  if (!isLast) startRun(draft, spec, { prompt: spec.stepPrompt ?? spec.prompt });
+  const stepped: TaskEvent = {
+    type: "agent.stepped",
+    by: spec.role,
+    data: { step },
+    // A step that succeeded ends the row of failures.
+    set: { wait: { ...task.wait, step }, crashCount: 0, runs: draft.runs, runCount: draft.runCount },
+  };
+  const next = apply(task, stepped);
+  if (!isLast) return { kind: "stayed", task: next, events: [stepped], effects: draft.effects };
+  const reason = `${spec.role} took ${step} steps, which is the limit.`;
+  return after(stepped, endWait(workflow, next, { word: "steps", reason, answer: undefined, again: "wait" }, facts));
+}
+
+/** Starts the same run again; after a stall or a nonsense answer in a session of its own. */
+function tryAgain(workflow: Workflow, task: Task, state: State, spec: RunSpec, word: string, count: number): Decision {
+  const draft = startDraft(workflow, task, task.status);
+  const goesOn = word === "error" && spec.mode === "steps" && task.wait.step > 0;
+  const prompt = goesOn
+    ? (spec.stepPrompt ?? spec.prompt)
+    : spec.mode === "session"
+      ? (state.respawn?.prompt ?? spec.prompt)
+      : (spec.prompt ?? state.respawn?.prompt);
+  const delay = delayBefore(count, state.limits.backoff ?? spec.limits.backoff);
+  startRun(draft, spec, { prompt, resume: goesOn || spec.mode === "dialogue", delay });
+  const event: TaskEvent = {
+    type: "agent.retried",
+    by: "engine",
+    data: { role: spec.role, attempt: count + 1, delay },
+    set: { runs: draft.runs, runCount: draft.runCount },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
+}
+
+/** The machine or the terminal server went away: no fault of the agent, and no crash. */
+function resume(workflow: Workflow, task: Task, state: State, spec: RunSpec, name: string, ended: TaskEvent): Decision {
+  if (state.terminal) return { kind: "stayed", task, events: [ended], effects: [] };
+  const draft = startDraft(workflow, task, task.status);
+  const member = name.includes("/") ? { member: Number(name.split("/")[1]) } : {};
+  startRun(draft, spec, {
+    ...member,
+    prompt: spec.mode === "steps" && task.wait.step > 0 ? spec.stepPrompt : (spec.prompt ?? state.respawn?.prompt),
+  });
+  const event: TaskEvent = {
+    type: "agent.resumed",
+    by: "engine",
+    data: { role: spec.role },
+    set: { runs: draft.runs, runCount: draft.runCount },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [ended, event], effects: draft.effects };
+}
+
+function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec): TaskEvent {
+  // A session that can be resumed is remembered: after a loss always, else where the role keeps it, or steps go on in it.
+  const canResume =
+    request.word === "lost" ||
+    spec.keep ||
+    request.word === "step" ||
+    spec.mode === "dialogue" ||
+    (spec.mode === "steps" && request.word === "error");
+  const sessions = canResume
+    ? { ...task.sessions, [name]: request.run }
+    : name in task.sessions
+      ? without(task.sessions, name)
+      : task.sessions;
+  return {
+    type: "agent.ended",
+    by: spec.role,
+    data: { run: request.run, word: request.word },
+    set: { runs: without(task.runs, name), sessions },
+  };
+}
+
+/** How the run of a role is made in a state. */
+export function specOf(workflow: Workflow, state: State, name: string): RunSpec {
+  const { wait } = state;
+  const role = name.split("/")[0] ?? name;
+  if ((wait.kind === "agent" || wait.kind === "human") && wait.run?.role === role) return wait.run;
+  if (wait.kind === "panel") return role === wait.judge.role ? wait.judge : wait.member;
+  if (state.respawn?.role === role) return state.respawn;
+  const hooks = workflow.ways.flatMap((way) => way.hooks);
+  const run = workflow.roles[role] ?? hooks.find((hook) => hook.run?.role === role)?.run ?? state.respawn;
+  if (run === undefined) throw new RangeError(`The workflow "${workflow.name}" starts no run of "${role}".`);
+  return run;
+}
+
+function silence(spec: RunSpec, word: string): string {
+  return word === "exit" ? `${spec.role} ended without what the next state needs.` : `${spec.role} ended with ${word}.`;
+}

@@ -1,0 +1,127 @@
+import type { Mode, Settings } from "./workflow.ts";
+
+/** One unit of work. `decide` is the only writer of what the machine needs to know about it. */
+export interface Task extends TaskIdentity, TaskPosition {}
+
+/** Who the task is: given at creation or changed by people, never read by the machine. */
+export interface TaskIdentity {
+  /** Short, unique in the home. */
+  readonly id: string;
+  readonly project: string;
+  /** Per project: `coffee#12`. */
+  readonly number: number;
+  readonly branch: string;
+  readonly summary: string;
+  readonly workflow: string;
+  readonly harness: string;
+  readonly reviewHarness: string;
+  readonly workspace: string;
+  readonly tmuxSession: string;
+  readonly prUrl: string;
+  readonly parent: string;
+  readonly dependsOn: readonly string[];
+  readonly labels: readonly string[];
+  readonly priority: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Where the task stands in its workflow. */
+export interface TaskPosition {
+  /** The content hash of the workflow that governs the task. */
+  readonly workflowHash: string;
+  readonly preset: string;
+  /** What project and task set over the preset and the file's defaults. */
+  readonly settings: Settings;
+  readonly status: string;
+  readonly previousStatus: string;
+  /** How many states the task has entered; it names the present stay, so that late reports can be told apart. */
+  readonly entry: number;
+  readonly phase: Phase;
+  readonly counters: Readonly<Record<string, number>>;
+  /** Failures in a row in this state. */
+  readonly crashCount: number;
+  /** Entries of each state since a person last moved the task. */
+  readonly visits: Readonly<Record<string, number>>;
+  /** The live run of each role; panel members are `scout/1`, `scout/2`, … */
+  readonly runs: Readonly<Record<string, LiveRun>>;
+  /** Sessions that can be resumed, by role: the run that opened them. */
+  readonly sessions: Readonly<Record<string, string>>;
+  /** How many runs the task has started; numbers the next one. */
+  readonly runCount: number;
+  /** What the sections and the branch looked like when the task entered this state: evidence that is used up. */
+  readonly spent: Spent;
+  /** Validated answers, by schema name. */
+  readonly results: Readonly<Record<string, unknown>>;
+  readonly wait: WaitProgress;
+  /** A person answered or attached since the task entered this state. */
+  readonly attended: boolean;
+  /** Set while the task waits for a person because no rule covers what happened. */
+  readonly held: Held | undefined;
+  /** Why the last thing ended as it did: `{reason}` in prompts. */
+  readonly reason: string;
+  /** The talk of a dialogue. */
+  readonly log: readonly LogEntry[];
+}
+
+/**
+ * entering: hooks are owed; waiting: for what the state waits for; doing: the state's own work is under way;
+ * over: the state is terminal and owes nothing.
+ */
+export type Phase = "entering" | "waiting" | "doing" | "over";
+
+export interface LiveRun {
+  /** `<role>#<n>`, unique in the task. */
+  readonly key: string;
+  readonly mode: Mode;
+}
+
+export interface Spent {
+  readonly sections: Readonly<Record<string, string>>;
+  readonly head: string;
+}
+
+/** How far the wait of the present state has come. Everything is 0, empty or absent at its start. */
+export interface WaitProgress {
+  /** The state's `unless` held when the task entered. */
+  readonly skipped: boolean;
+  /** Steps taken, and how many may be taken where a hook granted fewer or more than the state does. */
+  readonly step: number;
+  readonly stepLimit: number | undefined;
+  readonly round: number;
+  /** Whose turn it is in a dialogue. */
+  readonly turn: "agent" | "reply" | "confirm" | undefined;
+  /** Reminders given to an agent that went quiet without the artifact. */
+  readonly reminded: number;
+  /** Panel members by run name. */
+  readonly members: Readonly<Record<string, Member>>;
+}
+
+export interface Member {
+  readonly state: "running" | "ok" | "failed";
+  readonly tries: number;
+  readonly answer: unknown;
+}
+
+export interface Held {
+  readonly reason: string;
+  /** How it ended; a word that names a condition clears itself when the condition holds. */
+  readonly word: string;
+  /** What `continue` starts again. */
+  readonly again: "wait" | "do" | "effects";
+}
+
+export interface LogEntry {
+  readonly from: "agent" | "human";
+  readonly text: string;
+}
+
+export const noProgress: WaitProgress = {
+  skipped: false,
+  step: 0,
+  stepLimit: undefined,
+  round: 0,
+  turn: undefined,
+  reminded: 0,
+  members: {},
+};
