@@ -1,0 +1,262 @@
+import { createTask } from "../create.ts";
+import { noProgress, type Task, type TaskIdentity, type WaitProgress } from "../task.ts";
+import { settingOf } from "../when.ts";
+import type { Guard, Settings, State, Workflow } from "../workflow.ts";
+import { type Driver, driverOf, type Step } from "./step.ts";
+import { stimuli } from "./stimuli.ts";
+import { factsOf, takeStep, type World, workspaceAfter } from "./world.ts";
+
+/** Every position a task can get into, and every step between them. */
+export interface Graph {
+  readonly workflow: Workflow;
+  readonly preset: string;
+  readonly settings: Settings;
+  readonly nodes: readonly Node[];
+  readonly edges: readonly Edge[];
+  /** Edge numbers by node. */
+  readonly out: readonly (readonly number[])[];
+  /** Positions a task can be created in. */
+  readonly roots: readonly number[];
+  /** False where there were too many positions to visit them all. */
+  readonly complete: boolean;
+}
+
+export interface Node {
+  readonly world: World;
+  /** The edge by which the position was reached first, on a shortest path; undefined for a root. */
+  readonly via: number | undefined;
+  /** The state a root was created in. */
+  readonly created: string | undefined;
+}
+
+export interface Edge {
+  readonly from: number;
+  readonly to: number;
+  readonly step: Step;
+  readonly driver: Driver;
+  /** The rule, `asked`, `escalated` …; empty where the status did not change. */
+  readonly cause: string;
+}
+
+// Enough for any workflow a person could draw; a file that needs more is told so instead of being waited for.
+const mostNodes = 60_000;
+
+/** Explores a workflow completely, breadth first, with the same `decide` that moves real tasks. */
+export function explore(workflow: Workflow, preset: string, settings: Settings): Graph {
+  const abstract = createAbstraction(workflow, preset, settings);
+  const nodes: Node[] = [];
+  const edges: Edge[] = [];
+  const out: number[][] = [];
+  const known = new Map<string, number>();
+  const visit = (world: World, via: number | undefined, created: string | undefined): number => {
+    const small = abstract(world);
+    const key = keyOf(small);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    known.set(key, nodes.length);
+    nodes.push({ world: small, via, created });
+    out.push([]);
+    return nodes.length - 1;
+  };
+
+  const roots: number[] = [];
+  let at = 0;
+  // One start after the other, the usual ones first, so that the paths shown are those of ordinary tasks.
+  for (const { world, status } of createWorlds(workflow, preset, settings)) {
+    roots.push(visit(world, undefined, status));
+    for (; at < nodes.length && nodes.length <= mostNodes; at++) {
+      const here = (nodes[at] as Node).world;
+      for (const step of stimuli(workflow, here)) {
+        const taken = takeStep(workflow, here, step);
+        if (taken === undefined) continue;
+        const edge = edges.length;
+        const to = visit(taken.world, edge, undefined);
+        const moved = taken.events.findLast((event) => event.type === "task.moved");
+        edges.push({
+          from: at,
+          to,
+          step,
+          driver: driverOf(step, here.task),
+          cause: moved === undefined ? "" : String(moved.data.cause),
+        });
+        out[at]?.push(edge);
+      }
+    }
+  }
+  return { workflow, preset, settings, nodes, edges, out, roots: [...new Set(roots)], complete: at === nodes.length };
+}
+
+/** The shortest way to a position: where the task is created, and the steps from there. */
+export function pathTo(
+  graph: Graph,
+  node: number,
+): { created: string; steps: readonly Step[]; nodes: readonly number[] } {
+  const steps: Step[] = [];
+  const nodes = [node];
+  let at = node;
+  for (;;) {
+    const via = graph.nodes[at]?.via;
+    const edge = via === undefined ? undefined : graph.edges[via];
+    if (edge === undefined) break;
+    steps.unshift(edge.step);
+    at = edge.from;
+    nodes.unshift(at);
+  }
+  return { created: graph.nodes[at]?.created ?? "", steps, nodes };
+}
+
+const identity: TaskIdentity = {
+  id: "t1",
+  project: "project",
+  number: 1,
+  branch: "signalbox/t1",
+  summary: "A task",
+  workflow: "",
+  harness: "scripted",
+  reviewHarness: "scripted",
+  workspace: "",
+  tmuxSession: "",
+  prUrl: "",
+  parent: "",
+  dependsOn: [],
+  labels: [],
+  priority: 0,
+  createdAt: "",
+  updatedAt: "",
+};
+
+/** A task in each state it may be created in: the default, the one for unclear tasks, and those the file lists. */
+export function createWorlds(
+  workflow: Workflow,
+  preset: string,
+  settings: Settings,
+): readonly { world: World; status: string }[] {
+  const empty = { workspace: false, sections: {} };
+  return [...new Set([workflow.initial[0] ?? "", workflow.unclear, ...workflow.initial])].flatMap((status) => {
+    const creation = { ...identity, workflow: workflow.name, status, preset, settings };
+    const created = createTask(workflow, creation, factsOf({ task: {} as Task, ...empty }, {}));
+    if (created.kind !== "moved") return [];
+    return [{ status, world: { ...empty, task: created.task, workspace: workspaceAfter(false, created) } }];
+  });
+}
+
+/** Forgets everything that cannot change what the task may do: counters stop above the largest number they are compared with. */
+function createAbstraction(workflow: Workflow, preset: string, settings: Settings): (world: World) => World {
+  const caps = capsOf(workflow, preset, settings);
+  const itemSchemas = Object.values(workflow.states).flatMap((state) =>
+    state.wait.kind === "fan_out" ? [state.wait.from.result] : [],
+  );
+  return ({ task, workspace }) => {
+    const state = workflow.states[task.status];
+    const counters: Record<string, number> = {};
+    for (const [name, cap] of caps.counters) {
+      const value = Math.min(task.counters[name] ?? 0, cap);
+      if (value !== 0) counters[name] = value;
+    }
+    const visits: Record<string, number> = {};
+    for (const [name, cap] of caps.visits) {
+      const value = Math.min(task.visits[name] ?? 0, cap);
+      if (value !== 0) visits[name] = value;
+    }
+    const small: Task = {
+      ...task,
+      previousStatus: "",
+      entry: 1,
+      counters,
+      visits,
+      crashCount: state?.terminal ? 0 : Math.min(task.crashCount, caps.crashes.get(task.status) ?? 0),
+      runs: Object.fromEntries(Object.entries(task.runs).map(([name, run]) => [name, { ...run, key: `${name}#1` }])),
+      sessions: {},
+      runCount: 0,
+      spent: { sections: {}, head: "" },
+      results: keptResults(task, state, itemSchemas),
+      wait: smallWait(task.wait),
+      attended: state?.wait.kind === "human" && task.attended,
+      held: task.held === undefined ? undefined : { ...task.held, reason: "" },
+      reason: "",
+      log: [],
+    };
+    return { task: small, workspace, sections: {} };
+  };
+}
+
+function smallWait(wait: WaitProgress): WaitProgress {
+  const isPlain =
+    !wait.skipped &&
+    wait.stepLimit === undefined &&
+    wait.round === 0 &&
+    wait.turn === undefined &&
+    Object.keys(wait.members).length === 0;
+  if (isPlain) return noProgress;
+  const members = Object.fromEntries(
+    Object.entries(wait.members).map(([name, member]) => [name, { ...member, answer: undefined }]),
+  );
+  return { ...wait, step: 0, reminded: 0, members };
+}
+
+/** Answers matter while rules still have to read them, and where they hold the items of a fan-out. */
+function keptResults(task: Task, state: State | undefined, itemSchemas: readonly string[]): Task["results"] {
+  const read =
+    state?.wait.kind === "agent" && state.rules.some((rule) => rule.result !== undefined) && task.phase === "doing"
+      ? [state.wait.run.result]
+      : [];
+  const dialogue = state?.wait.kind === "agent" && state.wait.run.mode === "dialogue" ? [state.wait.run.result] : [];
+  const kept = [...read, ...dialogue, ...itemSchemas];
+  return Object.fromEntries(Object.entries(task.results).filter(([name]) => kept.includes(name)));
+}
+
+function capsOf(workflow: Workflow, preset: string, settings: Settings) {
+  const counters = new Map<string, number>();
+  const visits = new Map<string, number>();
+  const crashes = new Map<string, number>();
+  const raise = (map: Map<string, number>, key: string, value: number) =>
+    map.set(key, Math.max(map.get(key) ?? 0, value));
+  const look = (guard: Guard, state: string) => {
+    const value =
+      typeof guard.value === "number"
+        ? guard.value
+        : Number(settingOf(workflow, { preset, settings }, guard.value.setting) ?? 0);
+    if (guard.source === "counter") raise(counters, guard.field, value + 1);
+    if (guard.source === "visits") raise(visits, state, value + 1);
+    if (guard.source === "crash_count") raise(crashes, state, value + 1);
+  };
+  for (const way of workflow.ways) for (const guard of way.when) look(guard, way.from);
+  for (const state of Object.values(workflow.states)) {
+    for (const guard of state.unless) look(guard, state.name);
+    const runs =
+      state.wait.kind === "agent"
+        ? [state.wait.run]
+        : state.wait.kind === "panel"
+          ? [state.wait.member, state.wait.judge]
+          : [];
+    const attempts = [state.limits.attempts ?? 1, ...runs.map((run) => run.limits.attempts ?? 1)];
+    raise(crashes, state.name, Math.max(...attempts));
+    for (const rule of state.rules) {
+      for (const guard of rule.when) look(guard, state.name);
+      if (rule.does.kind !== "then" && rule.does.after !== undefined) raise(crashes, state.name, rule.does.after.count);
+    }
+  }
+  return { counters, visits, crashes };
+}
+
+function keyOf({ task, workspace }: World): string {
+  const { status, phase, counters, visits, crashCount, runs, wait, attended, held, results } = task;
+  const alive = Object.keys(runs).sort();
+  return JSON.stringify([
+    status,
+    phase,
+    sorted(counters),
+    sorted(visits),
+    crashCount,
+    alive,
+    wait,
+    attended,
+    held,
+    results,
+    workspace,
+  ]);
+}
+
+function sorted(record: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
