@@ -3,8 +3,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { branchNameProblem, defaultBranch, isDefaultBranch, prefixForLabels, slug } from "./branch-name.ts";
 
-function gitAccepts(name: string): boolean {
-  return spawnSync("git", ["check-ref-format", "--branch", name]).status === 0;
+/** Asks for many names in one shell, because starting a process from here takes longer than git's answer. */
+function acceptedByGit(names: readonly string[]): readonly string[] {
+  const script = 'for name; do git check-ref-format --branch "$name" >/dev/null 2>&1 && echo yes || echo no; done';
+  const { stdout } = spawnSync("sh", ["-c", script, "sh", ...names], { encoding: "utf8" });
+  const answers = stdout.trim().split("\n");
+  expect(answers).toHaveLength(names.length);
+  return names.filter((_, index) => answers[index] === "yes");
 }
 
 const awkward = [
@@ -49,26 +54,31 @@ test("counts the length in bytes", () => {
   expect(branchNameProblem("é".repeat(101))).toContain("is longer than 200 bytes");
 });
 
-test("refuses a name exactly where git does", () => {
-  const name = fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
-  fc.assert(
-    fc.property(fc.oneof(name, fc.string({ unit: "binary", minLength: 1, maxLength: 6 })), (text) => {
-      // A NUL cannot be handed to a command, and git reads @{…} as another branch's name before it judges.
-      fc.pre(!text.includes("\0") && !text.includes("@{"));
-      expect({ text, accepted: branchNameProblem(text) === undefined }).toEqual({ text, accepted: gitAccepts(text) });
-    }),
-    { numRuns: 250 },
-  );
-});
+const parts = fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 4 }).map((all) => all.join(""));
+// A NUL cannot be handed to a command.
+const anything = fc.string({ unit: "binary", minLength: 1, maxLength: 6 }).map((name) => name.replaceAll("\0", "x"));
+const names = fc.array(fc.oneof(parts, anything), { minLength: 60, maxLength: 60 });
 
 test("git accepts every name that is accepted here", () => {
   fc.assert(
-    fc.property(fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 6 }), (parts) => {
-      const text = parts.join("");
-      fc.pre(branchNameProblem(text) === undefined);
-      expect({ text, accepted: gitAccepts(text) }).toEqual({ text, accepted: true });
+    fc.property(names, (all) => {
+      const accepted = all.filter((name) => branchNameProblem(name) === undefined);
+      expect(acceptedByGit(accepted)).toEqual(accepted);
     }),
-    { numRuns: 100 },
+    { numRuns: 5 },
+  );
+});
+
+test("a name that is refused here is refused by git, too", () => {
+  fc.assert(
+    fc.property(names, (all) => {
+      // We are stricter in two cases: git reads @{…} as the name of another branch before it judges, and lets a branch
+      // be named @, which everywhere else means HEAD.
+      const judged = all.filter((name) => name !== "@" && !name.includes("@{"));
+      const refused = judged.filter((name) => branchNameProblem(name) !== undefined);
+      expect(acceptedByGit(refused)).toEqual([]);
+    }),
+    { numRuns: 5 },
   );
 });
 

@@ -1,7 +1,7 @@
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { endWait, startWork } from "./end-of-wait.ts";
-import { progressAtStart, stateOf } from "./enter.ts";
+import { progressAtStart, restarted, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
 import type { Actor, Facts } from "./request.ts";
@@ -17,7 +17,7 @@ export function decideContinue(workflow: Workflow, task: Task, actor: Actor, fac
   const refusal = standing(state, task, actor) ?? mayContinue(state, task, actor);
   if (refusal !== undefined) return rejected(refusal);
   // A person stands on this way round: what bounded the machine is open again.
-  const visits = actor.role === "human" ? { [task.status]: 1 } : task.visits;
+  const visits = actor.role === "human" ? restarted(state) : task.visits;
   const continued: TaskEvent = {
     type: "task.continued",
     by: actor.role,

@@ -114,7 +114,7 @@ function blankTask(
     runs: {},
     sessions: {},
     runCount: 0,
-    spent: { sections: {}, head: "" },
+    spent: { sections: [], head: "" },
     results: {},
     wait: noProgress,
     attended: false,

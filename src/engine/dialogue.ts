@@ -1,6 +1,7 @@
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { endWait } from "./end-of-wait.ts";
+import { restarted, stateOf } from "./enter.ts";
 import type { Facts } from "./request.ts";
 import { after, matches } from "./take-rule.ts";
 import type { LogEntry, Task } from "./task.ts";
@@ -48,7 +49,7 @@ export function afterReply(
       wait: { ...task.wait, round, turn: isOver ? undefined : "agent" },
       runs: draft.runs,
       runCount: draft.runCount,
-      visits: { [task.status]: 1 },
+      visits: restarted(stateOf(workflow, task.status)),
     },
   };
   const next = apply(task, answered);

@@ -17,16 +17,28 @@ export interface Draft {
   /** Steps a hook granted to the run that begins now. */
   stepLimit: number | undefined;
   /** Roles that were started or told something in this decision. */
-  readonly told: string[];
+  told: readonly string[];
   readonly effects: Effect[];
 }
 
 export function startDraft(workflow: Workflow, task: Task, status: string): Draft {
   const { runs, sessions, runCount, counters } = task;
-  return { workflow, task, status, runs, sessions, runCount, counters, stepLimit: undefined, told: [], effects: [] };
+  return {
+    workflow,
+    task,
+    status,
+    runs,
+    sessions,
+    runCount,
+    counters,
+    stepLimit: undefined,
+    told: nobody,
+    effects: [],
+  };
 }
 
 export interface OrderOptions {
+  /** Instead of the run's own; empty for none. */
   readonly prompt?: string | undefined;
   readonly message?: string;
   /** Panel members are told apart by a number, from 1. */
@@ -42,7 +54,7 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
   const key = `${name}#${draft.runCount + 1}`;
   draft.runCount++;
   draft.runs = { ...draft.runs, [name]: { key, mode: spec.mode } };
-  draft.told.push(name);
+  draft.told = [...draft.told, name];
   const resume = options.resume === false ? "" : (draft.sessions[name] ?? "");
   const effect: Effect = { action: "spawn_agent", params: noParams, agent: order(draft, spec, key, resume, options) };
   draft.effects.push(options.delay ? { ...effect, delay: options.delay } : effect);
@@ -52,7 +64,7 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
 export function tellRun(draft: Draft, spec: RunSpec, options: OrderOptions): void {
   const run = draft.runs[spec.role];
   if (run === undefined) return;
-  draft.told.push(spec.role);
+  draft.told = [...draft.told, spec.role];
   draft.effects.push({ action: "notify_agent", params: noParams, agent: order(draft, spec, run.key, "", options) });
 }
 
@@ -67,28 +79,25 @@ export function endRun(draft: Draft, name: string, keepSession = false): void {
 }
 
 export function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
-  const { [key]: _, ...rest } = record;
+  const rest: Record<string, T> = {};
+  for (const name in record) if (name !== key) rest[name] = record[name] as T;
   return rest;
 }
 
 const noParams = {};
+const nobody: readonly string[] = [];
 
 function order(draft: Draft, spec: RunSpec, run: string, resume: string, options: OrderOptions): AgentOrder {
+  const { window } = spec;
   return {
     role: spec.role,
     run,
-    mode: spec.mode,
-    harness: spec.harness,
-    prompt: "prompt" in options ? (options.prompt ?? "") : (spec.prompt ?? ""),
+    prompt: options.prompt ?? spec.prompt ?? "",
     message: options.message ?? "",
     model: spec.model === undefined ? "" : modelOf(draft, spec.model, (options.member ?? 1) - 1),
-    permissions: spec.permissions,
-    tools: spec.tools,
-    result: spec.result ?? "",
-    marker: spec.mode === "steps" ? spec.marker : "",
-    window: windowOf(draft, spec, options.member),
+    window: window === undefined || window.includes("{") ? windowOf(draft, spec, options.member) : window,
     resume,
-    limits: spec.limits,
+    spec,
   };
 }
 
@@ -106,7 +115,6 @@ function modelOf(draft: Draft, model: string, index: number): string {
 
 function windowOf(draft: Draft, spec: RunSpec, member: number | undefined): string {
   const window = spec.window ?? (member === undefined ? spec.role : `${spec.role}-${member}`);
-  if (!window.includes("{")) return window;
   const filled = fill(window, (name) =>
     String(draft.counters[name] ?? settingOf(draft.workflow, draft.task, name) ?? ""),
   );

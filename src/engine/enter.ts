@@ -3,29 +3,20 @@ import { type Draft, endRun, startDraft } from "./draft.ts";
 import { addEffects, moveCounters } from "./hooks.ts";
 import type { Facts } from "./request.ts";
 import { panelSize, startWait } from "./start-wait.ts";
-import { type Member, noProgress, type Spent, type Task, type WaitProgress } from "./task.ts";
+import { type Member, noProgress, type Task, type WaitProgress } from "./task.ts";
 import { allHold } from "./when.ts";
 import type { State, Way, Workflow } from "./workflow.ts";
 
-export interface Cause {
-  /** `human`, `engine` or a role. */
-  readonly by: string;
-  /** What made the task move: `asked`, `rule 2`, `next`, `escalated`, … */
-  readonly why: string;
-}
-
-/** Moves a task along a way that is open. Runs that are not kept end first, then come the hooks, then the new state's wait. */
-export function enter(workflow: Workflow, task: Task, way: Way, cause: Cause, facts: Facts): Decision {
+/**
+ * Moves a task along a way that is open. Runs that are not kept end first, then come the hooks, then the new state's wait.
+ * `by` is `human`, `engine` or a role; `cause` says what made the task move: `asked`, `rule 2`, `escalated`, …
+ */
+export function enter(workflow: Workflow, task: Task, way: Way, by: string, cause: string, facts: Facts): Decision {
   const state = stateOf(workflow, way.to);
   const draft = startDraft(workflow, task, way.to);
   leave(draft, stateOf(workflow, task.status));
-  const set = arrive(draft, state, way, facts, cause.by === "human");
-  const event: TaskEvent = {
-    type: "task.moved",
-    by: cause.by,
-    data: { from: task.status, to: way.to, cause: cause.why },
-    set,
-  };
+  const set = arrive(draft, state, way, facts, by === "human");
+  const event: TaskEvent = { type: "task.moved", by, data: { from: task.status, to: way.to, cause }, set };
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
@@ -40,7 +31,7 @@ export function arrive(
   const { workflow, task } = draft;
   moveCounters(draft, way.hooks);
   addEffects(draft, state, way.hooks);
-  const visits = byPerson ? { [state.name]: 1 } : { ...task.visits, [state.name]: (task.visits[state.name] ?? 0) + 1 };
+  const visits = visitsAfter(task, state, byPerson);
   const skipped =
     state.unless.length > 0 &&
     allHold(state.unless, workflow, { ...task, counters: draft.counters, visits, status: state.name }, facts);
@@ -56,11 +47,25 @@ export function arrive(
     runs: draft.runs,
     sessions: draft.sessions,
     runCount: draft.runCount,
-    spent: spend(workflow, facts),
+    // From here on only something newer counts.
+    spent: { sections: facts.document.fingerprints, head: facts.head },
     wait: progressAtStart(draft, state, skipped),
     attended: false,
     held: undefined,
   };
+}
+
+/** Entries are counted only where a condition asks for them; a person's move starts the count anew. */
+function visitsAfter(task: Task, state: State, byPerson: boolean): Task["visits"] {
+  const before = byPerson ? noVisits : task.visits;
+  return state.countsVisits ? { ...before, [state.name]: (before[state.name] ?? 0) + 1 } : before;
+}
+
+const noVisits: Task["visits"] = {};
+
+/** The count after a person had a hand in the task without moving it. */
+export function restarted(state: State): Task["visits"] {
+  return state.countsVisits ? { [state.name]: 1 } : noVisits;
 }
 
 /** Ends what only the old state needed. */
@@ -97,16 +102,6 @@ export function progressAtStart(
     turn: isDialogue && !skipped ? "agent" : undefined,
     members,
   };
-}
-
-/** What the evidence looks like now: from here on only something newer counts. */
-function spend(workflow: Workflow, facts: Facts): Spent {
-  const sections: Record<string, string> = {};
-  for (const name of workflow.sections) {
-    const section = facts.document.byHeading.get(name);
-    if (section !== undefined) sections[name] = section.fingerprint;
-  }
-  return { sections, head: facts.head };
 }
 
 export function stateOf(workflow: Workflow, name: string): State {

@@ -31,11 +31,11 @@ export interface FrontmatterBlock {
  * What stands behind the colon of each key, as written. Indented lines and list items belong to the key above them;
  * other lines are skipped.
  */
-export function frontmatterValues(text: string, block: FrontmatterBlock): Readonly<Record<string, string>> {
+export function frontmatterValues(text: string): Readonly<Record<string, string>> {
   // No prototype: a key may well be `__proto__`.
   const values: Record<string, string> = Object.create(null);
   let key: string | undefined;
-  for (let line = block.start; line < block.end; ) {
+  for (let line = 0; line < text.length; ) {
     const next = lineAfter(text, line);
     const colon = keyEnd(text, line);
     const first = text.charCodeAt(line);

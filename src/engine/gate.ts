@@ -1,70 +1,65 @@
 import type { Reason } from "./decision.ts";
-import type { Facts } from "./request.ts";
+import type { Artifact, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Gate, Way, Workflow } from "./workflow.ts";
 
 /** Says why a gate is closed; undefined where it is open. */
 export function gateReason(gate: Gate, workflow: Workflow, task: Task, facts: Facts): Reason | undefined {
-  const heading = `## ${gate.section}`;
   const section = facts.document.byHeading.get(gate.section);
-  if (section === undefined) {
+  if (section === undefined || section.body === "") return absentReason(gate, section === undefined);
+  const artifact = facts.artifacts[gate.section];
+  const misplaced = artifact && artifactReason(gate, workflow, artifact, facts.head);
+  if (misplaced !== undefined) return misplaced;
+  const { spent } = task;
+  if (spent.sections.includes(section.fingerprint) && (gate.verdict !== undefined || facts.head === spent.head)) {
+    const text = `## ${gate.section} has not changed since the task entered "${task.status}", so it is used up.`;
+    return { code: "gate-spent", text, fix: `Write ## ${gate.section} anew for what was done since.` };
+  }
+  return fieldReason(gate, section.body) ?? verdictReason(gate, section.body);
+}
+
+function absentReason(gate: Gate, isMissing: boolean): Reason {
+  const heading = `## ${gate.section}`;
+  if (isMissing)
     return {
       code: "gate-missing",
       text: `${heading} is missing from the task file.`,
       fix: `Write ${heading}, then ask again.`,
     };
-  }
-  if (section.body.trim() === "") {
-    return {
-      code: "gate-empty",
-      text: `${heading} has no content.`,
-      fix: `Write it under ${heading}, then ask again.`,
-    };
-  }
+  return { code: "gate-empty", text: `${heading} has no content.`, fix: `Write it under ${heading}, then ask again.` };
+}
 
-  const artifact = facts.artifacts[gate.section];
-  const owners = workflow.owners[gate.section];
-  if (artifact !== undefined && owners !== undefined && owners.length > 0 && !owners.includes(artifact.role)) {
-    const text = `${heading} was written by ${artifact.role}, but only ${owners.join(" or ")} can.`;
+/** What counts must come from somebody whose section it is, and a verdict must be for the commit it lets pass. */
+function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head: string): Reason | undefined {
+  const owners = workflow.owners[gate.section] ?? [];
+  if (owners.length > 0 && !owners.includes(artifact.role)) {
+    const text = `## ${gate.section} was written by ${artifact.role}, but only ${owners.join(" or ")} can.`;
     return { code: "gate-author", text, fix: `Let ${owners[0]} write it.` };
   }
-  // A verdict judges one commit; what was written for another says nothing about this one.
-  if (
-    gate.verdict !== undefined &&
-    artifact !== undefined &&
-    artifact.commit !== "" &&
-    facts.head !== "" &&
-    artifact.commit !== facts.head
-  ) {
-    const text = `The verdict in ${heading} is for commit ${short(artifact.commit)}, but the branch is at ${short(facts.head)}.`;
-    return { code: "gate-stale", text, fix: "Review the present commit and write the verdict again." };
-  }
-  if (
-    task.spent.sections[gate.section] === section.fingerprint &&
-    (gate.verdict !== undefined || facts.head === task.spent.head)
-  ) {
-    const text = `${heading} has not changed since the task entered "${task.status}", so it is used up.`;
-    return { code: "gate-spent", text, fix: `Write ${heading} anew for what was done since.` };
-  }
-  return fieldReason(gate, heading, section.body) ?? verdictReason(gate, heading, section.body);
+  if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;
+  const text = `The verdict in ## ${gate.section} is for commit ${short(artifact.commit)}, but the branch is at ${short(head)}.`;
+  return { code: "gate-stale", text, fix: "Review the present commit and write the verdict again." };
 }
 
 /** Why a way is closed as far as artifacts go. */
 export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
   if (way.gates.length === 0) return none;
-  const reasons = way.gates.flatMap((gate) => gateReason(gate, workflow, task, facts) ?? []);
+  let reasons = none;
+  for (const gate of way.gates) {
+    const reason = gateReason(gate, workflow, task, facts);
+    if (reason !== undefined) reasons = [...reasons, reason];
+  }
   if (!facts.taskFileTracked) return reasons;
   const text = "The branch contains the task file, which must stay out of git.";
-  return [
-    ...reasons,
-    { code: "task-file-tracked", text, fix: "Remove it from the branch with git rm --cached, commit, then ask again." },
-  ];
+  const fix = "Remove it from the branch with git rm --cached, commit, then ask again.";
+  return [...reasons, { code: "task-file-tracked", text, fix }];
 }
 
 const none: readonly Reason[] = [];
 
-function fieldReason(gate: Gate, heading: string, body: string): Reason | undefined {
+function fieldReason(gate: Gate, body: string): Reason | undefined {
   if (gate.fields.length === 0) return undefined;
+  const heading = `## ${gate.section}`;
   let empty: string | undefined;
   for (const line of body.split("\n")) {
     const colon = line.indexOf(":");
@@ -88,37 +83,40 @@ function fieldReason(gate: Gate, heading: string, body: string): Reason | undefi
 }
 
 // Agents like to set the verdict in bold.
-const firstLineVerdict = /^\s*[*_]*Verdict:[*_]*\s*[*_]*(PASS|FAIL)[*_]*\.?\s*$/i;
+const firstLineVerdicts = {
+  PASS: /^[*_]*Verdict:[*_]*\s*[*_]*PASS[*_]*\.?\s*$/i,
+  FAIL: /^[*_]*Verdict:[*_]*\s*[*_]*FAIL[*_]*\.?\s*$/i,
+};
+/** What the prompts ask for to the letter; everything else is looked at more closely. */
+const exactVerdicts = { PASS: "Verdict: PASS\n", FAIL: "Verdict: FAIL\n" };
 const anyVerdict = /\b(PASS|FAIL)\b/i;
 
-function verdictReason(gate: Gate, heading: string, body: string): Reason | undefined {
-  if (gate.verdict === undefined) return undefined;
-  const searched = gate.firstLine ? firstLine(body) : body;
-  const found = (gate.firstLine ? firstLineVerdict : anyVerdict).exec(searched)?.[1]?.toUpperCase();
-  if (found === gate.verdict) return undefined;
-  if (found === undefined) {
-    const text = gate.firstLine
-      ? `The first line of ${heading} is "${searched.trim()}", which is no verdict.`
-      : `${heading} says neither PASS nor FAIL.`;
+function verdictReason(gate: Gate, body: string): Reason | undefined {
+  if (gate.verdict === undefined || (gate.firstLine && body.startsWith(exactVerdicts[gate.verdict]))) return undefined;
+  const other = gate.verdict === "PASS" ? "FAIL" : "PASS";
+  const line = gate.firstLine ? firstLine(body) : "";
+  const found = gate.firstLine ? undefined : anyVerdict.exec(body)?.[1]?.toUpperCase();
+  if (gate.firstLine ? firstLineVerdicts[gate.verdict].test(line) : found === gate.verdict) return undefined;
+  const heading = `## ${gate.section}`;
+  if (gate.firstLine ? firstLineVerdicts[other].test(line) : found === other) {
+    const text = `${heading} says ${other}, but this way needs ${gate.verdict}.`;
+    return { code: "gate-verdict", text, fix: "Ask for the state that fits the verdict." };
+  }
+  if (!gate.firstLine) {
     return {
       code: "gate-verdict",
-      text,
-      fix: gate.firstLine
-        ? 'Begin the section with "Verdict: PASS" or "Verdict: FAIL".'
-        : "Write PASS or FAIL into the section.",
+      text: `${heading} says neither PASS nor FAIL.`,
+      fix: "Write PASS or FAIL into the section.",
     };
   }
-  return {
-    code: "gate-verdict",
-    text: `${heading} says ${found}, but this way needs ${gate.verdict}.`,
-    fix: "Ask for the state that fits the verdict.",
-  };
+  const text = `The first line of ${heading} is "${line.trim()}", which is no verdict.`;
+  return { code: "gate-verdict", text, fix: 'Begin the section with "Verdict: PASS" or "Verdict: FAIL".' };
 }
 
+/** Bodies come without blank lines around them. */
 function firstLine(body: string): string {
-  const start = body.search(/\S/);
-  const end = body.indexOf("\n", start);
-  return start < 0 ? "" : body.slice(body.lastIndexOf("\n", start) + 1, end < 0 ? undefined : end);
+  const end = body.indexOf("\n");
+  return end < 0 ? body : body.slice(0, end);
 }
 
 function short(commit: string): string {

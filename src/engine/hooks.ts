@@ -4,11 +4,10 @@ import type { Action, RunSpec, State } from "./workflow.ts";
 
 /** Applies the counters of hooks. They move first, so that a spawn sees the new value. */
 export function moveCounters(draft: Draft, hooks: readonly Action[]): void {
-  for (const hook of hooks) {
-    const { field, value, increment } = hook.params;
-    if (hook.name === "increment") addOne(draft, String(field));
-    else if (hook.name === "set_field") draft.counters = { ...draft.counters, [String(field)]: Number(value) };
-    else if (hook.name === "spawn_agent" && increment !== undefined) addOne(draft, String(increment));
+  for (const { name, params } of hooks) {
+    if (name === "increment") addOne(draft, String(params.field));
+    else if (name === "set_field") draft.counters = { ...draft.counters, [String(params.field)]: Number(params.value) };
+    else if (name === "spawn_agent" && params.increment !== undefined) addOne(draft, String(params.increment));
   }
 }
 
@@ -49,17 +48,17 @@ function addEffect(draft: Draft, state: State, hook: Action): void {
 }
 
 /** A dead agent cannot be told anything: it is started, and what it should hear is part of its prompt. */
-function addNotice(draft: Draft, state: State, hook: Action): void {
-  const role = String(hook.params.role);
+function addNotice(draft: Draft, state: State, { params }: Action): void {
+  const role = String(params.role);
   const spec = specFor(draft, state, role);
-  const prompt = hook.params.prompt === undefined ? undefined : String(hook.params.prompt);
-  const message = hook.params.message === undefined ? "" : String(hook.params.message);
-  if (hook.params.steps !== undefined) draft.stepLimit = Number(hook.params.steps);
+  const prompt = params.prompt === undefined ? "" : String(params.prompt);
+  const message = params.message === undefined ? "" : String(params.message);
+  if (params.steps !== undefined) draft.stepLimit = Number(params.steps);
   if (draft.runs[role] !== undefined) tellRun(draft, spec, { prompt, message });
   else if (draft.sessions[role] !== undefined && spec.mode !== "session") startRun(draft, spec, { prompt, message });
   else
     startRun(draft, spec, {
-      prompt: state.respawn?.role === role ? state.respawn.prompt : (prompt ?? spec.prompt),
+      prompt: (state.respawn?.role === role ? state.respawn.prompt : prompt) || spec.prompt,
       message,
     });
 }

@@ -35,7 +35,7 @@ export function wentIdle(workflow: Workflow, task: Task, run: string, facts: Fac
     });
   }
   const draft = startDraft(workflow, task, task.status);
-  tellRun(draft, specOf(workflow, state, name), { prompt: undefined, message: missing });
+  tellRun(draft, specOf(workflow, state, name), { prompt: "", message: missing });
   const event: TaskEvent = {
     type: "agent.reminded",
     by: "engine",

@@ -13,21 +13,22 @@ export function decideMove(workflow: Workflow, task: Task, to: string, actor: Ac
   if (refusal !== undefined) return rejected(refusal);
   const ways = state.out[to];
   if (ways === undefined) return rejected(noWay(workflow, state, to, actor));
-  const allowed = ways.filter((way) => way.by === undefined || way.by.includes(actor.role));
-  if (allowed.length === 0) return rejected(notAllowed(state, to, ways, actor));
-
-  // The loader made sure that the guards of one pair exclude each other for one asker.
-  const way = allowed.find((each) => allHold(each.when, workflow, task, facts));
-  if (way === undefined) {
-    const closed = allowed.flatMap((each) => guardReasons(each, workflow, task, facts));
-    return {
-      kind: "rejected",
-      reasons: [...closed, ...(allowed[0] ? gateReasons(allowed[0], workflow, task, facts) : [])],
-    };
+  let closed: readonly Way[] | undefined;
+  for (const way of ways) {
+    if (way.by !== undefined && !way.by.includes(actor.role)) continue;
+    // The loader made sure that the guards of one pair exclude each other for one asker.
+    if (!allHold(way.when, workflow, task, facts)) {
+      closed = closed === undefined ? [way] : [...closed, way];
+      continue;
+    }
+    const missing = gateReasons(way, workflow, task, facts);
+    if (missing.length > 0) return { kind: "rejected", reasons: missing };
+    return enter(workflow, task, way, actor.role, "asked", facts);
   }
-  const missing = gateReasons(way, workflow, task, facts);
-  if (missing.length > 0) return { kind: "rejected", reasons: missing };
-  return enter(workflow, task, way, { by: actor.role, why: "asked" }, facts);
+  const first = closed?.[0];
+  if (closed === undefined || first === undefined) return rejected(notAllowed(state, to, ways, actor));
+  const reasons = closed.flatMap((way) => guardReasons(way, workflow, task, facts));
+  return { kind: "rejected", reasons: [...reasons, ...gateReasons(first, workflow, task, facts)] };
 }
 
 /** Whether somebody has a say in the task at all. */
@@ -41,13 +42,7 @@ export function standing(state: State, task: Task, actor: Actor): Reason | undef
     };
   }
   if (actor.role === "human" || actor.role === "engine") return undefined;
-  const live = Object.entries(task.runs).find(
-    ([name]) => name === actor.role || name.startsWith(`${actor.role}/`),
-  )?.[1];
-  if (
-    live === undefined ||
-    (actor.run !== undefined && !Object.values(task.runs).some((run) => run.key === actor.run))
-  ) {
+  if (!isLive(task, actor)) {
     const text = `This run of ${actor.role} is over; it cannot ask for anything any more.`;
     return { code: "run-over", text, fix: "Stop here." };
   }
@@ -56,6 +51,17 @@ export function standing(state: State, task: Task, actor: Actor): Reason | undef
     return { code: "needs-person", text, fix: "Wait for the person." };
   }
   return undefined;
+}
+
+/** Whether the asker is a run of the task that is alive now. */
+function isLive(task: Task, actor: Actor): boolean {
+  const own = task.runs[actor.role];
+  if (own !== undefined && (actor.run === undefined || own.key === actor.run)) return true;
+  for (const name in task.runs) {
+    if (name.startsWith(`${actor.role}/`) && (actor.run === undefined || task.runs[name]?.key === actor.run))
+      return true;
+  }
+  return false;
 }
 
 export function guardReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {

@@ -1,6 +1,6 @@
 import type { Decision, TaskEvent } from "./decision.ts";
 import { apply } from "./decision.ts";
-import { type Cause, enter, stateOf } from "./enter.ts";
+import { enter, stateOf } from "./enter.ts";
 import { gateReason, gateReasons } from "./gate.ts";
 import type { Facts } from "./request.ts";
 import type { Held, Task } from "./task.ts";
@@ -26,10 +26,10 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
     const why = `rule ${index + 1}`;
     if (rule.does.kind === "then") {
       const way = openWay(state, rule.does.to, workflow, task, facts);
-      if (way !== undefined) return enter(workflow, task, way, { by, why }, facts);
+      if (way !== undefined) return enter(workflow, task, way, by, why, facts);
       continue;
     }
-    return crash(workflow, task, rule.does, ending, { by, why }, facts);
+    return crash(workflow, task, rule.does, ending, by, facts);
   }
   return hold(workflow, task, ending);
 }
@@ -81,20 +81,20 @@ function crash(
   task: Task,
   does: Exclude<Rule["does"], { kind: "then" }>,
   ending: Ending,
-  cause: Cause,
+  by: string,
   facts: Facts,
 ): Decision {
   // An accident was counted when it was seen; any other ending counts only if the author calls it a crash.
   if (does.kind === "crash" && !isAccident(ending.word)) {
     const counted: TaskEvent = {
       type: "agent.ended",
-      by: cause.by,
+      by,
       data: { word: ending.word },
       set: { crashCount: task.crashCount + 1 },
     };
-    return after(counted, escalateOrHold(workflow, apply(task, counted), does, ending, cause, facts));
+    return after(counted, escalateOrHold(workflow, apply(task, counted), does, ending, by, facts));
   }
-  return escalateOrHold(workflow, task, does, ending, cause, facts);
+  return escalateOrHold(workflow, task, does, ending, by, facts);
 }
 
 function escalateOrHold(
@@ -102,7 +102,7 @@ function escalateOrHold(
   task: Task,
   does: Exclude<Rule["does"], { kind: "then" }>,
   ending: Ending,
-  cause: Cause,
+  by: string,
   facts: Facts,
 ): Decision {
   const limit = does.after;
@@ -110,7 +110,7 @@ function escalateOrHold(
     const way = workflow.ways.find(
       (each) => each.implied === "escalation" && each.from === task.status && each.to === limit.to,
     );
-    if (way !== undefined) return enter(workflow, task, way, { by: cause.by, why: "escalated" }, facts);
+    if (way !== undefined) return enter(workflow, task, way, by, "escalated", facts);
   }
   return hold(workflow, task, ending);
 }

@@ -1,16 +1,18 @@
 import { fingerprint } from "./fingerprint.ts";
-import { frontmatterBlock, frontmatterValues } from "./frontmatter-block.ts";
+import { frontmatterBlock } from "./frontmatter-block.ts";
 import { openFence, sectionStarts } from "./section-starts.ts";
 
 /** TASK.md: frontmatter that the engine renders, and a body that agents and people write. */
 export interface TaskDocument {
-  /** What stands behind each key, as written; not to be trusted, since agents can edit it. No prototype. */
-  readonly frontmatter: Readonly<Record<string, string>>;
+  /** The lines between the two rulers, as written; not to be trusted, since agents can edit them. */
+  readonly frontmatter: string;
   /** The body above the first section, as written. */
   readonly preamble: string;
   readonly sections: readonly Section[];
   /** Of sections with the same heading the last one, which is the one that counts. */
   readonly byHeading: ReadonlyMap<string, Section>;
+  /** Of all sections, in their order. */
+  readonly fingerprints: readonly string[];
   readonly eol: "\n" | "\r\n";
 }
 
@@ -19,7 +21,7 @@ export interface Section {
   readonly heading: string;
   /** Without blanks around it, with line feeds only, and with every fence closed: it can be put anywhere. */
   readonly body: string;
-  /** Of the body. */
+  /** Of the heading and the body. */
   readonly fingerprint: string;
   /** The heading's line and all lines up to the next section, as written. */
   readonly source: string;
@@ -31,9 +33,7 @@ export function parseTaskDocument(text: string): TaskDocument {
   const line = text.indexOf("\n");
   const eol = line > 0 && text.charCodeAt(line - 1) === CARRIAGE_RETURN ? "\r\n" : "\n";
   const block = frontmatterBlock(text, start);
-  return parseBody(text, block?.body ?? start, eol, () =>
-    block === undefined ? none : frontmatterValues(text, block),
-  );
+  return parseBody(text, block?.body ?? start, eol, block === undefined ? "" : text.slice(block.start, block.end));
 }
 
 /** The body as written: what follows the frontmatter. */
@@ -64,7 +64,7 @@ export function withSection(document: TaskDocument, heading: string, body: strin
     else text += section === document.sections.at(-1) ? added : added + eol;
   }
   if (present === undefined) text = ended(text, eol) + added;
-  return parseBody(text, 0, eol, () => document.frontmatter);
+  return parseBody(text, 0, eol, document.frontmatter);
 }
 
 /** Writes the sections of these headings that stand in `from`, a role's own file, into the document. */
@@ -77,45 +77,41 @@ export function takeSections(document: TaskDocument, from: TaskDocument, heading
   return result;
 }
 
-function parseBody(
-  text: string,
-  from: number,
-  eol: TaskDocument["eol"],
-  values: () => TaskDocument["frontmatter"],
-): TaskDocument {
+function parseBody(text: string, from: number, eol: TaskDocument["eol"], frontmatter: string): TaskDocument {
   const { starts, fencesClosed } = sectionStarts(text, from);
+  const lineFeeds = !text.includes("\r", from);
   const sections: Section[] = [];
   const byHeading = new Map<string, Section>();
+  const fingerprints: string[] = [];
   for (let index = 0; index < starts.length; index++) {
-    const section = parseSection(text, starts[index] ?? 0, starts[index + 1] ?? text.length, fencesClosed);
+    const end = starts[index + 1] ?? text.length;
+    const section = parseSection(text, starts[index] ?? end, end, lineFeeds, fencesClosed);
     sections.push(section);
     byHeading.set(section.heading, section);
+    fingerprints.push(section.fingerprint);
   }
-  let frontmatter: TaskDocument["frontmatter"] | undefined;
   return {
-    // Gates do not read it, and reading it takes as long as all the rest.
-    get frontmatter() {
-      frontmatter ??= values();
-      return frontmatter;
-    },
+    frontmatter,
     preamble: text.slice(from, starts[0]),
     sections,
     byHeading,
+    fingerprints,
     eol,
   };
 }
 
-function parseSection(text: string, start: number, end: number, fencesClosed: boolean): Section {
+/** What holds for the whole text is found out only once: `lineFeeds` only, and `fencesClosed` in every section. */
+function parseSection(text: string, start: number, end: number, lineFeeds: boolean, fencesClosed: boolean): Section {
   const line = text.indexOf("\n", start);
   const below = line === -1 ? end : line;
   const heading = text.slice(start + 3, below).trim();
   const source = text.slice(start, end);
   const first = afterBlanks(text, below, end);
   const last = beforeBlanks(text, first, end);
-  const written = withLineFeeds(text.slice(first, last));
+  const written = lineFeeds ? text.slice(first, last) : withLineFeeds(text.slice(first, last));
   const fence = fencesClosed ? undefined : openFence(source);
   const body = fence === undefined ? written : `${written}\n${fence}`;
-  return { heading, body, fingerprint: fingerprint(body), source };
+  return { heading, body, fingerprint: `${heading}:${fingerprint(body)}`, source };
 }
 
 /** The text as it may stand in a section. */
@@ -151,7 +147,7 @@ function ended(text: string, eol: string): string {
 }
 
 function withLineFeeds(text: string): string {
-  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  return text.replace(/\r\n?/g, "\n");
 }
 
 function afterBlanks(text: string, start: number, end: number): number {
@@ -166,7 +162,6 @@ function beforeBlanks(text: string, start: number, end: number): number {
   return at;
 }
 
-const none: TaskDocument["frontmatter"] = Object.freeze(Object.create(null));
 const CARRIAGE_RETURN = 13;
 const SPACE = 32;
 const BYTE_ORDER_MARK = 0xfeff;

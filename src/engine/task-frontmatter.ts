@@ -1,3 +1,4 @@
+import { frontmatterValues } from "./frontmatter-block.ts";
 import type { TaskIdentity, TaskPosition } from "./task.ts";
 import type { TaskDocument } from "./task-document.ts";
 import { readYamlList, readYamlScalar, yamlScalar } from "./yaml-scalar.ts";
@@ -31,8 +32,9 @@ export type FrontmatterTask = TaskIdentity & Pick<TaskPosition, "status" | "coun
 /** Reads what a document says about its task. Missing and unreadable fields take their defaults. */
 export function readFrontmatter(document: TaskDocument): FrontmatterFields {
   const fields: Record<string, FieldValue> = { ...defaults };
+  const values = frontmatterValues(document.frontmatter);
   for (const [key, field] of entries) {
-    const value = readValue(document.frontmatter[key], defaults[field]);
+    const value = readValue(values[key], defaults[field]);
     if (value !== undefined && value !== "") fields[field] = value;
   }
   return fields as unknown as FrontmatterFields;
@@ -47,11 +49,12 @@ export function frontmatterLines(task: FrontmatterTask): readonly string[] {
 /** The keys that do not say what the engine says, are missing, or are none of its keys. */
 export function tamperedFields(document: TaskDocument, task: FrontmatterTask): readonly string[] {
   const fields = fieldsOf(task);
+  const values = frontmatterValues(document.frontmatter);
   const changed = entries.filter(([key, field]) => {
-    const value = readValue(document.frontmatter[key], fields[field]);
+    const value = readValue(values[key], fields[field]);
     return value === undefined || writeValue(value) !== writeValue(fields[field]);
   });
-  const unknown = Object.keys(document.frontmatter).filter((key) => !Object.hasOwn(fieldOfKey, key));
+  const unknown = Object.keys(values).filter((key) => !Object.hasOwn(fieldOfKey, key));
   return [...changed.map(([key]) => key), ...unknown];
 }
 

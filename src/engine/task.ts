@@ -77,7 +77,8 @@ export interface LiveRun {
 }
 
 export interface Spent {
-  readonly sections: Readonly<Record<string, string>>;
+  /** The fingerprints of all sections there were. */
+  readonly sections: readonly string[];
   readonly head: string;
 }
 

@@ -50,6 +50,8 @@ export interface State {
   readonly respawn: RunSpec | undefined;
   /** What the person's `continue` does, in the author's words. */
   readonly ask: string | undefined;
+  /** Some condition of the state asks how often it was entered. */
+  readonly countsVisits: boolean;
   /** The ways out, by target. */
   readonly out: Readonly<Record<string, readonly Way[]>>;
 }

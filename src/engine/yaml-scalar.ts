@@ -41,7 +41,7 @@ const bareInList = /^[\p{L}\p{N}_/](?!.* $)[\p{L}\p{M}\p{N}_./@+ -]*$/u;
 
 /** What some version of YAML takes for a truth value, nothing, a number (`1e3`, `0x1f`, `12:30`) or a date. */
 const misread =
-  /^(?:null|true|false|yes|no|on|off|y|n|\d[\d_]*(?::\d+)*(?:\.[\d_]*)?(?:e[-+]?\d+)?|0[xob][\da-f_]+|\d{4}-\d\d?-\d.*)$/i;
+  /^(?:null|true|false|yes|no|on|off|y|n|\d[\d_]*(?::\d+)*(?:\.[\d_]*)?(?:e[-+]?\d+)?|e[-+]?\d+|0[xob][\da-f_]+|\d{4}-\d\d?-\d.*)$/i;
 
 function quoted(value: string): string {
   // JSON leaves some characters as they are that YAML does not allow or takes for line breaks.

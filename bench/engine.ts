@@ -1,0 +1,195 @@
+// The engine beside xstate's pure `transition`, in one run. Both take the step from a failed review back to work: the same
+// guard on a counter and a verdict, the same two actions given back as data. Prints ratios against limits.
+import { readdirSync, readFileSync } from "node:fs";
+import { assign, initialTransition, setup, transition } from "xstate";
+import { createTask } from "../src/engine/create.ts";
+import { decide } from "../src/engine/decide.ts";
+import type { Decision } from "../src/engine/decision.ts";
+import { loadWorkflow } from "../src/engine/language/load.ts";
+import type { Facts, Request } from "../src/engine/request.ts";
+import { simulate } from "../src/engine/simulate/simulate.ts";
+import type { Task } from "../src/engine/task.ts";
+import { parseTaskDocument } from "../src/engine/task-document.ts";
+import { verify } from "../src/engine/verify/verify.ts";
+import type { Workflow } from "../src/engine/workflow.ts";
+
+const lives = Number(process.argv[2] ?? 100_000);
+const text = document();
+const workflow = load("default");
+const task = inReview(workflow);
+const request: Request = {
+  kind: "move",
+  to: "working",
+  actor: { role: "reviewer", run: task.runs.reviewer?.key ?? "" },
+};
+const parsed = facts(parseTaskDocument(text));
+if (decide(workflow, task, request, parsed).kind !== "moved")
+  throw new Error("The benchmark's request must be granted.");
+
+const machine = setup({
+  types: {
+    context: {} as { round: number; body: string },
+    events: {} as { type: "FAIL" } | { type: "PASS" } | { type: "HANDOFF" },
+  },
+  guards: {
+    canRetry: ({ context }) => context.round < 2 && /^Verdict: FAIL/m.test(context.body),
+    isSpent: ({ context }) => context.round >= 2,
+  },
+  actions: { killReviewer: () => undefined, notifyWorker: () => undefined },
+}).createMachine({
+  context: { round: 1, body: text.slice(text.indexOf("## Review")) },
+  initial: "review",
+  states: {
+    working: { on: { HANDOFF: { target: "review", actions: assign({ round: ({ context }) => context.round + 1 }) } } },
+    review: {
+      on: {
+        PASS: "reviewing",
+        FAIL: [
+          { guard: "canRetry", target: "working", actions: ["killReviewer", "notifyWorker"] },
+          { guard: "isSpent", target: "stuck" },
+        ],
+      },
+    },
+    reviewing: {},
+    stuck: {},
+  },
+});
+const [snapshot] = initialTransition(machine);
+if (transition(machine, snapshot, { type: "FAIL" })[0].value !== "working")
+  throw new Error("xstate must take the same step.");
+
+const rates = alternate({
+  "xstate transition": () => void transition(machine, snapshot, { type: "FAIL" }),
+  "decide, document parsed": () => void decide(workflow, task, request, parsed),
+  "decide, with the parse of 4 KB": () => void decide(workflow, task, request, facts(parseTaskDocument(text))),
+});
+const xstate = rates["xstate transition"] ?? 1;
+let failed = false;
+print("step", "per second", "ratio", "limit");
+row("xstate transition", xstate, undefined);
+row("decide, document parsed", rates["decide, document parsed"] ?? 0, 20);
+row("decide, with the parse of 4 KB", rates["decide, with the parse of 4 KB"] ?? 0, 2);
+
+process.stdout.write("\n");
+print("verify", "positions", "seconds", "limit");
+for (const file of readdirSync(new URL("../workflows", import.meta.url)).sort()) {
+  const each = load(file.replace(".yml", ""));
+  const start = performance.now();
+  const { positions } = verify(each);
+  const seconds = (performance.now() - start) / 1000;
+  failed ||= seconds > 2;
+  print(file, String(positions), seconds.toFixed(2), seconds > 2 ? "2 MISSED" : "2 ok");
+}
+
+process.stdout.write("\n");
+const start = performance.now();
+const { steps, violations, wedged } = simulate(workflow, { runs: lives, seed: 7 });
+const seconds = (performance.now() - start) / 1000;
+failed ||= violations.length > 0 || wedged > 0;
+print("lives", "per second", "steps/s", "violations");
+print(String(lives), (lives / seconds).toFixed(0), (steps / seconds).toFixed(0), String(violations.length + wedged));
+process.exit(failed ? 1 : 0);
+
+/**
+ * Runs the candidates by turns in many short rounds and gives the median rate of each: a neighbour's burst then spoils a
+ * few rounds of all instead of all rounds of one.
+ */
+function alternate(candidates: Record<string, () => void>): Record<string, number> {
+  const samples: Record<string, number[]> = {};
+  const repeats: Record<string, number> = {};
+  for (const [name, run] of Object.entries(candidates)) {
+    for (let i = 0; i < 20_000; i++) run();
+    const begin = performance.now();
+    for (let i = 0; i < 500; i++) run();
+    repeats[name] = Math.max(20, Math.ceil(500 / (performance.now() - begin)));
+    samples[name] = [];
+  }
+  for (let round = 0; round < 601; round++) {
+    for (const [name, run] of Object.entries(candidates)) {
+      const times = repeats[name] ?? 1;
+      const begin = performance.now();
+      for (let i = 0; i < times; i++) run();
+      samples[name]?.push((times * 1000) / (performance.now() - begin));
+    }
+  }
+  return Object.fromEntries(Object.entries(samples).map(([name, all]) => [name, all.sort((x, y) => x - y)[300] ?? 0]));
+}
+
+function row(name: string, rate: number, limit: number | undefined): void {
+  const ratio = rate / xstate;
+  if (limit !== undefined && ratio < limit) failed = true;
+  print(
+    name,
+    rate.toFixed(0),
+    `${ratio.toFixed(1)} ×`,
+    limit === undefined ? "" : `≥ ${limit} × ${ratio < limit ? "MISSED" : "ok"}`,
+  );
+}
+
+function print(...cells: readonly string[]): void {
+  process.stdout.write(`${cells.map((cell, i) => (i === 0 ? cell.padEnd(34) : cell.padStart(14))).join("")}\n`);
+}
+
+function load(name: string): Workflow {
+  const loaded = loadWorkflow(
+    readFileSync(new URL(`../workflows/${name}.yml`, import.meta.url), "utf8"),
+    `${name}.yml`,
+  ).workflow;
+  if (loaded === undefined) throw new Error(`${name} does not load.`);
+  return loaded;
+}
+
+function facts(parsedDocument: Facts["document"]): Facts {
+  return { document: parsedDocument, head: "c0ffee", artifacts: {}, numbers: { workspace: 1 }, taskFileTracked: false };
+}
+
+/** A task whose first review is under way, brought there by the engine itself. */
+function inReview(of: Workflow): Task {
+  const identity = {
+    id: "t1",
+    project: "coffee",
+    number: 1,
+    branch: "signalbox/t1",
+    summary: "Brew",
+    workflow: "default",
+    harness: "claude",
+    reviewHarness: "codex",
+  };
+  const rest = {
+    workspace: "",
+    tmuxSession: "",
+    prUrl: "",
+    parent: "",
+    dependsOn: [],
+    labels: [],
+    priority: 0,
+    createdAt: "",
+    updatedAt: "",
+  };
+  let now = grantedTask(createTask(of, { ...identity, ...rest }, facts(parseTaskDocument(""))));
+  const lead = (to: string, role: string, body: string) => {
+    const known = facts(parseTaskDocument(body));
+    now = grantedTask(decide(of, now, { kind: "move", to, actor: { role } }, known));
+    now = grantedTask(decide(of, now, { kind: "settled", entry: now.entry }, known));
+  };
+  lead("planning", "human", "");
+  lead("working", "worker", "## Plan\nAPPROACH: do it");
+  lead("agent-review", "worker", "## Handoff\nDONE: it");
+  return now;
+}
+
+function grantedTask(decision: Decision): Task {
+  if (decision.kind === "moved" || decision.kind === "stayed") return decision.task;
+  throw new Error(JSON.stringify(decision));
+}
+
+function document(): string {
+  const filler = (lines: number) =>
+    Array.from(
+      { length: lines },
+      (_, i) => `- item ${i}: some words about what was done and why it was done this way`,
+    ).join("\n");
+  const front =
+    "---\nid: t1\nproject: coffee\nbranch: signalbox/t1\nsummary: Brew\nworkflow: default\nstatus: agent-review\n---\n";
+  return `${front}\n## Context\n${filler(18)}\n\n## Plan\nAPPROACH: do it\nTOUCHING: files\n\n## Handoff\nDONE: all of it\n${filler(18)}\n\n## Review\nVerdict: FAIL\n${filler(18)}\n`;
+}
