@@ -140,7 +140,14 @@ function load(name: string): Workflow {
 }
 
 function facts(parsedDocument: Facts["document"]): Facts {
-  return { document: parsedDocument, head: "c0ffee", artifacts: {}, numbers: { workspace: 1 }, taskFileTracked: false };
+  return {
+    document: parsedDocument,
+    head: "c0ffee",
+    artifacts: {},
+    numbers: { workspace: 1 },
+    taskFileTracked: false,
+    poolFull: false,
+  };
 }
 
 /** A task whose first review is under way, brought there by the engine itself. */

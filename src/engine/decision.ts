@@ -49,6 +49,7 @@ export type ReasonCode =
   | "only-human"
   | "no-respawn"
   | "no-workspace"
+  | "pool-full"
   | "still-alive"
   | "no-such-state"
   | "bad-value";

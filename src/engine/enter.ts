@@ -11,12 +11,25 @@ import type { State, Way, Workflow } from "./workflow.ts";
  * Moves a task along a way that is open. Runs that are not kept end first, then come the hooks, then the new state's wait.
  * `by` is `human`, `engine` or a role; `cause` says what made the task move: `asked`, `rule 2`, `escalated`, …
  */
-export function enter(workflow: Workflow, task: Task, way: Way, by: string, cause: string, facts: Facts): Decision {
+export function enter(
+  workflow: Workflow,
+  task: Task,
+  way: Way,
+  by: string,
+  cause: string,
+  facts: Facts,
+  reason = "",
+): Decision {
   const state = stateOf(workflow, way.to);
   const draft = startDraft(workflow, task, way.to);
   leave(draft, stateOf(workflow, task.status));
   const set = arrive(draft, state, way, facts, by === "human");
-  const event: TaskEvent = { type: "task.moved", by, data: { from: task.status, to: way.to, cause }, set };
+  const event: TaskEvent = {
+    type: "task.moved",
+    by,
+    data: { from: task.status, to: way.to, cause },
+    set: reason === "" ? set : { ...set, reason },
+  };
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };
 }
 

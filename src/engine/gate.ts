@@ -41,8 +41,9 @@ function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head
   return { code: "gate-stale", text, fix: "Review the present commit and write the verdict again." };
 }
 
-/** Why a way is closed as far as artifacts go. */
+/** Why a way is closed as far as artifacts go, and the workspace it would need. */
 export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
+  if (facts.poolFull && needsWorkspace(way, facts)) return [noWorkspace];
   if (way.gates.length === 0) return none;
   let reasons = none;
   for (const gate of way.gates) {
@@ -56,6 +57,17 @@ export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Fac
 }
 
 const none: readonly Reason[] = [];
+
+// Refused before the status moves: a task in a state whose workspace never came would wait for an agent that never starts.
+const noWorkspace: Reason = {
+  code: "pool-full",
+  text: "All workspaces of the project are taken.",
+  fix: "Wait for a task to end, or enlarge the project's pool_size.",
+};
+
+function needsWorkspace(way: Way, facts: Facts): boolean {
+  return !facts.numbers.workspace && way.hooks.some((hook) => hook.name === "acquire_workspace");
+}
 
 function fieldReason(gate: Gate, body: string): Reason | undefined {
   if (gate.fields.length === 0) return undefined;

@@ -3,7 +3,7 @@ import { enter, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import type { Actor, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
-import { allHold, fieldValue, holds, writeGuard, writeOpposite } from "./when.ts";
+import { allHold, fieldValue, holds, writeGuard, writeOpposite, writeValue } from "./when.ts";
 import type { State, Way, Workflow } from "./workflow.ts";
 
 /** Somebody asks for a state. A rejected request changes nothing and says everything that is missing at once. */
@@ -69,7 +69,7 @@ export function guardReasons(way: Way, workflow: Workflow, task: Task, facts: Fa
     .filter((guard) => !holds(guard, workflow, task, facts))
     .map((guard) => ({
       code: "guard" as const,
-      text: `Transition not allowed: ${writeOpposite(guard)} (${guard.field} is ${fieldValue(guard, workflow, task, facts)}).`,
+      text: `Transition not allowed: ${writeOpposite(guard)} (${guard.field} is ${writeValue(guard, fieldValue(guard, workflow, task, facts))}).`,
       fix: `It needs ${writeGuard(guard)}.`,
     }));
 }

@@ -52,6 +52,8 @@ export interface Facts {
   readonly numbers: Readonly<Partial<Record<FactName, number>>>;
   /** The branch contains the task file, which must stay out of git. */
   readonly taskFileTracked: boolean;
+  /** The project has no workspace left to give. */
+  readonly poolFull: boolean;
 }
 
 export interface Artifact {

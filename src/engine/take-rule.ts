@@ -26,7 +26,7 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
     const why = `rule ${index + 1}`;
     if (rule.does.kind === "then") {
       const way = openWay(state, rule.does.to, workflow, task, facts);
-      if (way !== undefined) return enter(workflow, task, way, by, why, facts);
+      if (way !== undefined) return enter(workflow, task, way, by, why, facts, ending.reason);
       continue;
     }
     return crash(workflow, task, rule.does, ending, by, facts);
@@ -110,7 +110,7 @@ function escalateOrHold(
     const way = workflow.ways.find(
       (each) => each.implied === "escalation" && each.from === task.status && each.to === limit.to,
     );
-    if (way !== undefined) return enter(workflow, task, way, by, "escalated", facts);
+    if (way !== undefined) return enter(workflow, task, way, by, "escalated", facts, ending.reason);
   }
   return hold(workflow, task, ending);
 }

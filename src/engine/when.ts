@@ -73,8 +73,13 @@ const opposite: Readonly<Record<Op, Op>> = { "<": ">=", ">": "<=", "<=": ">", ">
 
 /** The condition as its author wrote it. */
 export function writeGuard(guard: Guard): string {
-  const value = typeof guard.value === "number" ? String(guard.value) : `{${guard.value.setting}}`;
-  return `${guard.field} ${guard.op} ${value}`;
+  return `${guard.field} ${guard.op} ${guard.written}`;
+}
+
+/** A value in the author's terms: switches are true or false. */
+export function writeValue(guard: Guard, value: number): string {
+  const isSwitch = guard.written === "true" || guard.written === "false";
+  return isSwitch ? String(value !== 0) : String(value);
 }
 
 /** What is the case when the condition does not hold. */

@@ -149,6 +149,8 @@ export interface Guard {
   readonly source: "counter" | "crash_count" | "visits" | "fact" | "setting";
   readonly op: Op;
   readonly value: Value<number>;
+  /** The value as its author wrote it: `2`, `true`, `{max_iterations}`. */
+  readonly written: string;
 }
 
 export interface Gate {

@@ -168,7 +168,7 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
       runs: Object.fromEntries(Object.entries(task.runs).map(([name, run]) => [name, { ...run, key: `${name}#1` }])),
       sessions: {},
       runCount: 0,
-      spent: { sections: {}, head: "" },
+      spent: { sections: [], head: "" },
       results: keptResults(task, state, itemSchemas),
       wait: smallWait(task.wait),
       attended: state?.wait.kind === "human" && task.attended,

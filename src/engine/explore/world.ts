@@ -58,6 +58,7 @@ export function factsOf(world: World, step: Pick<Step, "facts">): Facts {
     artifacts: {},
     numbers: { workspace: world.workspace ? 1 : 0, ...step.facts },
     taskFileTracked: false,
+    poolFull: false,
   };
 }
 

@@ -5,6 +5,7 @@ import type { Mode, Rule, State, Way } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { gap, overlap } from "./guard-space.ts";
 import { didYouMean } from "./nearest.ts";
+import type { Path } from "./problem.ts";
 import type { PlacedRule } from "./read-rules.ts";
 
 /** Checks the rules of one state against what the state can do and against each other. */
@@ -31,7 +32,7 @@ function checkWords(context: Context, state: State, rules: readonly PlacedRule[]
       const close = didYouMean(word, words);
       const fix = close.startsWith("Did") ? close : "";
       context.error(
-        [...path, "on", ...(rule.on?.length === 1 ? [] : [i])],
+        [...wholeRule(path), "on", ...(rule.on?.length === 1 ? [] : [i])],
         `"${state.name}" never ends with "${word}".`,
         `It ends with ${words.join(", ")}. ${fix}`.trim(),
       );
@@ -47,7 +48,7 @@ function checkResults(context: Context, state: State, rules: readonly PlacedRule
   for (const { rule, path } of withResult) {
     if (schema === undefined) {
       context.error(
-        [...path, "result"],
+        [...wholeRule(path), "result"],
         `"${state.name}" waits for no answer that a rule could read.`,
         "Add result: … to its run.",
         { key: true },
@@ -56,7 +57,7 @@ function checkResults(context: Context, state: State, rules: readonly PlacedRule
     }
     for (const [field, value] of Object.entries(rule.result ?? {})) {
       const fields = Object.keys(schema.properties ?? {});
-      const at = [...path, "result", field];
+      const at = [...wholeRule(path), "result", field];
       if (!fields.includes(field))
         context.error(at, `The schema "${name}" has no field "${field}".`, didYouMean(field, fields), { key: true });
       const values = fieldValues(schema, field);
@@ -78,6 +79,11 @@ function checkResults(context: Context, state: State, rules: readonly PlacedRule
       { key: true },
     );
   }
+}
+
+/** A choice in `then_when` shares what it does not say itself with its rule. */
+function wholeRule(path: Path): Path {
+  return path.at(-2) === "then_when" ? path.slice(0, -2) : path;
 }
 
 /** A rule that an earlier one always forestalls was meant to do something. */
@@ -136,10 +142,8 @@ function checkChoices(
     const [first] = group;
     if (first === undefined) continue;
     const at = first.path.slice(0, -1);
-    const missing = gap(
-      group.map(({ rule }) => rule.when),
-      isSwitch,
-    );
+    const sets = group.map(({ rule }) => rule.when);
+    const missing = gap(first.given ?? [], sets, isSwitch);
     if (missing !== undefined) {
       context.error(at, `The choices of "${state.name}" leave out ${write(missing)}.`, "Add a choice for it.", {
         key: true,

@@ -1,7 +1,6 @@
 import { type AnswerSchema, schemaProblems } from "../answer.ts";
 import { defaultNames } from "../default-names.ts";
 import { sectionOwners } from "../ownership.ts";
-import { factNames } from "../request.ts";
 import type { Action, Mode, Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
 import { checkRules } from "./check-rules.ts";
 import { checkAmbiguity } from "./check-ways.ts";
@@ -20,7 +19,12 @@ type Reporter = Pick<Context, "error" | "warn">;
 
 /** Turns a file of the right form into a workflow. Everything that is wrong is reported; the result counts only if nothing is. */
 export function compile(source: Source, hash: string, fallbackName: string, reporter: Reporter): Workflow {
-  const context = createContext(source, reporter);
+  let isSound = true;
+  const error: Context["error"] = (...problem) => {
+    isSound = false;
+    reporter.error(...problem);
+  };
+  const context = createContext(source, { ...reporter, error });
   checkFile(context);
   const { settings, presets } = readSettings(context);
   const isSwitch = (field: string) =>
@@ -40,14 +44,14 @@ export function compile(source: Source, hash: string, fallbackName: string, repo
 
   const states: Record<string, State> = {};
   for (const name of context.states) states[name] = readState(context, name, bare[name] ?? [], ordinary);
-  const hookModes = modesOf(ordinary.flatMap((way) => way.hooks));
-  for (const name of context.states) {
-    const state = states[name];
-    if (state !== undefined) checkRules(context, state, rules[name] ?? [], hookModes, isSwitch);
-  }
-  checkAmbiguity(context, placedWays, isSwitch);
   checkTexts(context);
   checkCreation(context);
+  // What rules mean together is looked at once each is understood; else one slip would be reported as several.
+  if (isSound) {
+    const hookModes = modesOf(ordinary.flatMap((way) => way.hooks));
+    for (const state of Object.values(states)) checkRules(context, state, rules[state.name] ?? [], hookModes, isSwitch);
+    checkAmbiguity(context, placedWays, isSwitch);
+  }
 
   const terminal = (name: string) => source.states[name]?.terminal === true;
   const open = context.states.filter((name) => !terminal(name));
@@ -115,12 +119,15 @@ function readState(context: Context, name: string, rules: readonly Rule[], ways:
   const out: Record<string, Way[]> = Object.create(null);
   for (const way of outgoing) out[way.to] = [...(out[way.to] ?? []), way];
   const run = wait.kind === "agent" || wait.kind === "human" ? wait.run : undefined;
+  const unless = readGuards(context, source.unless, [...path, "unless"]);
+  const guards = [...unless, ...rules.flatMap((rule) => rule.when), ...outgoing.flatMap((way) => way.when)];
   return {
     name,
     terminal: source.terminal ?? false,
     outcome: source.terminal ? outcomeOf(name, source) : undefined,
     wait,
-    unless: readGuards(context, source.unless, [...path, "unless"]),
+    unless,
+    countsVisits: guards.some((guard) => guard.source === "visits"),
     do: (source.do ?? []).flatMap((action, i) => readAction(context, action, [...path, "do", i]) ?? []),
     rules,
     limits: readLimits(context, source.limits, [...path, "limits"]),
@@ -183,28 +190,25 @@ function checkFile(context: Context): void {
       "Add terminal: true to the last state.",
       { key: true },
     );
-  }
-  for (const counter of context.counters) {
-    if (
-      counter === "crash_count" ||
-      counter === "visits" ||
-      (factNames as readonly string[]).includes(counter) ||
-      Object.hasOwn(context.settings, counter)
-    ) {
-      context.error(
-        [],
-        `"${counter}" is counted by the engine or set by people, and cannot be a counter of the file.`,
-        "Choose another name.",
-        { find: counter },
-      );
-    }
+  } else if (context.states.every((name) => source.states[name]?.terminal)) {
+    context.error(["states"], "Every state is terminal, so no task could ever begin.", "Add a state to begin in.", {
+      key: true,
+    });
   }
   for (const [name, schema] of Object.entries(source.schemas ?? {})) {
     for (const problem of schemaProblems(schema))
       context.error(["schemas", name, ...problem.path], problem.message, "");
   }
   for (const [i, rule] of (source.exit_monitoring?.rules ?? []).entries()) {
-    checkTarget(context, rule.status, ["exit_monitoring", "rules", i, "status"]);
+    const path = ["exit_monitoring", "rules", i, "status"];
+    checkTarget(context, rule.status, path);
+    if (source.states[rule.status]?.terminal) {
+      context.error(
+        path,
+        `"${rule.status}" is terminal, so nothing ends in it.`,
+        "Remove the rule, or terminal: true.",
+      );
+    }
   }
 }
 
@@ -217,7 +221,7 @@ function checkRoles(context: Context): void {
     if (source.role !== undefined)
       context.error([...path, "role"], "A role has the name it is declared under.", "Remove the key.", { key: true });
     const mode = source.mode ?? context.source.roles?.any?.mode ?? "session";
-    if (name !== "any") checkRunSource(context, source, mode, path);
+    checkRunSource(context, source, name === "any" ? undefined : mode, path);
     readLimits(context, source.limits, [...path, "limits"]);
   }
 }
@@ -249,7 +253,8 @@ function checkTexts(context: Context): void {
   for (const [name, role] of Object.entries(source.roles ?? {})) visit([role.window, role.model], ["roles", name]);
   for (const [name, state] of Object.entries(source.states)) {
     visit(state.do, ["states", name, "do"]);
-    visit([state.agent?.window, state.agent?.model, state.ask], ["states", name]);
+    const runs = [state.agent, state.panel?.members, state.panel?.judge];
+    visit([...runs.flatMap((run) => [run?.window, run?.model]), state.ask], ["states", name]);
   }
 }
 

@@ -20,7 +20,7 @@ export interface Context {
 interface Where {
   /** Point at the key instead of the value. */
   readonly key?: boolean;
-  /** Point at this text inside the value. */
+  /** Point at this text inside the value, unless it stands in braces of its own. */
   readonly find?: string;
 }
 
@@ -30,11 +30,18 @@ export function createReporter(tree: Tree, text: string, file: string) {
     (level: Problem["level"]) =>
     (path: Path, message: string, fix: string, where: Where = {}) => {
       const place = where.key ? keyPlaceAt(tree, path) : placeAt(tree, path);
-      const found = where.find === undefined ? -1 : text.indexOf(where.find, place.offset);
+      const found = where.find === undefined ? -1 : indexOf(text, where.find, place.offset);
       const { line, column } = found < 0 ? place : lineAndColumn(text, found);
       problems.push({ level, file, line, column, message, fix });
     };
   return { problems, error: report("error"), warn: report("warning") };
+}
+
+function indexOf(text: string, wanted: string, start: number): number {
+  let at = text.indexOf(wanted, start);
+  // `{{name}}` prints `{name}` and is no use of it.
+  while (at > 0 && text[at - 1] === "{" && text[at + wanted.length] === "}") at = text.indexOf(wanted, at + 1);
+  return at;
 }
 
 function lineAndColumn(text: string, offset: number): { line: number; column: number } {

@@ -13,45 +13,98 @@ export function overlap(
   b: readonly Guard[],
   isSwitch: (field: string) => boolean,
 ): Assignment | undefined {
-  const all = [...a, ...b];
-  return assignments(all, isSwitch).find((values) => all.every((guard) => holdsFor(guard, values)));
+  let values: Assignment = {};
+  for (const guards of independent([...a, ...b])) {
+    const found = search(guards, isSwitch, (some) => all(guards, some));
+    if (found === undefined) return undefined;
+    values = { ...values, ...found };
+  }
+  return values;
 }
 
-/** Values under which none of the sets holds whole; undefined where the sets cover everything. */
-export function gap(sets: readonly (readonly Guard[])[], isSwitch: (field: string) => boolean): Assignment | undefined {
-  return assignments(sets.flat(), isSwitch).find(
-    (values) => !sets.some((guards) => guards.every((guard) => holdsFor(guard, values))),
-  );
+/** Values under which all of `given` hold but none of the sets does; undefined where the sets cover everything. */
+export function gap(
+  given: readonly Guard[],
+  sets: readonly (readonly Guard[])[],
+  isSwitch: (field: string) => boolean,
+): Assignment | undefined {
+  return search([...given, ...sets.flat()], isSwitch, (values) => {
+    const applies = all(given, values);
+    const held = sets.map((guards) => all(guards, values));
+    if (applies === false || held.includes(true)) return false;
+    return applies && held.every((each) => each === false) ? true : undefined;
+  });
 }
 
-function holdsFor(guard: Guard, values: Assignment): boolean {
-  const right = typeof guard.value === "number" ? guard.value : (values[guard.value.setting] ?? 0);
-  return compare(guard.op, values[guard.field] ?? 0, right);
-}
-
-function assignments(guards: readonly Guard[], isSwitch: (field: string) => boolean): readonly Assignment[] {
-  const samples = new Map<string, Set<number>>();
-  const constants = new Set<number>([0]);
+/** Guards that share a field or a setting, directly or through others, belong together; the rest is looked at by itself. */
+function independent(guards: readonly Guard[]): readonly (readonly Guard[])[] {
+  let groups: { names: readonly string[]; guards: readonly Guard[] }[] = [];
   for (const guard of guards) {
-    if (typeof guard.value === "number") constants.add(guard.value);
-    samples.set(guard.field, new Set());
-    if (typeof guard.value !== "number") samples.set(guard.value.setting, new Set());
+    const names = namesOf(guard);
+    const [linked, others] = [true, false].map((is) =>
+      groups.filter((group) => group.names.some((name) => names.includes(name)) === is),
+    ) as [typeof groups, typeof groups];
+    const merged = {
+      names: [...linked.flatMap((group) => group.names), ...names],
+      guards: [...linked.flatMap((group) => group.guards), guard],
+    };
+    groups = [...others, merged];
   }
-  for (const [field, values] of samples) {
-    if (isSwitch(field)) {
-      values.add(0).add(1);
-      continue;
+  return groups.map((group) => group.guards);
+}
+
+/** Gives one field after the other a value; `judge` says yes, no, or nothing yet. */
+function search(
+  guards: readonly Guard[],
+  isSwitch: (field: string) => boolean,
+  judge: (values: Assignment) => boolean | undefined,
+): Assignment | undefined {
+  const fields = samplesOf(guards, isSwitch);
+  const from = (at: number, values: Assignment): Assignment | undefined => {
+    const verdict = judge(values);
+    const next = fields[at];
+    if (verdict !== undefined || next === undefined) return verdict ? values : undefined;
+    for (const value of next.values) {
+      const found = from(at + 1, { ...values, [next.field]: value });
+      if (found !== undefined) return found;
     }
-    for (const constant of constants)
-      values
-        .add(constant - 1)
-        .add(constant)
-        .add(constant + 1);
-    values.add(2).add(3);
+    return undefined;
+  };
+  return from(0, {});
+}
+
+/** Whether all guards hold; undefined while that depends on fields without a value. */
+function all(guards: readonly Guard[], values: Assignment): boolean | undefined {
+  let verdict: boolean | undefined = true;
+  for (const guard of guards) {
+    const right = typeof guard.value === "number" ? guard.value : values[guard.value.setting];
+    const left = values[guard.field];
+    if (left === undefined || right === undefined) verdict = undefined;
+    else if (!compare(guard.op, left, right)) return false;
   }
-  let product: Assignment[] = [{}];
-  for (const [field, values] of samples) {
-    product = product.flatMap((partial) => [...values].map((value) => ({ ...partial, [field]: value })));
-  }
-  return product;
+  return verdict;
+}
+
+function samplesOf(
+  guards: readonly Guard[],
+  isSwitch: (field: string) => boolean,
+): readonly { field: string; values: readonly number[] }[] {
+  const constants = [0, ...guards.flatMap((guard) => (typeof guard.value === "number" ? [guard.value] : []))];
+  const near = new Set([...constants.flatMap((constant) => [constant - 1, constant, constant + 1]), 2, 3]);
+  return [...new Set(guards.flatMap(namesOf))].map((field) => {
+    if (isSwitch(field)) return { field, values: [0, 1] };
+    const least = leastOf(guards.find((guard) => guard.field === field)?.source ?? "setting", constants);
+    return { field, values: [...near].filter((value) => value >= least) };
+  });
+}
+
+/** What is counted is never negative, and a task has entered the state it is in. Only settings and `set_field` go below. */
+function leastOf(source: Guard["source"], constants: readonly number[]): number {
+  if (source === "setting") return Number.NEGATIVE_INFINITY;
+  if (source === "visits") return 1;
+  return source === "counter" && Math.min(...constants) < 0 ? Number.NEGATIVE_INFINITY : 0;
+}
+
+function namesOf(guard: Guard): readonly string[] {
+  return typeof guard.value === "number" ? [guard.field] : [guard.field, guard.value.setting];
 }

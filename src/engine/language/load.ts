@@ -17,7 +17,7 @@ export interface Loaded {
 /** Loads a workflow from its text. `file` is what problems are reported against. */
 export function loadWorkflow(text: string, file: string): Loaded {
   const { tree, problems } = readTree(text, file);
-  if (tree === undefined) return { workflow: undefined, problems };
+  if (tree === undefined) return { workflow: undefined, problems: inOrder(problems) };
 
   const reporter = createReporter(tree, text, file);
   const source = readShape(workflowShape, tree, [], (path, message, fix, atKey) =>

@@ -4,6 +4,7 @@ import type { Action, ParamValue } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
+import { isEngineField } from "./read-guard.ts";
 import { checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
 import type { ActionSource, RunSource } from "./source.ts";
 
@@ -84,6 +85,10 @@ function checkParam(context: Context, action: string, key: string, param: Param,
   if (param.type === "role") checkRole(context, value, path);
   if (param.type === "counter" && !/^[a-z][a-z0-9_]*$/.test(value))
     return wrong("the name of a counter, such as review_round");
+  if (param.type === "counter" && (isEngineField(value) || Object.hasOwn(context.settings, value))) {
+    const text = `"${value}" is counted by the engine or set by people, and cannot be a counter of the file.`;
+    context.error(path, text, "Choose another name.");
+  }
   if (param.type === "result" && !context.schemas.includes(value)) {
     context.error(path, `There is no schema "${value}".`, didYouMean(value, context.schemas));
   }

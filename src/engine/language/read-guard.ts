@@ -49,7 +49,12 @@ function readGuard(context: Context, text: string, path: Path): Guard | undefine
     );
   }
   const number = value === "true" ? 1 : value === "false" ? 0 : Number(value);
-  return { field, source, op: op as Op, value: setting === undefined ? number : { setting } };
+  return { field, source, op: op as Op, value: setting === undefined ? number : { setting }, written: value };
+}
+
+/** Whether the engine itself gives a field of this name its value. */
+export function isEngineField(name: string): boolean {
+  return name === "crash_count" || name === "visits" || (factNames as readonly string[]).includes(name);
 }
 
 function sourceOf(context: Context, field: string): Guard["source"] | undefined {

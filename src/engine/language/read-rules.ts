@@ -1,4 +1,4 @@
-import type { Rule } from "../workflow.ts";
+import type { Guard, Rule } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
@@ -10,6 +10,8 @@ import { asList, type RuleSource } from "./source.ts";
 export interface PlacedRule {
   readonly rule: Rule;
   readonly path: Path;
+  /** Of a choice in `then_when`: the conditions of the whole rule. */
+  readonly given?: readonly Guard[];
 }
 
 /** Reads all rules of a state: its own outcomes, those of `exit_monitoring`, and `next` as the last. */
@@ -48,17 +50,19 @@ function readRule(context: Context, source: RuleSource, path: Path): readonly Pl
       "Give exactly one of then, then_when, action.",
     );
   }
+  const after = readAfter(context, source, path);
+  if (after !== undefined && source.action === undefined) {
+    context.error(path, "A limit on failures goes with an action.", "Add action: crash.");
+  }
   if (source.then_when !== undefined) {
     return source.then_when.map((choice, i) => {
       const at = [...path, "then_when", i];
       checkTarget(context, choice.then, [...at, "then"]);
       const when = [...base.when, ...readGuards(context, choice.when, [...at, "when"])];
-      return { rule: { ...base, when, does: { kind: "then", to: choice.then } }, path: at };
+      return { rule: { ...base, when, does: { kind: "then", to: choice.then } }, path: at, given: base.when };
     });
   }
-  const after = readAfter(context, source, path);
   if (source.action !== undefined) return [{ rule: { ...base, does: { kind: source.action, after } }, path }];
-  if (after !== undefined) context.error(path, "A limit on failures goes with an action.", "Add action: crash.");
   if (source.then === undefined) return [];
   checkTarget(context, source.then, [...path, "then"]);
   return [{ rule: { ...base, does: { kind: "then", to: source.then } }, path }];

@@ -17,7 +17,12 @@ export function readRun(context: Context, own: RunSource, path: Path): RunSpec {
   const declared = context.source.roles ?? {};
   const layers = [declared.any ?? {}, role === "any" ? {} : (declared[role] ?? {}), own];
   const merged: RunSource = Object.assign({}, ...layers);
-  const limits: LimitsSource = Object.assign({}, ...layers.map((layer) => layer.limits ?? {}));
+  // What the role says about limits is reported where the role is declared.
+  const silent = { ...context, error: () => undefined };
+  const limits: Limits = Object.assign(
+    {},
+    ...layers.map((layer) => readLimits(layer === own ? context : silent, layer.limits, [...path, "limits"])),
+  );
   const plain = plainRun(role);
   return {
     role,
@@ -34,12 +39,12 @@ export function readRun(context: Context, own: RunSource, path: Path): RunSpec {
     marker: merged.marker ?? plain.marker,
     until: merged.until,
     confirm: merged.confirm ?? plain.confirm,
-    limits: readLimits(context, limits, [...path, "limits"]),
+    limits,
   };
 }
 
-/** Checks what one run source says by itself: names it uses, and keys that only fit another mode. */
-export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["mode"], path: Path): void {
+/** Checks what one run source says by itself: names it uses, and keys that only fit another mode (of `any`: no one mode). */
+export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["mode"] | undefined, path: Path): void {
   for (const key of ["prompt", "step_prompt"] as const) {
     const name = own[key];
     if (name !== undefined) checkPrompt(context, name, [...path, key]);
@@ -54,7 +59,7 @@ export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["
     ["confirm", "dialogue"],
   ];
   for (const [key, needed] of foreign) {
-    if (own[key] !== undefined && mode !== needed) {
+    if (own[key] !== undefined && mode !== undefined && mode !== needed) {
       context.error(
         [...path, key],
         `"${key}" belongs to mode ${needed}, but this run is in mode ${mode}.`,

@@ -2,13 +2,14 @@ import type { Setting, Settings, SettingValue } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
+import { isEngineField } from "./read-guard.ts";
 
 /** Reads settings and presets; a preset is a named set of settings and must keep their types and bounds. */
 export function readSettings(context: Context): {
   settings: Readonly<Record<string, Setting>>;
   presets: Readonly<Record<string, Settings>>;
 } {
-  const settings: Record<string, Setting> = {};
+  const settings: Record<string, Setting> = Object.create(null);
   for (const [name, source] of Object.entries(context.source.settings ?? {})) {
     const path: Path = ["settings", name];
     const setting: Setting = {
@@ -21,12 +22,17 @@ export function readSettings(context: Context): {
     if (!/^[a-z][a-z0-9_]*$/.test(name)) {
       context.error(path, `"${name}" cannot name a setting.`, "Use lower case letters, digits and _.", { key: true });
     }
+    if (isEngineField(name)) {
+      context.error(path, `"${name}" is counted by the engine, and cannot be a setting.`, "Choose another name.", {
+        key: true,
+      });
+    }
     const problem = settingProblem(name, setting, source.default);
     if (problem !== undefined) context.error([...path, "default"], problem, "");
     settings[name] = setting;
   }
 
-  const presets: Record<string, Settings> = {};
+  const presets: Record<string, Settings> = Object.create(null);
   for (const [name, values] of Object.entries(context.source.presets ?? {})) {
     for (const [key, value] of Object.entries(values)) {
       const path: Path = ["presets", name, key];

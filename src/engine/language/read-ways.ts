@@ -13,6 +13,9 @@ export interface PlacedWay {
   readonly path: Path;
 }
 
+// `any` multiplies; more ways than this are a mistake, and cost time in every check.
+const mostWays = 20_000;
+
 /** Spells out every transition pair by pair. `any` stands for every state that is not terminal; a specific pair beats it. */
 export function readWays(context: Context): readonly PlacedWay[] {
   const transitions = context.source.transitions ?? [];
@@ -21,7 +24,12 @@ export function readWays(context: Context): readonly PlacedWay[] {
     for (const from of asList<string>(each.from))
       for (const to of asList<string>(each.to)) specific.add(`${from}\n${to}`);
   }
-  return transitions.flatMap((source, i) => readTransition(context, source, ["transitions", i], specific));
+  const ways = transitions.flatMap((source, i) => readTransition(context, source, ["transitions", i], specific));
+  if (ways.length <= mostWays) return ways;
+  context.error(["transitions"], `These are ${ways.length} ways, more than ${mostWays}.`, "Use fewer states.", {
+    key: true,
+  });
+  return [];
 }
 
 function readTransition(

@@ -8,11 +8,12 @@ const boolean: Shape = { kind: "boolean" };
 const either = (expected: string, ...options: Shape[]): Shape => ({ kind: "either", expected, options });
 const oneOf = (...values: string[]): Shape => ({ kind: "text", oneOf: values });
 const listOf = (of: Shape): Shape => ({ kind: "list", of });
+const someOf = (of: Shape): Shape => ({ kind: "list", of, notEmpty: true });
 const mapOf = (what: string, of: Shape): Shape => ({ kind: "map", what, of });
 const key = (shape: Shape, description: string, required = false): Key => ({ shape, description, required });
 
 const scalar = either("text, a number, true or false", boolean, { kind: "number" }, text);
-const texts = either("a word or a list of words", listOf(text), text);
+const texts = either("a word or a list of words", someOf(text), text);
 const setting: Shape = { kind: "text", pattern: /^\{[a-z][a-z0-9_]*\}$/, expected: "a setting such as {agents}" };
 const count = either("a whole number or a setting such as {rounds}", integer, setting);
 const duration = either(
@@ -106,7 +107,7 @@ const ruleKeys: Readonly<Record<string, Key>> = {
   no_artifact: key(boolean, "No artifact that another rule of the state asks for is there"),
   then: key(text, "The state to go to"),
   then_when: key(
-    listOf({
+    someOf({
       kind: "record",
       what: "a choice",
       keys: { when: key(guards, "Conditions", true), then: key(text, "The state to go to", true) },

@@ -8,7 +8,7 @@ export type Shape =
   | { readonly kind: "integer"; readonly min?: number }
   | { readonly kind: "number"; readonly min?: number }
   | { readonly kind: "boolean" }
-  | { readonly kind: "list"; readonly of: Shape }
+  | { readonly kind: "list"; readonly of: Shape; readonly notEmpty?: boolean }
   /** Names the author chooses, each with the same kind of value. */
   | { readonly kind: "map"; readonly of: Shape; readonly what: string; readonly names?: RegExp }
   | {
@@ -51,7 +51,11 @@ export function readShape(shape: Shape, tree: Tree, path: Path, report: Report):
       report(path, `${label(path)} must be true or false, but is ${describe(tree)}.`, "");
       return undefined;
     case "list":
-      if (tree.kind === "list") return tree.items.map((item, i) => readShape(shape.of, item, [...path, i], report));
+      if (tree.kind === "list") {
+        if (shape.notEmpty && tree.items.length === 0)
+          report(path, `${label(path)} must not be an empty list.`, "Name at least one, or leave the key out.");
+        return tree.items.map((item, i) => readShape(shape.of, item, [...path, i], report));
+      }
       report(path, `${label(path)} must be a list, but is ${describe(tree)}.`, "Write it as [a, b] or with dashes.");
       return [];
     case "map":
@@ -111,7 +115,7 @@ function readMap(shape: Extract<Shape, { kind: "map" }>, tree: Tree, path: Path,
 }
 
 function readRecord(shape: Extract<Shape, { kind: "record" }>, tree: Tree, path: Path, report: Report) {
-  const read: Record<string, unknown> = {};
+  const read: Record<string, unknown> = Object.create(null);
   const isEmpty = tree.kind === "scalar" && tree.value === null;
   if (tree.kind !== "map" && !isEmpty) {
     report(

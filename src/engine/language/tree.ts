@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
 import type { Path, Place, Problem } from "./problem.ts";
 
 /** YAML as it stands in the file: values with their places. */
@@ -17,6 +17,8 @@ export interface Entry {
 const maxBytes = 256 * 1024;
 const maxDepth = 24;
 const maxNodes = 20_000;
+// One slip can make the parser complain a thousand times; the first complaints say what it was.
+const maxComplaints = 10;
 
 /** Reads YAML. Warnings of the parser are errors: a file that is almost understood must not govern anything. */
 export function readTree(text: string, file: string): { tree: Tree | undefined; problems: readonly Problem[] } {
@@ -42,14 +44,18 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
     merge: false,
     logLevel: "error",
   });
-  const found = [...document.errors, ...document.warnings].map((issue) => {
+  const found = [...document.errors, ...document.warnings].slice(0, maxComplaints).map((issue) => {
     const at = lines.linePos(issue.pos[0]);
+    const place = { line: at.line, column: at.col, offset: issue.pos[0] };
     const message = (issue.message.split("\n")[0] ?? issue.code).replace(/ at line \d+, column \d+:?$/, "");
-    return problem({ line: at.line, column: at.col, offset: issue.pos[0] }, `This is not valid YAML: ${message}.`, "");
+    if (message.startsWith("Maximum call stack"))
+      return problem(place, `This is nested deeper than ${maxDepth} levels.`, "Flatten it.");
+    return problem(place, `This is not valid YAML: ${message}.`, "");
   });
   if (found.length > 0) return { tree: undefined, problems: found };
 
   const problems: Problem[] = [];
+  const targets = aliasTargets(document);
   let nodes = 0;
   const placeOf = (node: unknown): Place => {
     const range = (node as { range?: [number, number, number] | null } | null)?.range;
@@ -65,7 +71,14 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
     if (depth === maxDepth + 1)
       problems.push(problem(place, `This is nested deeper than ${maxDepth} levels.`, "Flatten it."));
     if (nodes > maxNodes || depth > maxDepth) return { kind: "scalar", place, value: null };
-    if (isAlias(node)) return convert(node.resolve(document) ?? null, depth + 1, place);
+    if (isAlias(node)) {
+      const target = targets.get(node);
+      if (target === undefined)
+        problems.push(
+          problem(place, `There is no anchor "${node.source}".`, `Write &${node.source} in front of a value above.`),
+        );
+      return convert(target ?? null, depth + 1, place);
+    }
     if (isMap(node)) {
       const entries = node.items.map((pair): Entry => {
         const key = isScalar(pair.key) ? String(pair.key.value) : "";
@@ -85,6 +98,20 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
   };
   const tree = convert(document.contents, 0, start);
   return problems.length > 0 ? { tree: undefined, problems } : { tree, problems };
+}
+
+/** What each alias stands for. One walk for all of them: the parser's own `resolve` walks the whole file for each. */
+function aliasTargets(document: ReturnType<typeof parseDocument>): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document, {
+    Node: (_, node) => {
+      const target = isAlias(node) ? anchors.get(node.source) : undefined;
+      if (isAlias(node) && target !== undefined) targets.set(node, target);
+      else if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
 }
 
 /** The place of the value at `path`, or of what comes nearest to it. */

@@ -2,10 +2,10 @@ import { type Graph, pathTo } from "../explore/graph.ts";
 import type { Step } from "../explore/step.ts";
 import type { Example, FindingCode } from "./finding.ts";
 
-/** The shortest way to a position, as something to follow; with `circle`, once around it from there. */
-export function exampleOf(graph: Graph, code: FindingCode, node: number, circle: readonly number[] = []): Example {
+/** The shortest way to a position, as something to follow; with `further` edges, from there on along them. */
+export function exampleOf(graph: Graph, code: FindingCode, node: number, further: readonly number[] = []): Example {
   const path = pathTo(graph, node);
-  const around = circle.map((edge) => graph.edges[edge]);
+  const around = further.map((edge) => graph.edges[edge]);
   const steps: readonly Step[] = [...path.steps, ...around.flatMap((edge) => (edge === undefined ? [] : [edge.step]))];
   const nodes = [...path.nodes, ...around.flatMap((edge) => (edge === undefined ? [] : [edge.to]))];
   const last = graph.nodes[nodes.at(-1) ?? node]?.world.task;
@@ -18,7 +18,7 @@ export function exampleOf(graph: Graph, code: FindingCode, node: number, circle:
     settings: graph.settings,
     created: path.created,
     steps,
-    circle: circle.length,
+    circle: around.at(-1)?.to === node ? around.length : 0,
     ends: { status: last?.status ?? "", held: last?.held !== undefined },
     route: statuses.filter((status, i) => status !== statuses[i - 1]),
   };

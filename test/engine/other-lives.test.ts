@@ -1,0 +1,339 @@
+import { expect, test } from "vitest";
+import { builtIn, drive, loadText, reasonsOf } from "./drive.ts";
+
+const findings = { findings: [{ title: "Leak", severity: "high", file: "a.ts" }] };
+
+function crewAtWork() {
+  const task = drive(builtIn("crew"));
+  task.continue("engine");
+  task.did("ok");
+  return task;
+}
+
+test("crew: steps go on in one session until DONE, then tests, merge and cleaning up in that order", () => {
+  const task = crewAtWork();
+  expect(task.status).toBe("working");
+  expect(task.effects).toMatchObject([
+    { action: "spawn_agent", agent: { prompt: "init", resume: "", spec: { mode: "steps", marker: "DONE" } } },
+  ]);
+  task.ended("worker", "step");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "step", resume: "worker#1" } }]);
+  task.ended("worker", "ok");
+  expect(task.status).toBe("testing");
+  expect(task.actions).toEqual(["harvest_uncommitted", "run_tests"]);
+  task.fact("commits", 2).did("ok");
+  expect(task.status).toBe("merging");
+  task.did("ok");
+  expect(task.status).toBe("done");
+  expect(task.actions).toEqual(["kill_session", "release_workspace", "delete_branch", "close_ticket"]);
+});
+
+test("crew: the step limit goes to tests like DONE", () => {
+  const task = crewAtWork();
+  for (let step = 0; step < 20; step++) task.ended("worker", "step");
+  expect(task.status).toBe("testing");
+  expect(task.events.some((event) => event.type === "agent.stepped" && event.data.step === 20)).toBe(true);
+});
+
+test("crew: failing tests go back into the same session with five more steps, at most three times", () => {
+  const task = crewAtWork();
+  task.fact("commits", 1);
+  for (let round = 1; round <= 3; round++) {
+    task.ended("worker", "ok");
+    task.did("tests", "1 failed");
+    expect(task.status).toBe("working");
+    expect(task.effects).toMatchObject([
+      { action: "spawn_agent", agent: { prompt: "test_failure", resume: expect.stringMatching(/^worker#/) } },
+    ]);
+    expect(task.task.wait.stepLimit).toBe(5);
+  }
+  for (let step = 0; step < 5; step++) task.ended("worker", "step");
+  expect(task.status).toBe("testing");
+  task.did("tests");
+  expect(task.status).toBe("stuck");
+});
+
+test("crew: errors are tried again after 2, 4, 8, 16 seconds; the fifth makes the task stuck; a good step forgets them", () => {
+  const task = crewAtWork();
+  const delays: (number | undefined)[] = [];
+  for (let i = 0; i < 4; i++) {
+    task.ended("worker", "error");
+    delays.push(task.effects[0]?.delay);
+  }
+  expect(delays).toEqual([2, 4, 8, 16]);
+  task.ended("worker", "step");
+  expect(task.task.crashCount).toBe(0);
+  for (let i = 0; i < 5; i++) task.ended("worker", "error");
+  expect(task.status).toBe("stuck");
+});
+
+test("crew: DONE without a change is told once, then the task is stuck; research may say so", () => {
+  const task = crewAtWork();
+  task.fact("commits", 0).ended("worker", "ok");
+  task.did("ok");
+  expect(task.status).toBe("working");
+  task.ended("worker", "ok");
+  task.did("ok");
+  expect(task.status).toBe("stuck");
+
+  const research = drive(builtIn("crew"), { settings: { allow_empty: true } });
+  research.continue("engine");
+  research.did("ok");
+  research.fact("commits", 0).ended("worker", "ok");
+  research.did("ok");
+  expect(research.status).toBe("merging");
+});
+
+test("crew: a stuck task recovers by the state of its workspace, twice; then a person is asked, who opens the way again", () => {
+  const task = crewAtWork();
+  const fail = () => {
+    for (let i = 0; i < 5; i++) task.ended("worker", "stall");
+  };
+  fail();
+  expect(task.status).toBe("stuck");
+  task.fact("dirty", 1).continue("engine");
+  expect(task.status).toBe("working");
+  // The session was forgotten on the way: the next step opens a new one.
+  expect(task.effects).toMatchObject([{ agent: { prompt: "init", resume: "" } }]);
+  fail();
+  task.fact("dirty", 0).continue("engine");
+  expect(task.status).toBe("working");
+  fail();
+  task.continue("engine");
+  expect(task.status).toBe("stuck");
+  expect(task.task.held).toBeDefined();
+  expect(reasonsOf(task.continue("engine"))).toMatchObject([{ code: "only-human" }]);
+  task.fact("workspace", 0).continue();
+  expect(task.status).toBe("queued");
+});
+
+test("crew: a conflict is resolved by an agent and tested again, and held for nobody", () => {
+  const task = crewAtWork();
+  task.fact("commits", 1).ended("worker", "ok");
+  task.did("ok");
+  task.did("conflict", "a.ts");
+  expect(task.status).toBe("resolving");
+  expect(task.effects).toMatchObject([
+    { action: "spawn_agent", agent: { role: "resolver", prompt: "merge_conflict" } },
+  ]);
+  task.ended("resolver", "ok");
+  expect(task.status).toBe("testing");
+});
+
+test("team: the dialogue asks, takes answers, and ends with a whole-message yes", () => {
+  const task = drive(builtIn("team"));
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  expect(task.status).toBe("CLARIFYING");
+  task.ended("architect", "ok", { status: "questions", message: "Which beans?" });
+  expect(task.task.wait.turn).toBe("reply");
+  expect(reasonsOf(task.continue())).toMatchObject([{ code: "not-waiting" }]);
+  task.reply("Arabica");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "clarify" } }]);
+  task.ended("architect", "ok", { status: "ready", message: "Brew arabica." });
+  expect(task.task.wait.turn).toBe("confirm");
+  task.reply("yes, but stronger");
+  task.ended("architect", "ok", { status: "ready", message: "Brew strong arabica." });
+  task.reply("Yes.");
+  expect(task.status).toBe("PLANNING");
+  expect(task.task.log.map((entry) => entry.from)).toEqual(["agent", "human", "agent", "human", "agent", "human"]);
+});
+
+test("team: rounds used up go on with what was said, and say so", () => {
+  const task = drive(builtIn("team"), { settings: { max_clarification_rounds: 1 } });
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  task.ended("architect", "ok", { status: "questions", message: "Which beans?" });
+  task.reply("Arabica");
+  expect(task.status).toBe("PLANNING");
+  expect(task.events.some((event) => event.type === "task.moved" && event.data.to === "CLARIFIED")).toBe(true);
+});
+
+test("team: an answer that does not fit its schema is asked for again, then the task fails", () => {
+  const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  expect(task.status).toBe("PLANNING");
+  task.ended("architect", "ok", { subtasks: "none" });
+  expect(task.task.reason).toContain("subtasks must be a list");
+  expect(task.actions).toEqual(["spawn_agent"]);
+  task.ended("architect", "ok", {});
+  task.ended("architect", "invalid");
+  expect(task.status).toBe("FAILED");
+  expect(task.actions).toEqual(["kill_session", "notify", "release_workspace"]);
+});
+
+test("team: a plan whose parts wait for each other never starts", () => {
+  const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  const part = (id: string, needs: string[]) => ({ id, title: id, description: id, needs });
+  task.ended("architect", "ok", { subtasks: [part("a", ["b"]), part("b", ["a"])] });
+  expect(task.status).toBe("FAILED");
+  expect(task.task.reason).toMatch(/needs/);
+});
+
+test("team: the children's end goes on to merging, or fails the task where none is done", () => {
+  const start = () => {
+    const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
+    task.continue("engine");
+    for (let i = 0; i < 3; i++) task.did("ok");
+    task.ended("architect", "ok", { subtasks: [{ id: "a", title: "A", description: "A" }] });
+    expect(task.status).toBe("SUBTASK_IMPLEMENTING");
+    expect(task.actions).toContain("start_children");
+    return task;
+  };
+  const good = start();
+  good.fact("children_done", 1).children("ok");
+  expect(good.status).toBe("MERGING_AGENTS");
+  const bad = start();
+  bad.fact("children_done", 0).children("ok");
+  expect(bad.status).toBe("FAILED");
+  const stopped = start();
+  stopped.ask("human", "CANCELLED");
+  expect(stopped.actions).toEqual(["stop_children", "kill_session", "release_workspace"]);
+});
+
+function pipelineAt(status: string, settings: Record<string, boolean> = {}, preset = "quick-fix") {
+  const task = drive(builtIn("pipeline"), { preset, settings });
+  const steps: Record<string, () => void> = {
+    BACKLOG: () => task.continue(),
+    TODO: () => task.did("ok"),
+    CONTEXT_PACK: () => task.ended("analyst", "ok"),
+    CONTEXT_REVIEW: () => task.ended("analyst", "ok"),
+    SPEC: () => task.ended("analyst", "ok"),
+    SPEC_REVIEW: () => task.ended("analyst", "ok", { outcome: "done" }),
+    IMPLEMENT: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("implementer", "ok")),
+    PR_REVIEW: () => {
+      if (task.task.phase === "doing") return task.did("ok");
+      return task.task.runs.judge ? task.ended("judge", "ok", findings) : task.ended("scout/1", "ok", findings);
+    },
+    PR_HUMAN_REVIEW: () => task.continue(),
+    TESTING: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("implementer", "ok", { passed: true })),
+    DOC_REVIEW: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("analyst", "ok")),
+  };
+  for (let i = 0; i < 60 && task.status !== status; i++) steps[task.status]?.();
+  expect(task.status).toBe(status);
+  return task;
+}
+
+test("pipeline: a preset chooses the stages and the models", () => {
+  const quick = pipelineAt("IMPLEMENT");
+  expect(quick.events.some((event) => event.data.to === "SPEC")).toBe(false);
+  expect(quick.effects).toMatchObject([
+    { action: "spawn_agent", agent: { model: "small", spec: { tools: expect.arrayContaining(["Bash"]) } } },
+  ]);
+  const full = pipelineAt("SPEC", {}, "full-pipeline");
+  expect(full.effects).toMatchObject([{ agent: { model: "large", spec: { permissions: "full" } } }]);
+  expect(full.events.filter((event) => event.data.to === "CONTEXT_PACK")).toHaveLength(1);
+});
+
+test("pipeline: scouts run side by side, and the judge's answer is the panel's", () => {
+  const task = drive(builtIn("pipeline"), { settings: { spec: false, scouts: ["small", "large"] } });
+  task.continue();
+  task.did("ok");
+  task.ended("analyst", "ok");
+  task.ended("analyst", "ok");
+  task.ended("implementer", "ok");
+  task.did("ok");
+  expect(task.status).toBe("PR_REVIEW");
+  expect(task.effects.map((effect) => effect.agent?.model)).toEqual(["small", "large"]);
+  task.ended("scout/2", "ok", findings);
+  expect(task.effects).toEqual([]);
+  // One scout that never answers is dropped after its attempts; the judge works with what there is.
+  for (let i = 0; i < 3; i++) task.ended("scout/1", "invalid");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge", model: "large" } }]);
+  expect(task.task.results.findings).toEqual([findings]);
+  task.ended("judge", "ok", findings);
+  expect(task.actions).toEqual(["post_comment", "notify"]);
+});
+
+test("pipeline: launch fixer goes to the fixer with approved findings, else to testing", () => {
+  const fix = pipelineAt("PR_HUMAN_REVIEW");
+  fix.fact("approved_findings", 2).continue();
+  expect(fix.status).toBe("FIXER");
+  const skip = pipelineAt("PR_HUMAN_REVIEW");
+  skip.fact("approved_findings", 0).continue();
+  expect(skip.status).toBe("TESTING");
+});
+
+test("pipeline: the engine's own tests decide, and send the work back three times at most", () => {
+  const task = pipelineAt("TESTING");
+  task.ended("implementer", "ok", { passed: true });
+  task.did("tests");
+  expect(task.status).toBe("IMPLEMENT");
+});
+
+test("pipeline: an unapproved pull request is held, and the engine itself may look again", () => {
+  const task = pipelineAt("MERGE_READY", { auto_merge: true });
+  expect(task.actions).toContain("merge_pr");
+  task.did("unapproved", "no reviews");
+  expect(task.task.held).toMatchObject({ word: "unapproved", reason: "no reviews" });
+  task.continue("engine");
+  expect(task.actions).toEqual(["merge_pr"]);
+  task.did("ok");
+  expect(task.status).toBe("DONE");
+});
+
+test("pipeline: a stage that fails three times is held until a person clears it, with 5 and 10 seconds between", () => {
+  const task = pipelineAt("CONTEXT_PACK");
+  task.ended("analyst", "error");
+  expect(task.effects[0]?.delay).toBe(5);
+  task.ended("analyst", "error");
+  expect(task.effects[0]?.delay).toBe(10);
+  task.ended("analyst", "error");
+  expect(task.task.held).toMatchObject({ word: "error" });
+  task.continue();
+  expect(task.actions).toEqual(["spawn_agent"]);
+  expect(task.task.crashCount).toBe(0);
+});
+
+test("minimal: without a stuck state the task stays, dead and marked for attention", () => {
+  const task = drive(builtIn("minimal"));
+  task.ask("human", "working");
+  for (let i = 0; i < 3; i++) {
+    task.ended("worker", "exit");
+    expect(task.status).toBe("working");
+    expect(task.task.held).toBeDefined();
+    task.respawn();
+  }
+});
+
+test("classic: hooks kill and start agents, and the exit rules move the task", () => {
+  const task = drive(builtIn("classic"));
+  task.ask("human", "working");
+  task.write("Handoff", "done it").ended("worker", "exit");
+  expect(task.status).toBe("agent-review");
+  expect(task.effects.map((effect) => [effect.action, effect.agent?.role])).toEqual([
+    ["kill_session", undefined],
+    ["spawn_agent", "reviewer"],
+  ]);
+  task.write("Review", "I say it should FAIL for now").ended("reviewer", "exit");
+  expect(task.status).toBe("working");
+  task.write("Handoff", "done more").ask("worker", "agent-review");
+  task.write("Review", "no verdict here").ended("reviewer", "exit");
+  expect(task.task.held).toBeDefined();
+  task.respawn();
+  task.ended("reviewer", "exit");
+  expect(task.status).toBe("stuck");
+});
+
+test("a limit on time ends the agent and asks the rules; the limit of the whole task asks a person", () => {
+  const workflow = loadText(`
+version: 1
+states:
+  build: { agent: { role: coder, mode: turn, prompt: build }, limits: { time: 10m }, outcomes: [{ on: time, then: late }], next: done }
+  late: { waits_for: human, next: build }
+  done: { terminal: true }
+limits: { cost: 5 }
+prompts: { build: Build it. }
+`);
+  const task = drive(workflow);
+  task.request({ kind: "limit", word: "time", entry: task.task.entry });
+  expect(task.status).toBe("late");
+  expect(task.actions).toContain("kill_session");
+  task.continue();
+  task.request({ kind: "limit", word: "cost" });
+  expect(task.task.held).toMatchObject({ word: "cost" });
+  expect(task.task.runs).toEqual({});
+});

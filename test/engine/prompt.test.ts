@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { buildPrompt } from "../../src/engine/prompt.ts";
+import { atWork, builtIn, drive, loadText } from "./drive.ts";
+
+const outside = { cli: "signalbox", task_file: "TASK.md", base: "main" };
+
+test("a prompt is filled with what the task, its settings and its answers say", () => {
+  const { task } = atWork();
+  const built = buildPrompt(builtIn("default"), task, "worker", outside);
+  expect(built.ok && built.text).toContain(
+    "# Task: Brew coffee\nProject coffee, branch signalbox/t1. The task file is TASK.md.",
+  );
+  const team = drive(builtIn("team"));
+  const answered = { ...team.task, results: { clarification: { status: "ready", message: "Brew it." } } };
+  const plan = buildPrompt(builtIn("team"), answered, "plan", outside);
+  expect(plan.ok && plan.text).toContain("Requirement: Brew it.\nSplit it into subtasks that 3 engineers");
+  // Braces of JSON examples are text.
+  expect(plan.ok && plan.text).toContain('{"subtasks": [{"id", "title", "description", "needs": [ids]}]}');
+});
+
+test("a message is part of the prompt, and is filled too", () => {
+  const { task } = atWork();
+  const built = buildPrompt(builtIn("default"), task, "worker_respawn", outside, "Read {task_file}.");
+  expect(built.ok && built.text.endsWith("Never push.\n\nRead TASK.md.\n")).toBe(true);
+});
+
+test("what a value contains is never filled again", () => {
+  const workflow = builtIn("default");
+  fc.assert(
+    fc.property(fc.string(), (words) => {
+      const summary = `${words}{status}{{cli}}{nope}`;
+      const built = buildPrompt(workflow, { ...atWork().task, summary }, "worker", outside);
+      expect(built.ok && built.text).toContain(`# Task: ${summary}\n`);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("an unknown variable and an unknown prompt are errors, a known one without a value is empty", () => {
+  const workflow = loadText(
+    "version: 1\nstates: { a: { waits_for: human, next: b }, b: { terminal: true } }\nprompts: { p: '[{diff}] {{name}}' }",
+  );
+  const { task } = drive(workflow);
+  expect(buildPrompt(workflow, task, "p", {})).toEqual({ ok: true, text: "[] {name}" });
+  expect(buildPrompt(workflow, task, "q", {})).toMatchObject({ ok: false });
+  expect(buildPrompt({ ...workflow, prompts: { p: "{nope} {results.x}" } }, task, "p", {})).toEqual({
+    ok: false,
+    problem: "Nothing gives a value to {nope}, {results.x}.",
+  });
+});
+
+test("every prompt of every built-in workflow can be built", () => {
+  const folder = new URL("../../workflows/", import.meta.url);
+  for (const file of readdirSync(folder)) {
+    const workflow = loadText(readFileSync(new URL(file, folder), "utf8"), file);
+    const { task } = drive(workflow);
+    for (const key of Object.keys(workflow.prompts))
+      expect([file, key, buildPrompt(workflow, task, key, outside).ok]).toEqual([file, key, true]);
+  }
+});

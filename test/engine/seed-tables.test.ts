@@ -1,0 +1,164 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { Effect } from "../../src/engine/decision.ts";
+import { explore } from "../../src/engine/explore/graph.ts";
+import { takeStep } from "../../src/engine/explore/world.ts";
+import { writeGuard } from "../../src/engine/when.ts";
+import type { Way, Workflow } from "../../src/engine/workflow.ts";
+import { builtIn } from "./drive.ts";
+
+const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8");
+
+interface Row {
+  readonly pair: string;
+  readonly gate: string;
+  readonly effects: readonly string[];
+}
+
+/** The transition table of seed 000. */
+function rows(): readonly Row[] {
+  const table = fixture("seed-000.md").split("| From | To | Gate | Hooks |")[1]?.split("\n\n")[0] ?? "";
+  return table
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("|--"))
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+    .map(([, from = "", to = "", gate = "", hooks = ""]) => ({
+      pair: `${from} → ${to}`,
+      gate: gate === "—" ? "" : gate,
+      effects: hooks === "—" ? [] : hooks.split(",").map((hook) => hook.trim()),
+    }));
+}
+
+/** How a gate reads in the seed's table. */
+function gateText(way: Way): string {
+  const [gate] = way.gates;
+  if (gate === undefined) return "";
+  const verdict = gate.verdict === undefined ? " valid" : `, Verdict: ${gate.verdict}`;
+  const round = way.when.map((guard) => writeGuard(guard).replace("review_round", ", round").replace(">=", "≥"));
+  return `## ${gate.section}${verdict}${round.join("")}`.replace(" ,", ",");
+}
+
+/** What is owed on a way from an ordinary position: the hooks, and the runs that entering and leaving start and end. */
+function effectsOf(workflow: Workflow, way: Way): readonly string[] {
+  const graph = explore(workflow, "", {});
+  const ordinary = graph.edges
+    .filter(
+      (edge) =>
+        edge.step.what === "move" && graph.nodes[edge.from]?.world.task.status === way.from && edge.step.to === way.to,
+    )
+    .map((edge) => ({ edge, world: graph.nodes[edge.from]?.world }))
+    .filter(({ world }) => world !== undefined && (way.from === "pending" || world.task.runs.worker !== undefined))
+    .filter(({ world }) => world?.task.phase === "waiting" && world.task.held === undefined);
+  const [first] = ordinary;
+  if (first?.world === undefined) throw new Error(`Nobody takes ${way.from} → ${way.to}.`);
+  const taken = takeStep(workflow, first.world, first.edge.step);
+  const counters = way.hooks
+    .filter((hook) => hook.name === "increment" || hook.name === "set_field")
+    .map((hook) => `${hook.name} ${String(hook.params.field)}`);
+  return [...(taken?.effects ?? []).map(nameInSeed), ...counters];
+}
+
+/** The seed's word for an effect. */
+function nameInSeed({ action, agent, params }: Effect): string {
+  if (action === "spawn_agent") return agent?.role === "reviewer" ? "spawn_reviewer" : "spawn_agent(worker)";
+  if (action === "kill_agent") return `kill_${String(params.role)}`;
+  if (action === "notify_agent") return `notify_${agent?.role}`;
+  return action;
+}
+
+/** Where SPEC 5 says otherwise than the seed's table. */
+const decided: Readonly<Record<string, { readonly more: readonly string[] }>> = {
+  // 14: the crash limit is a way of its own, also from planning; 32: on entering stuck a live worker is given the prompt.
+  "working → stuck": { more: ["notify_worker"] },
+  "agent-review → stuck": { more: ["notify_worker"] },
+  // 26: a person's request for changes opens new rounds.
+  "reviewing → working": { more: ["set_field review_round"] },
+  // Nothing is alive or bound in pending, so cleaning up there is a no-op.
+  "pending → cancelled": { more: ["kill_session", "release_workspace"] },
+};
+
+test("the ways, gates and effects of default are the twenty rows of the seed's table", () => {
+  const workflow = builtIn("default");
+  const asked = workflow.ways.filter(
+    (way) => way.implied === undefined && !(way.by?.length === 1 && way.by[0] === "engine"),
+  );
+  const table = rows();
+  expect(table).toHaveLength(20);
+  expect(asked.map((way) => `${way.from} → ${way.to}`).sort()).toEqual(table.map((row) => row.pair).sort());
+  for (const row of table) {
+    const way = asked.find((each) => `${each.from} → ${each.to}` === row.pair) as Way;
+    expect([row.pair, gateText(way)]).toEqual([row.pair, row.gate]);
+    const more = decided[row.pair]?.more ?? [];
+    expect([row.pair, [...effectsOf(workflow, way)].sort()]).toEqual([row.pair, [...row.effects, ...more].sort()]);
+  }
+});
+
+test("every other pair of states of default is refused to everybody", () => {
+  const workflow = builtIn("default");
+  const allowed = new Set(rows().map((row) => row.pair));
+  const names = Object.keys(workflow.states);
+  expect(names.length ** 2 - allowed.size).toBe(61);
+  const graph = explore(workflow, "", {});
+  for (const { world } of graph.nodes) {
+    for (const to of names) {
+      if (allowed.has(`${world.task.status} → ${to}`)) continue;
+      for (const by of ["human", ...Object.keys(world.task.runs)]) {
+        expect(
+          takeStep(workflow, { ...world, task: { ...world.task, attended: true } }, { what: "move", by, to }),
+        ).toBeUndefined();
+      }
+    }
+  }
+});
+
+test("the ways of pipeline are the seed's map, and cancelling, and back from a pull request that cannot be merged", () => {
+  const text = fixture("seed-003.md");
+  const body = text.split("const stageTransitions: Record<IssueStage, IssueStage[]> = {")[1]?.split("};")[0] ?? "";
+  const map = [...body.matchAll(/^\s*([A-Z_]+): \[([^\]]*)\]/gm)].flatMap(([, from = "", to = ""]) =>
+    [...to.matchAll(/'([A-Z_]+)'/g)].map(([, target = ""]) => `${from} → ${target}`),
+  );
+  expect(map).toHaveLength(17);
+  const workflow = builtIn("pipeline");
+  const open = Object.values(workflow.states).filter((state) => !state.terminal);
+  const cancelled = Object.values(workflow.states).find((state) => state.outcome === "cancelled")?.name;
+  const expected = [...map, "MERGE_READY → IMPLEMENT", ...open.map((state) => `${state.name} → ${cancelled}`)];
+  const actual = [...new Set(workflow.ways.map((way) => `${way.from} → ${way.to}`))];
+  expect(actual.sort()).toEqual(expected.sort());
+});
+
+test("pipeline has the seed's presets: their stages, their models, their tools", () => {
+  const text = fixture("seed-003.md");
+  const tier = (model: string) => (model === "gpt-4o" ? "large" : "small");
+  const workflow = builtIn("pipeline");
+  const presets = text.split("const builtInPresets")[1]?.split("## Branch Naming")[0] ?? "";
+  for (const [name, preset] of Object.entries(workflow.presets)) {
+    const body = presets.split(`'${name}': {`)[1]?.split("\n  },")[0] ?? "";
+    expect(preset.spec).toBe(body.includes("'SPEC_REVIEW'"));
+    const models = preset.models as Record<string, string>;
+    expect(models.default).toBe(tier(/default: '([^']+)'/.exec(body)?.[1] ?? ""));
+    for (const [, stage = "", model = ""] of (body.split("overrides: {")[1]?.split("}")[0] ?? "").matchAll(
+      /([A-Z_]+): '([^']+)'/g,
+    )) {
+      expect([name, stage, models[stage] ?? models.default]).toEqual([name, stage, tier(model)]);
+    }
+  }
+  const tools = text.split("const stageTools")[1]?.split("};")[0] ?? "";
+  for (const [, stage = "", list = ""] of tools.matchAll(/([A-Z_]+): \[\.\.\.baseTools,([^\]]*)\]/g)) {
+    const wait = workflow.states[stage]?.wait;
+    const run = wait?.kind === "agent" ? wait.run : wait?.kind === "panel" ? wait.member : undefined;
+    const named = [...list.matchAll(/'([A-Za-z]+)'/g)].map(([, tool = ""]) => tool);
+    expect([stage, run?.tools]).toEqual([stage, ["comment", "stage_message", "work_complete", ...named]]);
+  }
+});
+
+test("crew has the limits of the seed's tables", () => {
+  const text = fixture("seed-004.md");
+  const wait = builtIn("crew").states.working?.wait;
+  const limits = wait?.kind === "agent" ? wait.run.limits : {};
+  const [, steps, errors, stall] = /step_limit=(\d+), error_limit=(\d+), stall_minutes=(\d+)/.exec(text) ?? [];
+  expect([limits.steps, limits.attempts, limits.stall]).toEqual([Number(steps), Number(errors), Number(stall) * 60]);
+  const waits = [...text.matchAll(/^ +\d\+? +│ +(\d+) seconds/gm)].map(([, seconds]) => Number(seconds));
+  expect(waits).toEqual([2, 4, 8, 16, 32, 60]);
+  const { first = 0, factor = 0, max = 0 } = limits.backoff ?? {};
+  expect(waits).toEqual(waits.map((_, i) => Math.min(first * factor ** i, max)));
+});
