@@ -59,29 +59,35 @@ export function explore(workflow: Workflow, preset: string, settings: Settings):
     return nodes.length - 1;
   };
 
+  const take = (from: number, step: Step) => {
+    const here = (nodes[from] as Node).world;
+    const taken = takeStep(workflow, here, step);
+    if (taken === undefined) return;
+    const edge = edges.length;
+    const to = visit(taken.world, edge, undefined);
+    const moved = taken.events.findLast((event) => event.type === "task.moved");
+    const cause = moved === undefined ? "" : String(moved.data.cause);
+    edges.push({ from, to, step, driver: driverOf(step, here.task), cause });
+    out[from]?.push(edge);
+  };
+
   const roots: number[] = [];
+  const interruptions: { from: number; step: Step }[] = [];
   let at = 0;
-  // One start after the other, the usual ones first, so that the paths shown are those of ordinary tasks.
+  // One start after the other, the usual ones first, and people who come in between last: the paths shown are then those
+  // of ordinary tasks.
   for (const { world, status } of createWorlds(workflow, preset, settings)) {
     roots.push(visit(world, undefined, status));
-    for (; at < nodes.length && nodes.length <= mostNodes; at++) {
-      const here = (nodes[at] as Node).world;
-      for (const step of stimuli(workflow, here)) {
-        const taken = takeStep(workflow, here, step);
-        if (taken === undefined) continue;
-        const edge = edges.length;
-        const to = visit(taken.world, edge, undefined);
-        const moved = taken.events.findLast((event) => event.type === "task.moved");
-        edges.push({
-          from: at,
-          to,
-          step,
-          driver: driverOf(step, here.task),
-          cause: moved === undefined ? "" : String(moved.data.cause),
-        });
-        out[at]?.push(edge);
+    do {
+      for (; at < nodes.length && nodes.length <= mostNodes; at++) {
+        const here = (nodes[at] as Node).world;
+        for (const step of stimuli(workflow, here)) {
+          if (here.task.phase === "entering" && step.by === "human") interruptions.push({ from: at, step });
+          else take(at, step);
+        }
       }
-    }
+      for (const { from, step } of interruptions.splice(0)) take(from, step);
+    } while (at < nodes.length && nodes.length <= mostNodes);
   }
   return { workflow, preset, settings, nodes, edges, out, roots: [...new Set(roots)], complete: at === nodes.length };
 }

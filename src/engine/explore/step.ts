@@ -75,11 +75,9 @@ export function driverOf(step: Step, task: Task): Driver {
 /** A step as a line that a person can follow. */
 export function writeStep(step: Step): string {
   const facts = Object.entries(step.facts ?? {}).map(([name, value]) => `${name} = ${value}`);
-  const sections = Object.entries(step.sections ?? {}).map(
-    ([name, body]) => `writes ## ${name} (${body.split("\n")[0]})`,
-  );
-  const context = [...sections, ...facts].join(", ");
-  return context === "" ? act(step) : `${act(step)}, with ${context}`;
+  const sections = Object.entries(step.sections ?? {}).map(([name, body]) => `## ${name} (${body.split("\n")[0]})`);
+  const written = sections.length === 0 ? "" : `${sections.join(" and ")} is written, then `;
+  return `${written}${act(step)}${facts.length === 0 ? "" : `, with ${facts.join(", ")}`}`;
 }
 
 function act(step: Step): string {

@@ -1,3 +1,4 @@
+import { defaultNames } from "../default-names.ts";
 import type { Graph } from "../explore/graph.ts";
 import type { Way } from "../workflow.ts";
 import { exampleOf } from "./example.ts";
@@ -23,17 +24,18 @@ function producerFinding(
   roles: ReadonlySet<string>,
   node: number,
 ): readonly Finding[] {
-  const owners = graph.workflow.owners[section] ?? [];
+  const named = graph.workflow.owners[section] ?? [];
+  // What nobody else owns is the worker's.
+  const owners = named.length > 0 ? named : [defaultNames.roles.task];
   if (owners.some((owner) => owner === "human" || roles.has(owner))) return [];
-  const who =
-    owners.length > 0 ? `only ${owners.join(" or ")} can write it, who never runs there` : "no role can write it";
+  const who = `only ${owners.join(" or ")} can write it, who never runs there`;
   return [
     {
       level: "error",
       code: "gate-without-producer",
       state: way.from,
       message: `The gate from "${way.from}" to "${way.to}" asks for ## ${section}, but ${who}.`,
-      fix: `Let ${owners[0] ?? "a role"} run in "${way.from}", or drop the gate.`,
+      fix: `Let ${owners[0]} run in "${way.from}", or drop the gate.`,
       example: exampleOf(graph, "gate-without-producer", node),
     },
   ];
