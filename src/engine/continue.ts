@@ -8,7 +8,7 @@ import type { Actor, Facts } from "./request.ts";
 import { startWait } from "./start-wait.ts";
 import { after, takeRule } from "./take-rule.ts";
 import type { Task } from "./task.ts";
-import { isCondition } from "./words.ts";
+import { isTemporary } from "./words.ts";
 import type { State, Workflow } from "./workflow.ts";
 
 /** The wait is over; of a held task: what did not succeed is started again. */
@@ -40,8 +40,11 @@ export function decideContinue(workflow: Workflow, task: Task, actor: Actor, fac
     actor.role,
   );
   const isRefused = decision.kind === "stayed" && decision.task.held !== undefined;
-  if (isRefused && actor.role === "human")
-    return { kind: "rejected", reasons: closedReasons(workflow, next, state, facts) };
+  if (!isRefused) return after(continued, decision);
+  const reasons = closedReasons(workflow, next, state, facts);
+  // A person is told what is missing. The scheduler holds the task for one, unless it only has to wait for a workspace.
+  const isOnlyLate = reasons.some((reason) => reason.code === "pool-full");
+  if (actor.role === "human" || isOnlyLate) return { kind: "rejected", reasons };
   return after(continued, decision);
 }
 
@@ -57,7 +60,7 @@ function mayContinue(state: State, task: Task, actor: Actor): Reason | undefined
     };
   }
   if (task.held !== undefined) {
-    if (actor.role === "human" || isCondition(task.held.word)) return undefined;
+    if (actor.role === "human" || isTemporary(task.held.word)) return undefined;
     return {
       code: "only-human",
       text: `The task is held for a person: ${task.held.reason}`,

@@ -1,6 +1,7 @@
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { arrive, stateOf } from "./enter.ts";
+import { noWorkspace } from "./gate.ts";
 import { moveCounters } from "./hooks.ts";
 import { settingProblem } from "./language/read-settings.ts";
 import { rejected } from "./move.ts";
@@ -32,6 +33,8 @@ export function createTask(workflow: Workflow, creation: Creation, facts: Facts)
   const direct = status === first ? { hooks: [] } : workflow.states[first]?.out[status]?.[0];
   const set =
     direct === undefined ? arriveDirectly(draft, status, workflow, facts) : arrive(draft, state, direct, facts, true);
+  if (facts.poolFull && draft.effects.some((effect) => effect.action === "acquire_workspace"))
+    return rejected(noWorkspace);
   const event: TaskEvent = {
     type: "task.created",
     by: "human",

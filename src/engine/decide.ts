@@ -1,7 +1,7 @@
 import { decideContinue } from "./continue.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { afterReply, roundLimit } from "./dialogue.ts";
-import { startDraft } from "./draft.ts";
+import { endRun, startDraft } from "./draft.ts";
 import { endWait, endWork } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
 import { addEffects } from "./hooks.ts";
@@ -9,7 +9,7 @@ import { wentIdle } from "./idle.ts";
 import { decideMove, rejected, standing } from "./move.ts";
 import type { Facts, Request } from "./request.ts";
 import { respawn } from "./respawn.ts";
-import { runEnded } from "./run-ended.ts";
+import { isAwaited, runEnded } from "./run-ended.ts";
 import { settled, unsettled } from "./settled.ts";
 import { after, hold } from "./take-rule.ts";
 import type { Task } from "./task.ts";
@@ -42,22 +42,24 @@ export function decide(workflow: Workflow, task: Task, request: Request, facts: 
         return { kind: "ignored", why: "The task has moved on." };
       return endWork(workflow, task, request.word, request.reason ?? "", facts);
     case "children":
-      if (
-        request.entry !== task.entry ||
-        stateOf(workflow, task.status).wait.kind !== "fan_out" ||
-        task.phase === "doing"
-      ) {
-        return { kind: "ignored", why: "The task has moved on." };
-      }
-      return endWait(
-        workflow,
-        task,
-        { word: request.word, reason: request.reason ?? "", answer: undefined, again: "wait" },
-        facts,
-      );
+      return childrenEnded(workflow, task, request, facts);
     case "limit":
       return reachedLimit(workflow, task, request, facts);
   }
+}
+
+function childrenEnded(
+  workflow: Workflow,
+  task: Task,
+  request: Extract<Request, { kind: "children" }>,
+  facts: Facts,
+): Decision {
+  const isOther = stateOf(workflow, task.status).wait.kind !== "fan_out" || task.phase === "doing";
+  if (request.entry !== task.entry || isOther) return { kind: "ignored", why: "The task has moved on." };
+  const { word, reason = "" } = request;
+  const set = { wait: { ...task.wait, childrenOver: true } };
+  const event: TaskEvent = { type: "children.ended", by: "engine", data: { word, reason }, set };
+  return after(event, endWait(workflow, apply(task, event), { word, reason, answer: undefined, again: "wait" }, facts));
 }
 
 function reply(workflow: Workflow, task: Task, request: Extract<Request, { kind: "reply" }>, facts: Facts): Decision {
@@ -93,13 +95,15 @@ function reachedLimit(
   if (request.entry !== undefined && request.entry !== task.entry)
     return { kind: "ignored", why: "The task has moved on." };
   const draft = startDraft(workflow, task, task.status);
-  addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
+  // The limit of a state ends what the state waits for; that of the task ends everything.
+  if (request.entry === undefined) addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
+  else for (const name of Object.keys(task.runs)) if (isAwaited(state, task, name)) endRun(draft, name);
   const reason = `The limit on ${request.word} of ${request.entry === undefined ? "the task" : `"${state.name}"`} is reached.`;
   const event: TaskEvent = {
     type: "agent.ended",
     by: "engine",
     data: { word: request.word },
-    set: { runs: draft.runs, reason },
+    set: { runs: draft.runs, sessions: draft.sessions, reason },
   };
   const next = apply(task, event);
   const ending = { word: request.word, reason, answer: undefined, again: "wait" as const };

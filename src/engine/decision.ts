@@ -83,7 +83,8 @@ export type TaskEventType =
   | "agent.told"
   | "dialogue.asked"
   | "dialogue.answered"
-  | "panel.answered";
+  | "panel.answered"
+  | "children.ended";
 
 /** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
 export interface Effect {

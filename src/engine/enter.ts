@@ -90,7 +90,7 @@ function leave(draft: Draft, state: State): void {
     for (const name of Object.keys(draft.runs)) {
       if (name.startsWith(`${wait.member.role}/`) || name === wait.judge.role) endRun(draft, name);
     }
-  } else if (wait.kind === "fan_out" && draft.task.phase !== "doing" && draft.task.wait.turn === undefined) {
+  } else if (wait.kind === "fan_out" && !draft.task.wait.childrenOver && !draft.task.wait.skipped) {
     draft.effects.push({ action: "stop_children", params: {} });
   }
 }

@@ -59,7 +59,7 @@ export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Fac
 const none: readonly Reason[] = [];
 
 // Refused before the status moves: a task in a state whose workspace never came would wait for an agent that never starts.
-const noWorkspace: Reason = {
+export const noWorkspace: Reason = {
   code: "pool-full",
   text: "All workspaces of the project are taken.",
   fix: "Wait for a task to end, or enlarge the project's pool_size.",
@@ -74,9 +74,9 @@ function fieldReason(gate: Gate, body: string): Reason | undefined {
   const heading = `## ${gate.section}`;
   let empty: string | undefined;
   for (const line of body.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon < 1 || !gate.fields.includes(line.slice(0, colon))) continue;
-    if (line.slice(colon + 1).trim() !== "") return undefined;
+    const [, field, content] = fieldLine.exec(line) ?? [];
+    if (field === undefined || !gate.fields.includes(field)) continue;
+    if (content !== "") return undefined;
     empty ??= line.trim();
   }
   const wanted = gate.fields.map((field) => `${field}:`).join(", ");
@@ -94,7 +94,10 @@ function fieldReason(gate: Gate, body: string): Reason | undefined {
   };
 }
 
-// Agents like to set the verdict in bold.
+// Agents like to make a list of the fields, and to set them in bold.
+const fieldLine = /^\s*(?:[-*+]\s+)?[*_]*([A-Za-z][A-Za-z0-9_ -]*?)[*_]*:[*_]*\s*(.*?)\s*$/;
+
+// And the verdict too.
 const firstLineVerdicts = {
   PASS: /^[*_]*Verdict:[*_]*\s*[*_]*PASS[*_]*\.?\s*$/i,
   FAIL: /^[*_]*Verdict:[*_]*\s*[*_]*FAIL[*_]*\.?\s*$/i,

@@ -127,7 +127,9 @@ function isOf(workflow: Workflow, name: string): boolean {
   const role = name.split("/")[0] ?? name;
   const hooks = workflow.ways.flatMap((way) => way.hooks);
   const waits = Object.values(workflow.states).map((state) => state.wait);
+  const panels = waits.filter((wait) => wait.kind === "panel");
   return (
+    panels.some((wait) => wait.member.role === role || wait.judge.role === role) ||
     Object.hasOwn(workflow.roles, role) ||
     hooks.some((hook) => hook.run?.role === role) ||
     waits.some((wait) => (wait.kind === "agent" || wait.kind === "human") && wait.run?.role === role)

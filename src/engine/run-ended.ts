@@ -37,7 +37,7 @@ export function nameOf(task: Task, run: string): string | undefined {
 }
 
 /** Whether the state waits for this run. A state without a wait of its own looks at every run that a hook started. */
-function isAwaited(state: State, task: Task, name: string): boolean {
+export function isAwaited(state: State, task: Task, name: string): boolean {
   const { wait } = state;
   if (task.wait.skipped) return false;
   if (wait.kind === "agent") return wait.run.role === name;

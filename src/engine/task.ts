@@ -86,6 +86,8 @@ export interface Spent {
 export interface WaitProgress {
   /** The state's `unless` held when the task entered. */
   readonly skipped: boolean;
+  /** The children of a fan-out are all through. */
+  readonly childrenOver: boolean;
   /** Steps taken, and how many may be taken where a hook granted fewer or more than the state does. */
   readonly step: number;
   readonly stepLimit: number | undefined;
@@ -119,6 +121,7 @@ export interface LogEntry {
 
 export const noProgress: WaitProgress = {
   skipped: false,
+  childrenOver: false,
   step: 0,
   stepLimit: undefined,
   round: 0,

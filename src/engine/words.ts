@@ -1,5 +1,5 @@
 import { actions } from "./actions/index.ts";
-import type { Action, Limits, Mode, State } from "./workflow.ts";
+import type { Action, Limits, Mode, RunSpec, State } from "./workflow.ts";
 
 /** Failures that are nobody's answer: counted, and tried again while attempts last. */
 const accidents = new Set(["error", "invalid", "stall", "exit"]);
@@ -10,29 +10,36 @@ export function isAccident(word: string): boolean {
 
 const wordsOfMode: Readonly<Record<Mode, readonly string[]>> = {
   session: ["exit"],
-  turn: ["error", "invalid", "stall"],
-  steps: ["error", "invalid", "stall", "steps"],
-  dialogue: ["rounds", "error", "invalid", "stall"],
+  turn: ["error", "stall"],
+  steps: ["error", "stall", "steps"],
+  dialogue: ["rounds", "error", "stall"],
 };
+
+/** An answer can only be invalid where there is a schema it should fit. */
+function runWords(run: RunSpec): readonly string[] {
+  const stalls = run.mode === "session" && run.limits.stall !== undefined ? ["stall"] : [];
+  return [...wordsOfMode[run.mode], ...stalls, ...(run.result === undefined ? [] : ["invalid"])];
+}
 
 /** How a state's wait and work can end, besides `ok`. */
 export function failureWords(
   state: Pick<State, "wait" | "do" | "limits">,
-  hookModes: readonly Mode[],
+  hookRuns: readonly RunSpec[],
 ): readonly string[] {
-  return [...new Set([...waitWords(state, hookModes), ...workWords(state.do)])];
+  return [...new Set([...waitWords(state, hookRuns), ...workWords(state.do)])];
 }
 
-export function waitWords(state: Pick<State, "wait" | "limits">, hookModes: readonly Mode[]): readonly string[] {
+/** `hookRuns` are those that hooks of the file start: a state without a wait of its own looks at them. */
+export function waitWords(state: Pick<State, "wait" | "limits">, hookRuns: readonly RunSpec[]): readonly string[] {
   const { wait } = state;
   switch (wait.kind) {
     case "agent":
-      return [...wordsOfMode[wait.run.mode], ...limitWords(state.limits, wait.run.limits)];
+      return [...runWords(wait.run), ...limitWords(state.limits, wait.run.limits)];
     case "panel":
     case "fan_out":
       return ["error", "invalid", ...limitWords(state.limits)];
     case "open":
-      return [...new Set(hookModes.flatMap((mode) => wordsOfMode[mode]))];
+      return [...new Set(hookRuns.flatMap(runWords)), ...limitWords(state.limits)];
     default:
       return limitWords(state.limits);
   }
@@ -52,9 +59,9 @@ export function covers(on: readonly string[] | undefined, word: string): boolean
   return on === undefined || on.includes(word) || (word !== "ok" && on.includes("failed"));
 }
 
-/** A word that names a condition: it may come to hold by itself, so the engine may look again. */
-export function isCondition(word: string): boolean {
+/** Whether what a word says may change by itself, so that the engine may look again. */
+export function isTemporary(word: string): boolean {
   return Object.values(actions).some(
-    (action) => Object.hasOwn(action.words, word) && action.words[word] === "condition",
+    (action) => Object.hasOwn(action.words, word) && action.words[word] === "temporary",
   );
 }

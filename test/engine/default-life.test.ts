@@ -295,6 +295,20 @@ test("a full pool refuses before the status moves", () => {
   const task = drive(builtIn("default")).fillPool();
   expect(reasonsOf(task.continue())).toMatchObject([{ code: "pool-full" }]);
   expect(reasonsOf(task.ask("human", "planning"))).toMatchObject([{ code: "pool-full" }]);
+  expect(reasonsOf(task.continue("engine"))).toMatchObject([{ code: "pool-full" }]);
   expect(task.status).toBe("pending");
   expect(task.ask("human", "cancelled").kind).toBe("moved");
+});
+
+test("fields count in a list and in bold, but not in the middle of a line", () => {
+  for (const line of ["DONE: brewed", "- DONE: brewed", "**DONE:** brewed", "* **DONE**: brewed", "  DONE: brewed"]) {
+    const task = atWork();
+    task.write("Handoff", line).ask("worker", "agent-review");
+    expect([line, task.status]).toEqual([line, "agent-review"]);
+  }
+  for (const line of ["All is DONE: brewed", "DONE brewed", "done: brewed", "**DONE:**"]) {
+    const task = atWork();
+    task.write("Handoff", line).ask("worker", "agent-review");
+    expect([line, task.status]).toEqual([line, "working"]);
+  }
 });

@@ -186,6 +186,7 @@ test("team: the children's end goes on to merging, or fails the task where none 
   const good = start();
   good.fact("children_done", 1).children("ok");
   expect(good.status).toBe("MERGING_AGENTS");
+  expect(good.actions).not.toContain("stop_children");
   const bad = start();
   bad.fact("children_done", 0).children("ok");
   expect(bad.status).toBe("FAILED");
@@ -331,7 +332,7 @@ prompts: { build: Build it. }
   const task = drive(workflow);
   task.request({ kind: "limit", word: "time", entry: task.task.entry });
   expect(task.status).toBe("late");
-  expect(task.actions).toContain("kill_session");
+  expect(task.actions).toContain("kill_agent");
   task.continue();
   task.request({ kind: "limit", word: "cost" });
   expect(task.task.held).toMatchObject({ word: "cost" });

@@ -16,17 +16,7 @@ export interface Param {
 }
 
 /** text may hold {variables}; prompt, role, counter and result are names declared in the file. */
-export type ParamType =
-  | "text"
-  | "prompt"
-  | "role"
-  | "counter"
-  | "result"
-  | "integer"
-  | "boolean"
-  | "duration"
-  | "list"
-  | "limits";
+export type ParamType = "text" | "prompt" | "role" | "counter" | "result" | "integer" | "boolean" | "duration" | "list";
 
-/** An answer is final; a condition may change by itself and is looked at again. */
-export type Word = "answer" | "condition";
+/** An answer is final; what is temporary may change by itself and is looked at again. */
+export type Word = "answer" | "temporary";

@@ -4,6 +4,6 @@ export const mergePr: ActionDeclaration = {
   name: "merge_pr",
   summary: "Merge the pull request on the forge",
   params: {},
-  words: { unapproved: "condition", unmergeable: "condition" },
+  words: { unapproved: "temporary", unmergeable: "temporary" },
   holds: true,
 };

@@ -5,7 +5,7 @@ export const spawnAgent: ActionDeclaration = {
   summary: "Start an agent, unless the role has a live one",
   params: {
     role: { type: "role" },
-    prompt: { type: "prompt", required: true },
+    prompt: { type: "prompt" },
     mode: { type: "text", oneOf: ["session", "turn", "steps", "dialogue"] },
     harness: { type: "text" },
     model: { type: "text" },

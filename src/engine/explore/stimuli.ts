@@ -1,7 +1,8 @@
 import { sampleAnswers } from "../answer.ts";
+import { plainRun } from "../plain-run.ts";
 import type { FactName } from "../request.ts";
 import type { Task } from "../task.ts";
-import { isCondition, waitWords, workWords } from "../words.ts";
+import { isTemporary, waitWords, workWords } from "../words.ts";
 import type { Gate, Guard, Mode, RunSpec, State, Way, Workflow } from "../workflow.ts";
 import type { Step } from "./step.ts";
 import type { World } from "./world.ts";
@@ -27,9 +28,9 @@ function machineSteps(workflow: Workflow, world: World, state: State): readonly 
     return ["ok", ...workWords(state.do)].map((word) => ({ what: "did", by: "engine", word }));
   const ends = Object.keys(task.runs).flatMap((name) => endings(workflow, task, state, name));
   if (task.held !== undefined)
-    return [...ends, ...(isCondition(task.held.word) ? [{ what: "continue", by: "engine" } as const] : [])];
+    return [...ends, ...(isTemporary(task.held.word) ? [{ what: "continue", by: "engine" } as const] : [])];
   const { wait } = state;
-  const limits = (["time", "cost"] as const).filter((word) => state.limits[word] !== undefined && wait.kind !== "open");
+  const limits = (["time", "cost"] as const).filter((word) => state.limits[word] !== undefined);
   const waits: Step[] = wait.kind === "slot" || wait.kind === "time" ? [{ what: "continue", by: "engine" }] : [];
   const children: Step[] =
     wait.kind === "fan_out" ? ["ok", "error"].map((word) => ({ what: "children", by: "engine", word })) : [];
@@ -55,7 +56,8 @@ function endings(workflow: Workflow, task: Task, state: State, name: string): re
     ];
   }
   const spec = runSpec(state, name);
-  const words = waitWords({ wait: spec ? { kind: "agent", run: spec } : state.wait, limits: state.limits }, [mode]);
+  const run: RunSpec = spec ?? { ...plainRun(name), mode };
+  const words = waitWords({ wait: { kind: "agent", run }, limits: state.limits }, []);
   const failures = words.filter((word) => word !== "steps" && word !== "rounds" && word !== "time" && word !== "cost");
   const answers = spec?.result === undefined ? [undefined] : samples(workflow, state, spec.result);
   const good = answers.map(

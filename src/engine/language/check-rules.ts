@@ -1,22 +1,22 @@
 import type { AnswerSchema } from "../answer.ts";
-import { fieldValues } from "../answer.ts";
 import { covers, failureWords } from "../words.ts";
-import type { Mode, Rule, State, Way } from "../workflow.ts";
+import type { Rule, RunSpec, State, Way } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { gap, overlap } from "./guard-space.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import type { PlacedRule } from "./read-rules.ts";
+import { checkAnswer } from "./read-run.ts";
 
 /** Checks the rules of one state against what the state can do and against each other. */
 export function checkRules(
   context: Context,
   state: State,
   rules: readonly PlacedRule[],
-  hookModes: readonly Mode[],
+  hookRuns: readonly RunSpec[],
   isSwitch: (field: string) => boolean,
 ): void {
-  const failures = failureWords(state, hookModes);
+  const failures = failureWords(state, hookRuns);
   checkWords(context, state, rules, failures);
   checkResults(context, state, rules);
   checkShadows(context, state, rules, failures);
@@ -55,20 +55,7 @@ function checkResults(context: Context, state: State, rules: readonly PlacedRule
       );
       return;
     }
-    for (const [field, value] of Object.entries(rule.result ?? {})) {
-      const fields = Object.keys(schema.properties ?? {});
-      const at = [...wholeRule(path), "result", field];
-      if (!fields.includes(field))
-        context.error(at, `The schema "${name}" has no field "${field}".`, didYouMean(field, fields), { key: true });
-      const values = fieldValues(schema, field);
-      if (values !== undefined && !values.includes(value)) {
-        context.error(
-          at,
-          `"${field}" is never ${JSON.stringify(value)}.`,
-          `It is one of ${values.map((each) => JSON.stringify(each)).join(", ")}.`,
-        );
-      }
-    }
+    checkAnswer(context, name, rule.result ?? {}, [...wholeRule(path), "result"]);
   }
   const next = rules.find(({ path }) => path.at(-1) === "next");
   if (next !== undefined && withResult.length > 0 && state.do.length === 0) {

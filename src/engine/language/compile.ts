@@ -1,14 +1,15 @@
 import { type AnswerSchema, schemaProblems } from "../answer.ts";
 import { defaultNames } from "../default-names.ts";
 import { sectionOwners } from "../ownership.ts";
-import type { Action, Mode, Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
+import { plainRun } from "../plain-run.ts";
+import type { Action, Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
 import { checkRules } from "./check-rules.ts";
 import { checkAmbiguity } from "./check-ways.ts";
 import type { Context } from "./context.ts";
-import { countersOf, readAction } from "./read-action.ts";
+import { countersOf, readWork } from "./read-action.ts";
 import { readGuards } from "./read-guard.ts";
 import { checkTarget, type PlacedRule, readRules } from "./read-rules.ts";
-import { checkRunSource, readLimits, readRun, reservedRoles } from "./read-run.ts";
+import { checkRunSource, readLimits, readRun, readTaskLimits, reservedRoles } from "./read-run.ts";
 import { readSettings } from "./read-settings.ts";
 import { checkRespawnPrompt, readWait } from "./read-wait.ts";
 import { escalationWays, impliedWays, readWays } from "./read-ways.ts";
@@ -48,8 +49,9 @@ export function compile(source: Source, hash: string, fallbackName: string, repo
   checkCreation(context);
   // What rules mean together is looked at once each is understood; else one slip would be reported as several.
   if (isSound) {
-    const hookModes = modesOf(ordinary.flatMap((way) => way.hooks));
-    for (const state of Object.values(states)) checkRules(context, state, rules[state.name] ?? [], hookModes, isSwitch);
+    const hookRuns = ordinary.flatMap((way) => way.hooks.flatMap((hook) => hook.run ?? []));
+    for (const state of Object.values(states))
+      checkRules(context, state, rules[state.name] ?? [], hookRuns.length > 0 ? hookRuns : [plainRun("")], isSwitch);
     checkAmbiguity(context, placedWays, isSwitch);
   }
 
@@ -68,7 +70,7 @@ export function compile(source: Source, hash: string, fallbackName: string, repo
     roles: Object.fromEntries(
       (context.roles ?? []).map((role) => [role, readRun(quiet(context), { role }, ["roles", role])]),
     ),
-    limits: readLimits(context, source.limits, ["limits"]),
+    limits: readTaskLimits(context, source.limits),
     states,
     ways: [...ordinary, ...escalations],
     pollInterval: source.exit_monitoring?.poll_interval,
@@ -128,7 +130,7 @@ function readState(context: Context, name: string, rules: readonly Rule[], ways:
     wait,
     unless,
     countsVisits: guards.some((guard) => guard.source === "visits"),
-    do: (source.do ?? []).flatMap((action, i) => readAction(context, action, [...path, "do", i]) ?? []),
+    do: (source.do ?? []).flatMap((action, i) => readWork(context, action, [...path, "do", i]) ?? []),
     rules,
     limits: readLimits(context, source.limits, [...path, "limits"]),
     respawn: respawnRun(context, name, source, run, ways),
@@ -175,6 +177,11 @@ function outcomeOf(name: string, source: StateSource): Outcome {
 
 function checkFile(context: Context): void {
   const { source } = context;
+  if (context.states.includes("any")) {
+    context.error(["states", "any"], '"any" stands for every state and cannot name one.', "Choose another name.", {
+      key: true,
+    });
+  }
   if (source.version !== 1)
     context.error(
       ["version"],
@@ -256,11 +263,6 @@ function checkTexts(context: Context): void {
     const runs = [state.agent, state.panel?.members, state.panel?.judge];
     visit([...runs.flatMap((run) => [run?.window, run?.model]), state.ask], ["states", name]);
   }
-}
-
-function modesOf(hooks: readonly Action[]): readonly Mode[] {
-  const modes = new Set(hooks.flatMap((hook) => hook.run?.mode ?? []));
-  return modes.size > 0 ? [...modes] : ["session"];
 }
 
 function sectionsOf(ways: readonly Way[], rules: readonly Rule[]): readonly string[] {

@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import { isEngineField } from "./read-guard.ts";
-import { checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
+import { checkMode, checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
 import type { ActionSource, RunSource } from "./source.ts";
 
 /** Reads one hook or one piece of a state's own work. Problems are reported; what cannot be used is left out. */
@@ -39,16 +39,11 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
     }
   }
   for (const [key, param] of Object.entries(declaration.params)) {
-    // An alias of a seed may stand without what its full form needs.
-    if (param.required && given[key] === undefined && alias === undefined) {
+    if (param.required && given[key] === undefined) {
       context.error(namePath, `"${name}" needs the parameter "${key}".`, `Write { action: ${name}, ${key}: … }.`);
     }
   }
-  if (
-    name === "notify_agent" &&
-    (given.message === undefined) === (given.prompt === undefined) &&
-    alias === undefined
-  ) {
+  if (name === "notify_agent" && (given.message === undefined) === (given.prompt === undefined)) {
     context.error(namePath, `"${name}" needs either a message or a prompt.`, "Give exactly one of them.");
   }
   if (name !== "spawn_agent") return { name, params, run: undefined };
@@ -56,7 +51,22 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
   const { increment: _increment, ...asRun } = given;
   const run = readRun(context, asRun as RunSource, path);
   checkRunSource(context, { ...(asRun as RunSource), prompt: undefined } as unknown as RunSource, run.mode, path);
+  if (run.prompt === undefined)
+    context.error(namePath, `"${named.action}" has no prompt to start with.`, "Add prompt: … here or in the role.");
+  checkMode(context, run, path);
   return { name, params, run };
+}
+
+/** Reads one piece of a state's own work. Counters move with the task, so only a way can change them. */
+export function readWork(context: Context, source: ActionSource, path: Path): Action | undefined {
+  const action = readAction(context, source, path);
+  if (action?.name !== "increment" && action?.name !== "set_field") return action;
+  context.error(
+    path,
+    `"${action.name}" belongs to a transition, not to a state.`,
+    "Move it to the hooks of the way there.",
+  );
+  return undefined;
 }
 
 function checkParam(context: Context, action: string, key: string, param: Param, value: unknown, path: Path): boolean {
@@ -66,7 +76,7 @@ function checkParam(context: Context, action: string, key: string, param: Param,
   };
   switch (param.type) {
     case "integer":
-      return Number.isSafeInteger(value) || wrong("a whole number");
+      return (Number.isSafeInteger(value) && Number(value) >= 0) || wrong("a whole number that is not negative");
     case "boolean":
       return typeof value === "boolean" || wrong("true or false");
     case "list":

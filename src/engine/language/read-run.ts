@@ -1,7 +1,8 @@
+import { type AnswerSchema, fieldValues } from "../answer.ts";
 import { defaultNames } from "../default-names.ts";
 import { readDuration } from "../duration.ts";
 import { plainRun } from "../plain-run.ts";
-import type { Limits, RunSpec, Value } from "../workflow.ts";
+import type { Limits, RunSpec, Scalar, Value } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
@@ -70,6 +71,51 @@ export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["
   }
 }
 
+/** What a run in a mode must and must not have. */
+export function checkMode(context: Context, run: RunSpec, path: Path): void {
+  if (run.mode === "dialogue" && (run.until === undefined || run.result === undefined)) {
+    context.error(
+      path,
+      "A dialogue needs a result and the answer that ends it.",
+      "Add result: … and until: { field: value }.",
+      { key: true },
+    );
+  }
+  if (run.mode === "dialogue" && run.until !== undefined)
+    checkAnswer(context, run.result, run.until, [...path, "until"]);
+  if (run.mode === "session" && run.result !== undefined) {
+    context.error(
+      path,
+      "A session gives no answer that a schema could check.",
+      "Use mode: turn, or a gate on a section.",
+      { key: true },
+    );
+  }
+}
+
+/** Checks that an answer of a schema could have these values. */
+export function checkAnswer(
+  context: Context,
+  name: string | undefined,
+  wanted: Readonly<Record<string, Scalar>>,
+  path: Path,
+): void {
+  const schema = name === undefined ? undefined : (context.source.schemas?.[name] as AnswerSchema | undefined);
+  if (schema === undefined) return;
+  const fields = Object.keys(schema.properties ?? {});
+  for (const [field, value] of Object.entries(wanted)) {
+    const at = [...path, field];
+    if (!fields.includes(field)) {
+      context.error(at, `The schema "${name}" has no field "${field}".`, didYouMean(field, fields), { key: true });
+    }
+    const values = fieldValues(schema, field);
+    if (values !== undefined && !values.includes(value)) {
+      const known = values.map((each) => JSON.stringify(each)).join(", ");
+      context.error(at, `"${field}" is never ${JSON.stringify(value)}.`, `It is one of ${known}.`);
+    }
+  }
+}
+
 export function checkPrompt(context: Context, name: string, path: Path): void {
   if (context.prompts.includes(name)) return;
   context.error(path, `There is no prompt "${name}".`, didYouMean(name, context.prompts));
@@ -100,6 +146,20 @@ export function readLimits(context: Context, source: LimitsSource | undefined, p
     };
   }
   return limits;
+}
+
+/** Of a whole task only time and money can be measured. */
+export function readTaskLimits(context: Context, source: LimitsSource | undefined): Limits {
+  for (const key of Object.keys(source ?? {})) {
+    if (key === "time" || key === "cost") continue;
+    context.error(
+      ["limits", key],
+      `"${key}" is a limit of a state or a role, not of the whole task.`,
+      "Move it there.",
+      { key: true },
+    );
+  }
+  return readLimits(context, source, ["limits"]);
 }
 
 /** A number, or a setting that holds one. */

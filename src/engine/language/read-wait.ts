@@ -2,7 +2,7 @@ import type { FanOut, RunSpec, Value, Wait } from "../workflow.ts";
 import type { Context } from "./context.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path } from "./problem.ts";
-import { checkPrompt, checkRunSource, readCount, readRun, seconds } from "./read-run.ts";
+import { checkMode, checkPrompt, checkRunSource, readCount, readRun, seconds } from "./read-run.ts";
 import type { RunSource, StateSource } from "./source.ts";
 
 /** Reads the one thing a state waits for. */
@@ -44,25 +44,6 @@ function readAgent(context: Context, source: StateSource, agent: RunSource, path
   }
   checkMode(context, run, at);
   return run;
-}
-
-function checkMode(context: Context, run: RunSpec, path: Path): void {
-  if (run.mode === "dialogue" && (run.until === undefined || run.result === undefined)) {
-    context.error(
-      path,
-      "A dialogue needs a result and the answer that ends it.",
-      "Add result: … and until: { field: value }.",
-      { key: true },
-    );
-  }
-  if (run.mode === "session" && run.result !== undefined) {
-    context.error(
-      path,
-      "A session gives no answer that a schema could check.",
-      "Use mode: turn, or a gate on a section.",
-      { key: true },
-    );
-  }
 }
 
 function readPanel(context: Context, source: NonNullable<StateSource["panel"]>, path: Path): Wait {
@@ -108,8 +89,25 @@ function readFanOut(context: Context, source: NonNullable<StateSource["fan_out"]
     workflow: source.workflow,
     parallel: source.parallel === undefined ? 1 : readCount(context, source.parallel, [...path, "parallel"]),
     waves: settingOr(context, source.waves ?? false, "boolean", [...path, "waves"]),
-    policy: settingOr(context, source.policy ?? "retry", "string", [...path, "policy"]),
+    policy: readPolicy(context, source.policy ?? "retry", [...path, "policy"]),
   };
+}
+
+const policies = ["retry", "continue", "stop"];
+
+/** The schema checked a literal; a setting must not be able to hold anything else. */
+function readPolicy(context: Context, source: string, path: Path): Value<string> {
+  const policy = settingOr<string>(context, source, "string", path);
+  if (typeof policy === "string") return policy;
+  const values = context.source.settings?.[policy.setting]?.one_of ?? [];
+  if (values.length === 0 || !values.every((value) => policies.includes(String(value)))) {
+    context.error(
+      path,
+      `The setting "${policy.setting}" may hold what is no policy.`,
+      `Give it one_of: [${policies.join(", ")}].`,
+    );
+  }
+  return policy;
 }
 
 function settingOr<T extends string | boolean>(
@@ -131,5 +129,14 @@ function settingOr<T extends string | boolean>(
 }
 
 export function checkRespawnPrompt(context: Context, source: StateSource, path: Path): void {
-  if (source.respawn_prompt !== undefined) checkPrompt(context, source.respawn_prompt, [...path, "respawn_prompt"]);
+  if (source.respawn_prompt === undefined) return;
+  const at = [...path, "respawn_prompt"];
+  checkPrompt(context, source.respawn_prompt, at);
+  const waits = (["panel", "fan_out", "waits_for"] as const).filter((key) => source[key] !== undefined);
+  const passes = source.do !== undefined || source.next !== undefined || source.outcomes !== undefined;
+  if (source.agent === undefined && (waits.length > 0 || passes)) {
+    context.error(at, "This state has no agent that could be started again.", "Remove the key, or add agent: …", {
+      key: true,
+    });
+  }
 }

@@ -1,4 +1,5 @@
-import type { Graph } from "../explore/graph.ts";
+import type { Edge, Graph } from "../explore/graph.ts";
+import type { Task } from "../task.ts";
 import type { State } from "../workflow.ts";
 import { exampleOf } from "./example.ts";
 import type { Finding } from "./finding.ts";
@@ -7,8 +8,12 @@ import type { Finding } from "./finding.ts";
 export function checkEnds(graph: Graph): readonly Finding[] {
   if (!graph.complete) return [];
   const outcomeOf = (node: number) => stateAt(graph, node)?.outcome;
-  const ends = backwards(graph, (node) => stateAt(graph, node)?.terminal === true);
-  const successes = backwards(graph, (node) => outcomeOf(node) !== undefined && outcomeOf(node) !== "cancelled");
+  const ends = backwards(graph, graph.edges, (node) => stateAt(graph, node)?.terminal === true);
+  const successes = backwards(
+    graph,
+    graph.edges,
+    (node) => outcomeOf(node) !== undefined && outcomeOf(node) !== "cancelled",
+  );
   const hasCancel = Object.values(graph.workflow.states).some((state) => state.outcome === "cancelled");
   const findings: Finding[] = [];
   const told = new Set<string>();
@@ -45,45 +50,64 @@ export function checkEnds(graph: Graph): readonly Finding[] {
 
 /** Somebody must always be at work, or a person must know that it is their turn and be able to act. */
 export function checkWaits(graph: Graph): readonly Finding[] {
+  if (!graph.complete) return [];
+  const goesOn = withoutPeople(graph);
   const findings: Finding[] = [];
   const told = new Set<string>();
+  const tell = (code: "silent-wait" | "no-verb", status: string, example: Finding["example"]) => {
+    if (told.has(`${code} ${status}`)) return;
+    told.add(`${code} ${status}`);
+    findings.push({
+      level: "error",
+      code,
+      state: status,
+      message:
+        code === "silent-wait"
+          ? `In "${status}" nobody is at work and nobody is asked.`
+          : `In "${status}" a person is needed, but there is nothing they can do.`,
+      fix:
+        code === "silent-wait"
+          ? "Let the state wait for an agent or a person."
+          : `Add a transition out of "${status}" that a person may ask for.`,
+      example,
+    });
+  };
   for (const [node, { world }] of graph.nodes.entries()) {
     const { task } = world;
     const state = stateAt(graph, node);
     if (state === undefined || state.terminal || task.phase !== "waiting") continue;
-    const steps = (graph.out[node] ?? []).map((edge) => graph.edges[edge]);
-    const machineMoves = steps.some((edge) => edge !== undefined && edge.driver !== "human");
-    const personMoves = steps.some((edge) => edge?.driver === "human");
-    const asksPerson =
-      task.held !== undefined ||
-      state.wait.kind === "human" ||
-      state.wait.kind === "open" ||
-      task.wait.turn === "reply" ||
-      task.wait.turn === "confirm";
-    const code =
-      !machineMoves && !asksPerson
-        ? "silent-wait"
-        : asksPerson && !personMoves && (task.held !== undefined || !machineMoves)
-          ? "no-verb"
-          : undefined;
-    if (code === undefined || told.has(`${code} ${task.status}`)) continue;
-    told.add(`${code} ${task.status}`);
-    findings.push({
-      level: "error",
-      code,
-      state: task.status,
-      message:
-        code === "silent-wait"
-          ? `In "${task.status}" nobody is at work and nobody is asked.`
-          : `In "${task.status}" a person is needed, but there is nothing they can do.`,
-      fix:
-        code === "silent-wait"
-          ? "Let the state wait for an agent or a person."
-          : `Add a transition out of "${task.status}" that a person may ask for.`,
-      example: exampleOf(graph, code, node),
-    });
+    const isOpen = state.wait.kind === "open";
+    const isAsked = state.wait.kind === "human" || asksPerson(task);
+    const personMoves = (graph.out[node] ?? []).some((edge) => graph.edges[edge]?.driver === "human");
+    if (!goesOn[node] && !isAsked && !isOpen) tell("silent-wait", task.status, exampleOf(graph, "silent-wait", node));
+    if ((isAsked || isOpen) && !personMoves && (task.held !== undefined || !goesOn[node])) {
+      tell("no-verb", task.status, exampleOf(graph, "no-verb", node));
+    }
+  }
+  // A state that only watches for the end of agents may be where a person put the task; the machine must not leave it there.
+  for (const [number, edge] of graph.edges.entries()) {
+    const state = stateAt(graph, edge.to);
+    const watches = state?.wait.kind === "open" && state.rules.some(({ does }) => does.kind !== "mark_dead");
+    const isAlone = Object.keys(graph.nodes[edge.to]?.world.task.runs ?? {}).length === 0;
+    if (edge.cause === "" || edge.driver === "human" || !watches || !isAlone) continue;
+    tell("silent-wait", state.name, exampleOf(graph, "silent-wait", edge.from, [number]));
   }
   return findings;
+}
+
+/** The positions from which the task leaves its state, begins its work or asks a person, without a person's step. */
+function withoutPeople(graph: Graph): readonly boolean[] {
+  const isProgress = (edge: Edge) => {
+    const [before, after] = [edge.from, edge.to].map((node) => graph.nodes[node]?.world.task);
+    return edge.cause !== "" || before?.phase !== after?.phase || (after !== undefined && asksPerson(after));
+  };
+  const own = graph.edges.filter((edge) => edge.driver !== "human");
+  const starts = new Set(own.filter(isProgress).map((edge) => edge.from));
+  return backwards(graph, own, (node) => starts.has(node));
+}
+
+function asksPerson({ held, wait }: Task): boolean {
+  return held !== undefined || wait.turn === "reply" || wait.turn === "confirm";
 }
 
 export function stateAt(graph: Graph, node: number): State | undefined {
@@ -91,9 +115,9 @@ export function stateAt(graph: Graph, node: number): State | undefined {
 }
 
 /** The nodes from which one that `is` something can be reached. */
-function backwards(graph: Graph, is: (node: number) => boolean): readonly boolean[] {
+function backwards(graph: Graph, edges: readonly Edge[], is: (node: number) => boolean): readonly boolean[] {
   const incoming: number[][] = graph.nodes.map(() => []);
-  for (const edge of graph.edges) incoming[edge.to]?.push(edge.from);
+  for (const edge of edges) incoming[edge.to]?.push(edge.from);
   const reached = graph.nodes.map((_, node) => is(node));
   const queue = reached.flatMap((yes, node) => (yes ? [node] : []));
   for (const node of queue) {
