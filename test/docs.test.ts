@@ -1,0 +1,196 @@
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { actions, aliases } from "../src/engine/actions/index.ts";
+import { jsonSchema } from "../src/engine/language/json-schema.ts";
+import { loadWorkflow } from "../src/engine/language/load.ts";
+import { formatProblem } from "../src/engine/language/problem.ts";
+import { builtInVariables } from "../src/engine/language/variables.ts";
+import { factNames } from "../src/engine/request.ts";
+import { verify } from "../src/engine/verify/verify.ts";
+import { documents, fenced, read, root } from "./documents.ts";
+import { wrongFiles } from "./wrong-files.ts";
+
+const language = read("docs/workflow-language.md");
+
+describe("every document", () => {
+  test.each(documents)("$file has only links that lead somewhere", ({ file, text }) => {
+    const links = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+    const broken = links.filter((link) => !/^https?:/.test(link) && !resolves(file, link));
+    expect(broken).toEqual([]);
+  });
+
+  const blocks = documents.flatMap(({ file, text }) => fenced(text, "yaml").map((block) => ({ file, block })));
+  const whole = blocks.filter(({ block }) => /^states:/m.test(block));
+  test("has at least three whole workflows between them", () => expect(whole.length).toBeGreaterThanOrEqual(3));
+  test.each(whole)("$file has workflows that load", ({ file, block }) => {
+    expect(loadWorkflow(block, file).problems.map(formatProblem)).toEqual([]);
+  });
+});
+
+describe("the reference of the language", () => {
+  test("has a row for every action, as it is declared", () => {
+    const expected = Object.values(actions).map((action) => {
+      const params = Object.entries(action.params).map(
+        ([name, { type, oneOf, required }]) =>
+          `\`${name}\` ${oneOf?.join("\\|") ?? type}${required ? ", required" : ""}`,
+      );
+      const words = Object.entries(action.words).map(
+        ([word, kind]) => `\`${word}\`${kind === "temporary" ? " (temporary)" : ""}`,
+      );
+      const cells = [
+        `\`${action.name}\``,
+        action.summary,
+        params.join("; ") || "–",
+        words.join(", ") || "–",
+        action.holds ? "yes" : "no",
+      ];
+      return `| ${cells.join(" | ")} |`;
+    });
+    expect(tableUnder("| action | what it does |")).toEqual(expected);
+  });
+
+  test("has a row for every further name of an action", () => {
+    const expected = Object.entries(aliases).map(([name, { action, params }]) => {
+      const given = Object.entries(params).map(([key, value]) => `\`${key}: ${value}\``);
+      return `| \`${name}\` | \`${action}\` with ${given.join(", ")} |`;
+    });
+    expect(tableUnder("| name | stands for |")).toEqual(expected);
+  });
+
+  test("has a row for every built-in variable", () => {
+    const expected = Object.entries(builtInVariables).map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`);
+    expect(tableUnder("| variable | value |")).toEqual(expected);
+  });
+
+  test("has a row for every finding", () => {
+    const rows = tableUnder("| code | level |").map(cellsOf);
+    expect(rows.map(([code]) => unquoted(code)).sort()).toEqual(unionIn("src/engine/verify/finding.ts", "FindingCode"));
+    expect(rows.filter(([, level = ""]) => !/^(error|warning|note)\b/.test(level))).toEqual([]);
+  });
+
+  test("has a row for every reason of a refusal", () => {
+    const codes = tableUnder("| code | meaning |").map((row) => unquoted(cellsOf(row)[0]));
+    expect(codes.sort()).toEqual(unionIn("src/engine/decision.ts", "ReasonCode"));
+  });
+
+  test("names every fact that a guard may ask for", () => {
+    const fields = tableUnder("| field | is |").flatMap((row) =>
+      [...(cellsOf(row)[0] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    );
+    expect(fields.filter((name) => name !== "visits" && name !== "crash_count")).toEqual([...factNames]);
+  });
+
+  test("names every key of the language", () => {
+    const keys = [...JSON.stringify(jsonSchema()).matchAll(/"(\w+)":\{"description"/g)].map(([, key = ""]) => key);
+    expect(keys.length).toBeGreaterThan(60);
+    const words = new Set([...language.matchAll(/`[^`\n]+`/g)].flatMap(([span]) => span.split(/[^\w]+/)));
+    expect(keys.filter((key) => !words.has(key))).toEqual([]);
+  });
+
+  test("shows every check of the loader with what the loader says", () => {
+    const rows = tableUnder("| # | checked |").map(cellsOf);
+    const expected = wrongFiles.map((text, i) => {
+      const wrong = unquoted(rows[i]?.[2]);
+      const said = loadWorkflow(text, "wrong.yml").problems.map(({ message, fix }) => `${message} ${fix}`.trim());
+      return [String(i + 1), text.includes(wrong) ? wrong : `${wrong} is not in ${text}`, said.join("\n")];
+    });
+    expect(rows.map(([number, , wrong, message]) => [number, unquoted(wrong), unquoted(message)])).toEqual(expected);
+  });
+
+  test("shows a problem as the loader prints it", () => {
+    const [example = ""] = fenced(language, "yaml");
+    const [problem] = loadWorkflow(example.replace("kill_session", "kill_sesion"), "mine.yml").problems;
+    expect(fenced(language, "text")).toContain(`${problem && formatProblem(problem)}\n`);
+  });
+
+  test("has an example that is proved, with nothing but notes", () => {
+    const { workflow } = loadWorkflow(fenced(language, "yaml")[0] ?? "", "mine.yml");
+    expect(workflow && verify(workflow).findings.filter(({ level }) => level !== "note")).toEqual([]);
+  });
+
+  test("has the tests of its checklist as a checklist", () => {
+    const list = language.slice(language.indexOf("## Behaviour checklist"));
+    const sentences = [...list.matchAll(/^- (.+(?:\n {2}.+)*)/gm)].map(([, sentence = ""]) =>
+      sentence.replace(/\n {2}/g, " "),
+    );
+    const tests = [...read("test/language/behaviour.test.ts").matchAll(/^test\("((?:[^"\\]|\\.)+)"/gm)].map(
+      ([, name = ""]) => name,
+    );
+    expect(tests.length).toBeGreaterThan(50);
+    expect(sentences).toEqual(tests);
+  });
+});
+
+test("the picture in the README shows every way of the default workflow but those of cancelling", () => {
+  const [picture = ""] = fenced(read("README.md"), "mermaid");
+  const drawn = [...picture.matchAll(/^ *(\w+) --> (\w+) :/gm)].map(([, from, to]) =>
+    `${from} ${to}`.replaceAll("_", "-"),
+  );
+  const { workflow } = loadWorkflow(read("workflows/default.yml"), "default.yml");
+  const ways = (workflow?.ways ?? []).filter(({ to }) => workflow?.states[to]?.outcome !== "cancelled");
+  expect([...new Set(drawn)].sort()).toEqual([...new Set(ways.map(({ from, to }) => `${from} ${to}`))].sort());
+});
+
+test("ARCHITECTURE, CONTRIBUTING and AGENTS stay short", () => {
+  const lines = ["ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md", "CLAUDE.md"].map(
+    (file) => read(file).split("\n").length - 1,
+  );
+  expect(lines.map((count, i) => count <= ([200, 120, 60, 1][i] ?? 0))).toEqual([true, true, true, true]);
+});
+
+test("every source file that ARCHITECTURE and the recipes name exists", () => {
+  const texts = documents.filter(({ file }) => !file.includes("adr/"));
+  const named = texts.flatMap(({ text }) =>
+    [...text.matchAll(/(?:src|test|scripts|schema|workflows|bench)\/[\w/.-]*\w\.\w+/g)].map(([path]) => path),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  const ownWords = /my-flow|<name>/;
+  expect(named.filter((path) => !ownWords.test(path) && !existsSync(join(root, path)))).toEqual([]);
+});
+
+function withoutCode(text: string): string {
+  return text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "");
+}
+
+function resolves(file: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? file : relative(root, resolve(root, dirname(file), path));
+  if (!existsSync(join(root, target))) return false;
+  return anchor === undefined || anchorsOf(read(target)).includes(anchor);
+}
+
+/** As GitHub makes them. */
+function anchorsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** The rows of the table whose head begins so, without the blanks that align its columns. */
+function tableUnder(head: string): readonly string[] {
+  const lines = language.split("\n").map((line) => (line.startsWith("|") ? line.replace(/ +/g, " ") : line));
+  const start = lines.findIndex((line) => line.startsWith(head)) + 2;
+  const end = lines.findIndex((line, i) => i >= start && !line.startsWith("|"));
+  return start < 2 ? [] : lines.slice(start, end);
+}
+
+function cellsOf(row: string): readonly string[] {
+  return row
+    .slice(2, -2)
+    .split(/(?<!\\) \| /)
+    .map((cell) => cell.trim());
+}
+
+function unquoted(cell = ""): string {
+  return cell.replace(/^`|`$/g, "");
+}
+
+/** The members of a union of texts, as the source has them: types are gone when tests run. */
+function unionIn(file: string, name: string): readonly string[] {
+  const [, body = ""] = new RegExp(`export type ${name} =([^;]+);`).exec(read(file)) ?? [];
+  return [...body.matchAll(/"([\w-]+)"/g)].map(([, member = ""]) => member).sort();
+}

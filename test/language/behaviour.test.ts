@@ -1,0 +1,850 @@
+import { expect, test } from "vitest";
+import { createTask } from "../../src/engine/create.ts";
+import { decide } from "../../src/engine/decide.ts";
+import { apply, type Decision } from "../../src/engine/decision.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { migrate } from "../../src/engine/migrate.ts";
+import type { Facts, Request, RunEnd } from "../../src/engine/request.ts";
+import type { Task } from "../../src/engine/task.ts";
+import { parseTaskDocument } from "../../src/engine/task-document.ts";
+
+// One test for each sentence of the checklist at the end of docs/workflow-language.md, in the same words.
+
+test("A request for a state without a way is refused, and says which states can be asked for.", () => {
+  const life = begin("states: { a: , b: , c: { terminal: true } }\ntransitions: [{ from: a, to: b }]");
+  expect(life.move("c")).toEqual([
+    { code: "no-transition", text: 'There is no transition from "a" to "c".', fix: 'From "a", human can ask for b.' },
+  ]);
+});
+
+test("`by` limits who may ask; without it every actor of the task may.", () => {
+  const life = begin(`
+states: { a: { agent: { prompt: p }, waits_for: human }, b: , c: { terminal: true } }
+transitions: [{ from: a, to: b, by: human }, { from: a, to: c }]
+prompts: { p: x }`);
+  life.request({ kind: "reply", actor: human, text: "hello" });
+  expect(codes(life.move("b", "worker"))).toEqual(["not-allowed"]);
+  expect(life.move("c", "worker")).toEqual([]);
+});
+
+test("Rules take a way whatever its `by` says.", () => {
+  const life = begin("states: { a: { next: b }, b: { terminal: true } }\ntransitions: [{ from: a, to: b, by: human }]");
+  life.settle();
+  expect(life.task.status).toBe("b");
+});
+
+test("Guards and gates bind everybody: agents, people and rules.", () => {
+  const life = begin(`
+states: { a: { waits_for: slot, next: b }, b: { terminal: true } }
+transitions: [{ from: a, to: b, when: merged == true, gate: { section: "## Notes" } }]`);
+  life.settle();
+  expect(codes(life.move("b"))).toEqual(["guard", "gate-missing"]);
+  life.request({ kind: "continue", actor: engine });
+  expect(life.task).toMatchObject({ status: "a", held: { word: "ok" } });
+});
+
+test("A refused request changes nothing and names everything that is missing at once.", () => {
+  const life = begin(`
+states: { a: , b: { terminal: true } }
+transitions: [{ from: a, to: b, when: [merged == true, commits > 0], gate: [{ section: "## A" }, { section: "## B" }] }]`);
+  const before = life.task;
+  expect(codes(life.move("b"))).toEqual(["guard", "guard", "gate-missing", "gate-missing"]);
+  expect(life.task).toBe(before);
+});
+
+test("`any` stands for every state that is not terminal, and a specific pair beats it.", () => {
+  const { workflow } = begin(`
+states: { a: , b: , c: { terminal: true }, d: { terminal: true } }
+transitions: [{ from: any, to: c, by: human }, { from: b, to: c, by: engine }]`);
+  expect(workflow.ways.map(({ from, to, by }) => `${from} ${to} ${by?.join()}`)).toEqual(["a c human", "b c engine"]);
+});
+
+test("A rule's target without a transition gets a way that only the engine may take.", () => {
+  const life = begin("states: { a: { waits_for: human, next: b }, b: { terminal: true } }");
+  expect(codes(life.move("b"))).toEqual(["not-allowed"]);
+  life.request({ kind: "continue", actor: human });
+  expect(life.task.status).toBe("b");
+});
+
+test("A way whose hooks acquire a workspace is closed while all workspaces of the project are taken.", () => {
+  const life = begin(
+    "states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, hooks: [acquire_workspace] }]",
+  );
+  life.poolFull = true;
+  expect(codes(life.move("b"))).toEqual(["pool-full"]);
+  life.numbers = { workspace: 1 };
+  expect(life.move("b")).toEqual([]);
+});
+
+test("Nothing leads out of a terminal state.", () => {
+  const life = begin("states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b }]");
+  life.move("b");
+  expect(codes(life.move("a"))).toEqual(["terminal"]);
+  expect(codes(life.request({ kind: "continue", actor: human }))).toEqual(["terminal"]);
+});
+
+test("A run that is over cannot ask for anything.", () => {
+  const life = begin(`${session}\ntransitions: [{ from: a, to: b }]`);
+  expect(codes(life.request({ kind: "move", to: "b", actor: { role: "worker", run: "worker#7" } }))).toEqual([
+    "run-over",
+  ]);
+  expect(codes(life.request({ kind: "move", to: "b", actor: { role: "reviewer" } }))).toEqual(["run-over"]);
+});
+
+test("Runs that are not kept end first, then come the hooks in order, then the new state's wait begins.", () => {
+  const life = begin(`
+states: { a: { agent: { role: one, prompt: p } }, b: { agent: { role: two, prompt: p } }, c: { terminal: true } }
+transitions: [{ from: a, to: b, by: human, hooks: [sync_repo, push_branch] }]
+prompts: { p: x }`);
+  life.move("b");
+  expect(life.actions).toEqual(["kill_agent one", "sync_repo", "push_branch", "spawn_agent two"]);
+});
+
+test("Counters move before anything is started.", () => {
+  const life = begin(`
+states: { a: , b: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, prompt: p, window: "r-{round}" }, { action: increment, field: round }] }]
+prompts: { p: x }`);
+  life.move("b");
+  expect(life.effects[0]?.agent?.window).toBe("r-1");
+});
+
+test("Entering a state, a live agent is told the prompt, one without a prompt is left alone, and a dead one is started.", () => {
+  const text = (prompt: string) => `
+roles: { worker: { keep: true } }
+states: { a: { agent: { prompt: p } }, b: { agent: { ${prompt} }, respawn_prompt: r }, c: { terminal: true } }
+transitions: [{ from: a, to: b, by: human }]
+prompts: { p: x, r: x }`;
+  const told = begin(text("prompt: p"));
+  told.move("b");
+  expect(told.actions).toEqual(["notify_agent worker"]);
+  const left = begin(text(""));
+  left.move("b");
+  expect(left.actions).toEqual([]);
+  const dead = begin(text(""));
+  dead.ended("worker", "exit");
+  dead.move("b");
+  expect(dead.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "r" } }]);
+});
+
+test("A role that a hook started or told is not started or told again by the state.", () => {
+  const life = begin(`
+states: { a: , b: { agent: { prompt: p } }, c: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, prompt: q }] }]
+prompts: { p: x, q: x }`);
+  life.move("b");
+  expect(life.effects.map((effect) => effect.agent?.prompt)).toEqual(["q"]);
+});
+
+test("`keep` lets a run outlive the state; otherwise it ends with it.", () => {
+  const text = (keep: boolean) => `
+states: { a: { agent: { prompt: p, keep: ${keep} } }, b: { terminal: true } }
+transitions: [{ from: a, to: b, by: human }]
+prompts: { p: x }`;
+  const kept = begin(text(true));
+  kept.move("b");
+  expect(Object.keys(kept.task.runs)).toEqual(["worker"]);
+  const ended = begin(text(false));
+  ended.move("b");
+  expect(ended.task.runs).toEqual({});
+});
+
+test("A role never has two live agents: `spawn_agent` tells a live one its prompt.", () => {
+  const life = begin(`
+roles: { worker: { keep: true } }
+states: { a: { agent: { prompt: p } }, b: { terminal: true } }
+transitions: [{ from: a, to: b, by: human, hooks: [{ action: spawn_agent, prompt: q }] }]
+prompts: { p: x, q: x }`);
+  life.move("b");
+  expect(life.effects).toMatchObject([{ action: "notify_agent", agent: { run: "worker#1", prompt: "q" } }]);
+});
+
+test("`notify_agent` starts a dead agent, with the respawn prompt of the state and the message.", () => {
+  const life = begin(`
+states: { a: , b: { agent: { role: worker }, respawn_prompt: r }, c: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker, message: Hello }] }]
+prompts: { r: x }`);
+  life.move("b");
+  expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "r", message: "Hello" } }]);
+});
+
+test("`crash_count` returns to 0 when everything that a move owes is done.", () => {
+  const life = begin(`
+states: { a: { agent: { mode: turn, prompt: p }, outcomes: [{ then: b }] }, b: { waits_for: human }, c: { terminal: true } }
+prompts: { p: x }`);
+  life.settle();
+  life.ended("worker", "error");
+  expect(life.task).toMatchObject({ status: "b", crashCount: 1 });
+  life.settle();
+  expect(life.task.crashCount).toBe(0);
+});
+
+test("A state without a wait passes on as soon as everything that the move owes is done.", () => {
+  const life = begin("states: { a: { next: b }, b: { terminal: true } }");
+  expect(life.task).toMatchObject({ status: "a", phase: "entering" });
+  life.settle();
+  expect(life.task.status).toBe("b");
+});
+
+test("A state with neither wait nor work nor rules stays until somebody asks.", () => {
+  const life = begin("states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b }]");
+  life.settle();
+  expect(life.task).toMatchObject({ status: "a", phase: "waiting", held: undefined });
+});
+
+test("`unless` skips the wait, which then counts as ok.", () => {
+  const text = `
+settings: { auto: { default: false } }
+states: { a: { waits_for: human, unless: auto == true, next: b }, b: { terminal: true } }`;
+  const asked = begin(text);
+  asked.settle();
+  expect(asked.task.status).toBe("a");
+  const skipped = begin(text, { settings: { auto: true } });
+  skipped.settle();
+  expect(skipped.task.status).toBe("b");
+});
+
+test("Only a person continues `waits_for: human`; an agent may ask for a way out once a person has answered or attached.", () => {
+  const life = begin(`
+states: { a: { agent: { prompt: p }, waits_for: human }, b: { terminal: true } }
+transitions: [{ from: a, to: b }]
+prompts: { p: x }`);
+  life.settle();
+  expect(codes(life.request({ kind: "continue", actor: engine }))).toEqual(["not-waiting"]);
+  expect(codes(life.move("b", "worker"))).toEqual(["needs-person"]);
+  life.request({ kind: "reply", actor: human, text: "yes" });
+  expect(life.move("b", "worker")).toEqual([]);
+});
+
+test("The end of an agent that is at hand in `waits_for: human` decides nothing.", () => {
+  const life = begin(`
+states: { a: { agent: { prompt: p }, waits_for: human, next: b }, b: { terminal: true } }
+prompts: { p: x }`);
+  life.settle();
+  life.ended("worker", "exit");
+  expect(life.task).toMatchObject({ status: "a", held: undefined, crashCount: 0, runs: {} });
+});
+
+test("`waits_for: slot` and `waits_for: 60s` are continued by the engine or by a person.", () => {
+  for (const wait of ["slot", "60s"]) {
+    for (const actor of [engine, human]) {
+      const life = begin(`states: { a: { waits_for: ${wait}, next: b }, b: { terminal: true } }`);
+      life.settle();
+      expect(life.task.status).toBe("a");
+      life.request({ kind: "continue", actor });
+      expect(life.task.status).toBe("b");
+    }
+  }
+});
+
+test("The state's own work comes after the wait ended ok, and before the rules.", () => {
+  const life = begin("states: { a: { waits_for: slot, do: [run_tests], next: b }, b: { terminal: true } }");
+  life.settle();
+  life.request({ kind: "continue", actor: engine });
+  expect(life.task).toMatchObject({ status: "a", phase: "doing" });
+  expect(life.actions).toEqual(["run_tests"]);
+  life.did("ok");
+  expect(life.task.status).toBe("b");
+});
+
+test("A request that is granted leaves the state at once, without its work.", () => {
+  const life = begin(`
+states: { a: { waits_for: human, do: [merge], next: b }, b: { terminal: true }, c: { terminal: true } }
+transitions: [{ from: a, to: c, by: human }]`);
+  life.settle();
+  life.move("c");
+  expect(life.task.status).toBe("c");
+  expect(life.actions).toEqual([]);
+});
+
+test("The first rule that fits and whose way is open is taken.", () => {
+  const life = begin(`
+states:
+  a: { do: [run_tests], outcomes: [{ on: tests, when: visits > 5, then: b }, { on: tests, then: c }, { on: tests, then: d }], next: b }
+  b: { terminal: true }
+  c: { terminal: true }
+  d: { terminal: true }
+transitions: [{ from: a, to: c, by: engine, when: merged == true }]`);
+  life.settle();
+  life.did("tests");
+  expect(life.task.status).toBe("d");
+});
+
+test("`failed` covers every word but `ok`.", () => {
+  for (const word of ["error", "tests", "untested"]) {
+    const life = begin(
+      "states: { a: { do: [run_tests], outcomes: [{ on: failed, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }",
+    );
+    life.settle();
+    life.did(word);
+    expect(life.task.status).toBe("c");
+  }
+});
+
+test("Accidents are counted, and tried again while `attempts` last; other words are never tried again.", () => {
+  const text =
+    "states: { a: { do: [run_tests], limits: { attempts: 3 }, outcomes: [{ on: failed, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }";
+  const life = begin(text);
+  life.settle();
+  life.did("error");
+  life.did("error");
+  expect(life.task).toMatchObject({ status: "a", crashCount: 2 });
+  life.did("error");
+  expect(life.task.status).toBe("c");
+  const answered = begin(text);
+  answered.settle();
+  answered.did("tests");
+  expect(answered.task).toMatchObject({ status: "c", crashCount: 0 });
+});
+
+test("A new try waits as long as `backoff` says.", () => {
+  const life = begin(`
+states: { a: { agent: { mode: turn, prompt: p }, limits: { attempts: 4, backoff: { first: 5s, factor: 2, max: 15s } }, next: b }, b: { terminal: true } }
+prompts: { p: x }`);
+  life.settle();
+  const delays = [1, 2, 3].map(() => {
+    life.ended("worker", "error");
+    return life.effects[0]?.delay;
+  });
+  expect(delays).toEqual([5, 10, 15]);
+});
+
+test("A session ends ok only if it wrote what opens a way; an exit proves nothing.", () => {
+  const silent = begin(`${session}\n${gated}`);
+  silent.settle();
+  silent.ended("worker", "ok");
+  expect(silent.task).toMatchObject({ status: "a", held: { word: "exit" } });
+  const wrote = begin(`${session}\n${gated}`);
+  wrote.settle();
+  wrote.write("## Handoff\nDone.");
+  wrote.ended("worker", "exit");
+  expect(wrote.task.status).toBe("b");
+});
+
+test("A session that goes quiet counts as ended if it wrote what opens a way; else it is reminded twice, then the task is held.", () => {
+  const wrote = begin(`${session}\n${gated}`);
+  wrote.settle();
+  wrote.write("## Handoff\nDone.");
+  wrote.request({ kind: "idle", run: "worker#1" });
+  expect(wrote.task.status).toBe("b");
+  const quiet = begin(`${session}\n${gated}`);
+  quiet.settle();
+  for (let i = 0; i < 2; i++) {
+    quiet.request({ kind: "idle", run: "worker#1" });
+    expect(quiet.actions).toEqual(["notify_agent worker"]);
+  }
+  quiet.request({ kind: "idle", run: "worker#1" });
+  expect(quiet.task.held).toMatchObject({ word: "idle" });
+});
+
+test("An answer that does not fit its schema ends the turn with `invalid`; one that fits is kept as a result.", () => {
+  const text = `
+states: { a: { agent: { mode: turn, prompt: p, result: r }, outcomes: [{ result: { good: true }, then: b }] }, b: { terminal: true } }
+prompts: { p: x }
+schemas: { r: { type: object, required: [good], properties: { good: { type: boolean } } } }`;
+  const wrong = begin(text);
+  wrong.settle();
+  wrong.ended("worker", "ok", { good: "very" });
+  expect(wrong.task.held).toMatchObject({ word: "invalid", reason: 'good must be true or false, but is "very".' });
+  const right = begin(text);
+  right.settle();
+  right.ended("worker", "ok", { good: true });
+  expect(right.task).toMatchObject({ status: "b", results: { r: { good: true } } });
+});
+
+test("A stepped run goes on until its marker (`ok`) or the limit (`steps`).", () => {
+  const text = `
+states: { a: { agent: { mode: steps, prompt: p, step_prompt: q }, limits: { steps: 3 }, outcomes: [{ on: steps, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }
+prompts: { p: x, q: x }`;
+  const life = begin(text);
+  life.settle();
+  life.ended("worker", "step");
+  expect(life.effects).toMatchObject([{ agent: { prompt: "q", resume: "worker#1" } }]);
+  life.ended("worker", "step");
+  life.ended("worker", "step");
+  expect(life.task.status).toBe("c");
+  const done = begin(text);
+  done.settle();
+  done.ended("worker", "ok");
+  expect(done.task.status).toBe("b");
+});
+
+test("`steps` on `notify_agent` replaces the step limit for that visit.", () => {
+  const life = begin(`
+states: { a: , b: { agent: { mode: steps, prompt: p }, limits: { steps: 9 }, outcomes: [{ on: steps, then: c }] }, c: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker, prompt: p, steps: 1 }] }]
+prompts: { p: x }`);
+  life.move("b");
+  life.settle();
+  life.ended("worker", "step");
+  expect(life.task.status).toBe("c");
+});
+
+test("A dialogue goes back and forth until the answer fits `until` and is confirmed, or the rounds are used up.", () => {
+  const text = `
+states:
+  a: { agent: { mode: dialogue, prompt: p, result: r, until: { ready: true }, confirm: true }, limits: { rounds: 3 }, outcomes: [{ on: rounds, then: c }], next: b }
+  b: { terminal: true }
+  c: { terminal: true }
+prompts: { p: x }
+schemas: { r: { type: object, properties: { ready: { type: boolean }, message: { type: string } } } }`;
+  const life = begin(text);
+  life.settle();
+  life.ended("worker", "ok", { ready: false, message: "Which?" });
+  expect(life.task.wait.turn).toBe("reply");
+  life.reply("The blue one");
+  expect(life.actions).toEqual(["spawn_agent worker"]);
+  life.ended("worker", "ok", { ready: true, message: "Blue, then." });
+  expect(life.task).toMatchObject({ status: "a", wait: { turn: "confirm" } });
+  life.reply("Yes.");
+  expect(life.task.status).toBe("b");
+  const talk = begin(text);
+  talk.settle();
+  for (let i = 0; i < 3; i++) {
+    talk.ended("worker", "ok", { ready: true, message: "This?" });
+    talk.reply("Yes, but smaller");
+  }
+  expect(talk.task.status).toBe("c");
+});
+
+test("A panel starts one member for each model, and the judge when all are through; without a usable answer it ends with `error`.", () => {
+  const text = `
+settings: { models: { default: [small, large] } }
+states:
+  a:
+    panel: { members: { role: scout, mode: turn, prompt: p, result: r, model: "{models}" }, judge: { role: judge, mode: turn, prompt: p, result: r } }
+    outcomes: [{ on: error, then: c }]
+    next: b
+  b: { terminal: true }
+  c: { terminal: true }
+prompts: { p: x }
+schemas: { r: { type: object, properties: { found: { type: string } } } }`;
+  const life = begin(text);
+  expect(life.effects.map((effect) => `${effect.agent?.run} ${effect.agent?.model}`)).toEqual([
+    "scout/1#1 small",
+    "scout/2#2 large",
+  ]);
+  life.settle();
+  life.ended("scout/1", "error");
+  expect(life.actions).toEqual([]);
+  life.ended("scout/2", "ok", { found: "a defect" });
+  expect(life.actions).toEqual(["spawn_agent judge"]);
+  expect(life.task.results).toEqual({ r: [{ found: "a defect" }] });
+  life.ended("judge", "ok", { found: "nothing" });
+  expect(life.task).toMatchObject({ status: "b", results: { r: { found: "nothing" } } });
+  const none = begin(text);
+  none.settle();
+  none.ended("scout/1", "error");
+  none.ended("scout/2", "ok", { found: 7 });
+  expect(none.task.status).toBe("c");
+});
+
+test("A fan-out over a plan that could never be finished ends with `invalid`, and the reason names the items.", () => {
+  const life = begin(`
+states:
+  a: { agent: { mode: turn, prompt: p, result: plan }, next: b }
+  b: { fan_out: { from: plan.parts, workflow: part }, next: c }
+  c: { terminal: true }
+prompts: { p: x }
+schemas: { plan: { type: object, properties: { parts: { type: array } } } }`);
+  life.settle();
+  life.ended("worker", "ok", { parts: [{ id: "1", title: "One", needs: ["2"] }] });
+  expect(life.actions).toEqual(["start_children"]);
+  life.settle();
+  expect(life.task.held).toMatchObject({ word: "invalid", reason: "1 needs 2, which is not among the items." });
+});
+
+test("A limit of a state ends what runs and asks the rules; a limit of the task holds it.", () => {
+  const text = `
+limits: { cost: 5 }
+states: { a: { agent: { mode: turn, prompt: p }, limits: { time: 5m }, outcomes: [{ on: time, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }
+prompts: { p: x }`;
+  const life = begin(text);
+  life.settle();
+  life.request({ kind: "limit", word: "time", entry: life.task.entry });
+  expect(life.task.status).toBe("c");
+  expect(life.actions).toEqual(["kill_agent worker"]);
+  const whole = begin(text);
+  whole.settle();
+  whole.request({ kind: "limit", word: "cost" });
+  expect(whole.task).toMatchObject({ status: "a", held: { word: "cost" } });
+});
+
+test("A run that was lost with its machine is started again in its session, and costs no attempt.", () => {
+  const life = begin(session);
+  life.settle();
+  life.ended("worker", "lost");
+  expect(life.task).toMatchObject({ status: "a", crashCount: 0, held: undefined });
+  expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { resume: "worker#1" } }]);
+});
+
+test("What no rule covers is held for a person, with the reason; `continue` starts it again.", () => {
+  const life = begin("states: { a: { do: [run_tests], next: b }, b: { terminal: true } }");
+  life.settle();
+  life.did("tests", "3 tests failed.");
+  expect(life.task).toMatchObject({ status: "a", held: { word: "tests", reason: "3 tests failed." } });
+  life.request({ kind: "continue", actor: human });
+  expect(life.task).toMatchObject({ phase: "doing", held: undefined, crashCount: 0 });
+  expect(life.actions).toEqual(["run_tests"]);
+});
+
+test("`action: crash` holds the task; at `<state>_after` failures it goes to that state past gate and guard, with the hooks of the ordinary way.", () => {
+  const life = begin(`
+states: { a: { agent: { prompt: p }, respawn_prompt: p, outcomes: [{ action: crash, stuck_after: 2 }] }, stuck: { waits_for: human }, b: { terminal: true } }
+transitions: [{ from: a, to: stuck, by: worker, when: merged == true, gate: { section: "## Review" }, hooks: [notify] }]
+prompts: { p: x }`);
+  life.settle();
+  life.ended("worker", "exit");
+  expect(life.task).toMatchObject({ status: "a", held: { word: "exit" }, crashCount: 1 });
+  life.numbers = { workspace: 1 };
+  life.request({ kind: "respawn", actor: human });
+  life.ended("worker", "exit");
+  expect(life.task.status).toBe("stuck");
+  expect(life.actions).toEqual(["notify"]);
+});
+
+test("`<state>_after` with a state that is not there leaves the task held.", () => {
+  const life = begin(`
+states: { a: { agent: { prompt: p }, outcomes: [{ action: crash, nowhere_after: 1 }] }, b: { terminal: true } }
+prompts: { p: x }`);
+  life.settle();
+  life.ended("worker", "exit");
+  expect(life.task).toMatchObject({ status: "a", held: { word: "exit" } });
+});
+
+test("The engine continues a held task only where its word names a condition.", () => {
+  for (const [word, refused] of [
+    ["unapproved", []],
+    ["error", ["only-human"]],
+  ] as const) {
+    const life = begin("states: { a: { do: [merge_pr], next: b }, b: { terminal: true } }");
+    life.settle();
+    life.did(word);
+    expect(codes(life.request({ kind: "continue", actor: engine }))).toEqual(refused);
+  }
+});
+
+test("A hook that failed holds the task in its new state until what is owed is done.", () => {
+  const life = begin(
+    "states: { a: , b: , c: { terminal: true } }\ntransitions: [{ from: a, to: b, hooks: [push_branch] }]",
+  );
+  life.move("b");
+  life.request({ kind: "unsettled", entry: life.task.entry, action: "push_branch", reason: "no remote" });
+  expect(life.task).toMatchObject({
+    status: "b",
+    phase: "entering",
+    held: { reason: "push_branch failed: no remote", again: "effects" },
+  });
+  life.request({ kind: "continue", actor: human });
+  life.settle();
+  expect(life.task).toMatchObject({ status: "b", phase: "waiting", held: undefined });
+});
+
+test("A person's `continue` that no rule can follow is refused with the reasons.", () => {
+  const life = begin(`
+states: { a: { waits_for: human, next: b }, b: { terminal: true } }
+transitions: [{ from: a, to: b, by: human, when: merged == true }]`);
+  life.settle();
+  const before = life.task;
+  expect(codes(life.request({ kind: "continue", actor: human }))).toEqual(["guard"]);
+  expect(life.task).toBe(before);
+});
+
+test("A section that has not changed since the task entered its state is used up; without a verdict it counts again once the branch has moved.", () => {
+  const life = begin(`
+states: { a: , b: , c: { terminal: true } }
+transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Notes" } }]`);
+  life.write("## Notes\nDone.");
+  life.head = "1";
+  life.move("b");
+  expect(codes(life.move("c"))).toEqual(["gate-spent"]);
+  life.head = "2";
+  expect(life.move("c")).toEqual([]);
+});
+
+test("A verdict that has not changed since the task entered its state never counts again.", () => {
+  const life = begin(`
+states: { a: , b: , c: { terminal: true } }
+transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Review", verdict: PASS } }]`);
+  life.write("## Review\nPASS");
+  life.head = "1";
+  life.move("b");
+  life.head = "2";
+  expect(codes(life.move("c"))).toEqual(["gate-spent"]);
+  life.write("## Review\nPASS, once more");
+  expect(life.move("c")).toEqual([]);
+});
+
+test("A verdict for another commit than the branch is at is stale.", () => {
+  const life = begin(
+    'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Review", verdict: PASS } }]',
+  );
+  life.write("## Review\nPASS");
+  life.head = "2222";
+  life.artifacts = { Review: { role: "reviewer", commit: "1111" } };
+  expect(codes(life.move("b"))).toEqual(["gate-stale"]);
+  life.artifacts = { Review: { role: "reviewer", commit: "2222" } };
+  expect(life.move("b")).toEqual([]);
+});
+
+test("A section counts only if a role that owns it wrote it.", () => {
+  const life = begin(
+    'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, by: [reviewer, human], gate: { section: "## Review" } }]',
+  );
+  life.write("## Review\nFine.");
+  life.artifacts = { Review: { role: "worker", commit: "" } };
+  expect(codes(life.move("b"))).toEqual(["gate-author"]);
+  life.artifacts = { Review: { role: "reviewer", commit: "" } };
+  expect(life.move("b")).toEqual([]);
+});
+
+test("With `first_line` the verdict is the first line that is not empty; otherwise the first PASS or FAIL counts.", () => {
+  const opens = (gate: string, body: string) => {
+    const life = begin(
+      `states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Review", verdict: PASS${gate} } }]`,
+    );
+    life.write(`## Review\n${body}`);
+    return life.move("b").length === 0;
+  };
+  expect(opens(", first_line: true", "\nVerdict: PASS\nThough one test may FAIL.")).toBe(true);
+  expect(opens(", first_line: true", "**Verdict: pass**")).toBe(true);
+  expect(opens(", first_line: true", "All is well.\nVerdict: PASS")).toBe(false);
+  expect(opens("", "All is well: pass.")).toBe(true);
+  expect(opens("", "FAIL, though it could PASS.")).toBe(false);
+  expect(opens("", "It passes.")).toBe(false);
+});
+
+test("A gate with `fields` needs one of these keys at the start of a line, with content behind its colon.", () => {
+  const opens = (body: string) => {
+    const life = begin(
+      'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Handoff", fields: [DONE, UNCERTAIN] } }]',
+    );
+    life.write(`## Handoff\n${body}`);
+    return life.move("b").length === 0;
+  };
+  expect(opens("Hello\nDONE: everything")).toBe(true);
+  expect(opens("DONE:\nUNCERTAIN: the name")).toBe(true);
+  expect(opens("DONE:\neverything")).toBe(false);
+  expect(opens("REMAINING: something")).toBe(false);
+});
+
+test("Of sections with the same heading the last one counts.", () => {
+  const life = begin(
+    'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Review", verdict: PASS } }]',
+  );
+  life.write("## Review\nPASS\n\n## Review\nFAIL");
+  expect(codes(life.move("b"))).toEqual(["gate-verdict"]);
+});
+
+test("No gate opens while the branch contains the task file.", () => {
+  const life = begin(
+    'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Notes" } }]',
+  );
+  life.write("## Notes\nDone.");
+  life.taskFileTracked = true;
+  expect(codes(life.move("b"))).toEqual(["task-file-tracked"]);
+});
+
+test("`visits` counts the entries of a state since a person last moved the task.", () => {
+  const life = begin(`
+states: { a: { waits_for: slot, outcomes: [{ when: visits < 3, then: a }] }, b: { terminal: true } }
+transitions: [{ from: a, to: a, by: [engine, human] }]`);
+  const go = () => {
+    life.settle();
+    life.request({ kind: "continue", actor: engine });
+  };
+  go();
+  go();
+  go();
+  expect(life.task).toMatchObject({ entry: 3, held: { word: "ok" } });
+  life.move("a");
+  go();
+  expect(life.task).toMatchObject({ entry: 5, held: undefined });
+});
+
+test("A task starts in the first state of `initial`, and without a summary in `unclear`.", () => {
+  const text = "initial: [b, a]\nunclear: c\nstates: { a: , b: , c: , d: { terminal: true } }";
+  expect(begin(text).task.status).toBe("b");
+  expect(begin(text, { summary: " " }).task.status).toBe("c");
+});
+
+test("A task may be created only where `initial` says; without `initial`, in every state that is not terminal.", () => {
+  const states = "states: { a: , b: , c: { terminal: true } }";
+  expect(() => begin(`initial: a\n${states}`, { status: "b" })).toThrow("not-allowed");
+  expect(begin(states, { status: "b" }).task.status).toBe("b");
+  expect(() => begin(states, { status: "c" })).toThrow("not-allowed");
+});
+
+test("Created elsewhere, a task performs the hooks of the way from the first state; without such a way it takes a workspace and starts the agent.", () => {
+  const text = `
+states: { a: , b: { agent: { prompt: p } }, c: { agent: { prompt: p } }, d: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [sync_repo] }]
+prompts: { p: x }`;
+  expect(begin(text, { status: "b" }).actions).toEqual(["sync_repo", "spawn_agent worker"]);
+  expect(begin(text, { status: "c" }).actions).toEqual(["acquire_workspace", "spawn_agent worker"]);
+});
+
+test("`respawn` brings a dead agent back in place: no counter moves, and nothing is forgotten of its failures.", () => {
+  const life = begin(`
+states: { a: { agent: { prompt: p }, respawn_prompt: r, outcomes: [{ action: crash }] }, b: { terminal: true } }
+prompts: { p: x, r: x }`);
+  life.settle();
+  expect(codes(life.request({ kind: "respawn", actor: human }))).toEqual(["no-workspace"]);
+  life.numbers = { workspace: 1 };
+  expect(codes(life.request({ kind: "respawn", actor: human }))).toEqual(["still-alive"]);
+  life.ended("worker", "exit");
+  life.request({ kind: "respawn", actor: human });
+  expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "r" } }]);
+  expect(life.task).toMatchObject({ status: "a", entry: 1, crashCount: 1, held: undefined });
+});
+
+test("A setting is the task's own, else its preset's, else the file's default.", () => {
+  const text = `
+settings: { rounds: { default: 1 } }
+presets: { long: { rounds: 2 } }
+states: { a: { outcomes: [{ when: rounds == 1, then: one }, { when: rounds == 2, then: two }, { then: three }] }, one: { terminal: true }, two: { terminal: true }, three: { terminal: true } }`;
+  const ends = ([{}, { preset: "long" }, { preset: "long", settings: { rounds: 3 } }] as const).map((creation) => {
+    const life = begin(text, creation);
+    life.settle();
+    return life.task.status;
+  });
+  expect(ends).toEqual(["one", "two", "three"]);
+});
+
+test("A map setting as `model` is looked up by the state's name, then by `default`.", () => {
+  const text = (state: string) => `
+settings: { models: { default: { default: small, ${state}: large } } }
+states: { a: { agent: { prompt: p, model: "{models}" } }, b: { terminal: true } }
+prompts: { p: x }`;
+  expect(begin(text("a")).effects[0]?.agent?.model).toBe("large");
+  expect(begin(text("b")).effects[0]?.agent?.model).toBe("small");
+});
+
+test("A person may put a task under another text of its workflow; where the state still waits for the same, the wait goes on undisturbed.", () => {
+  const life = begin(session);
+  life.settle();
+  const { workflow } = loadWorkflow(
+    `version: 1\n${session.replace("prompts: { p: x }", "prompts: { p: y }")}`,
+    "test.yml",
+  );
+  if (workflow === undefined) throw new Error("The new text must load.");
+  expect(migrate(life.workflow, workflow, life.task, engine, life.facts())).toMatchObject({ kind: "rejected" });
+  life.take(migrate(life.workflow, workflow, life.task, human, life.facts()));
+  expect(life.task).toMatchObject({
+    status: "a",
+    entry: 1,
+    workflowHash: workflow.hash,
+    runs: { worker: { key: "worker#1" } },
+  });
+  expect(life.actions).toEqual([]);
+});
+
+test("Replaying the events of a decision gives the same task.", () => {
+  const life = begin(`${session}\n${gated}`);
+  life.settle();
+  const before = life.task;
+  life.write("## Handoff\nDone.");
+  life.ended("worker", "exit");
+  expect(life.task).not.toEqual(before);
+  expect(life.events.reduce(apply, before)).toEqual(life.task);
+});
+
+test("A report about an earlier state or a run that is over is ignored.", () => {
+  const life = begin(`${session}\ntransitions: [{ from: a, to: b, by: human }]`);
+  const { entry } = life.task;
+  life.move("b");
+  for (const late of [
+    { kind: "settled", entry },
+    { kind: "did", entry, word: "ok" },
+    { kind: "limit", entry, word: "time" },
+    { kind: "ended", run: "worker#1", word: "exit" },
+    { kind: "idle", run: "worker#1" },
+  ] as const) {
+    expect(decide(life.workflow, life.task, late, life.facts())).toMatchObject({ kind: "ignored" });
+  }
+});
+
+/** A worker in a session, and somewhere to go. */
+const session = "states: { a: { agent: { prompt: p } }, b: { terminal: true } }\nprompts: { p: x }";
+const gated =
+  'exit_monitoring: { rules: [{ status: a, then: b }] }\ntransitions: [{ from: a, to: b, gate: { section: "## Handoff" } }]';
+const human = { role: "human" } as const;
+const engine = { role: "engine" } as const;
+
+/** Loads a workflow, creates a task in it, and lets things happen to it. */
+function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]> = {}) {
+  const { workflow, problems } = loadWorkflow(`version: 1\n${text}`, "test.yml");
+  if (workflow === undefined) throw new Error(problems.map((problem) => problem.message).join("\n"));
+  const life = {
+    workflow,
+    task: undefined as unknown as Task,
+    document: "",
+    head: "",
+    artifacts: {} as Facts["artifacts"],
+    numbers: {} as Facts["numbers"],
+    taskFileTracked: false,
+    poolFull: false,
+    decision: undefined as unknown as Extract<Decision, { kind: "moved" | "stayed" }>,
+    get effects() {
+      return life.decision.effects;
+    },
+    get events() {
+      return life.decision.events;
+    },
+    get actions() {
+      return life.effects.map(({ action, agent, params }) =>
+        [action, agent?.role ?? params.role ?? ""].join(" ").trim(),
+      );
+    },
+    facts(): Facts {
+      const { head, artifacts, numbers, taskFileTracked, poolFull } = life;
+      return { document: parseTaskDocument(life.document), head, artifacts, numbers, taskFileTracked, poolFull };
+    },
+    /** The reasons of a refusal; empty where the request was granted. */
+    take(decision: Decision) {
+      if (decision.kind === "rejected") return decision.reasons;
+      if (decision.kind === "ignored") throw new Error(decision.why);
+      life.decision = decision;
+      life.task = decision.task;
+      return [];
+    },
+    request: (request: Request) => life.take(decide(workflow, life.task, request, life.facts())),
+    move: (to: string, role = "human") => life.request({ kind: "move", to, actor: { role } }),
+    reply: (reply: string) => life.request({ kind: "reply", actor: human, text: reply }),
+    settle: () => life.request({ kind: "settled", entry: life.task.entry }),
+    did: (word: string, reason = "") => life.request({ kind: "did", entry: life.task.entry, word, reason }),
+    ended(name: string, word: RunEnd, answer?: unknown) {
+      return life.request({ kind: "ended", run: life.task.runs[name]?.key ?? "", word, answer });
+    },
+    write(body: string) {
+      life.document = body;
+    },
+  };
+  const refused = life.take(createTask(workflow, { ...identity, ...creation }, life.facts()));
+  if (refused.length > 0) throw new Error(codes(refused).join());
+  return life;
+}
+
+function codes(reasons: readonly { readonly code: string }[]): readonly string[] {
+  return reasons.map(({ code }) => code);
+}
+
+const identity = {
+  id: "t1",
+  project: "coffee",
+  number: 1,
+  branch: "signalbox/t1",
+  summary: "Brew",
+  workflow: "test",
+  harness: "scripted",
+  reviewHarness: "scripted",
+  workspace: "",
+  tmuxSession: "",
+  prUrl: "",
+  parent: "",
+  dependsOn: [],
+  labels: [],
+  priority: 0,
+  createdAt: "",
+  updatedAt: "",
+} as const;
