@@ -2,7 +2,7 @@ import { type AnswerSchema, schemaProblems } from "../answer.ts";
 import { defaultNames } from "../default-names.ts";
 import { sectionOwners } from "../ownership.ts";
 import { plainRun } from "../plain-run.ts";
-import type { Action, Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
+import type { Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
 import { checkRules } from "./check-rules.ts";
 import { checkAmbiguity } from "./check-ways.ts";
 import type { Context } from "./context.ts";
