@@ -54,7 +54,7 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
   const key = `${name}#${draft.runCount + 1}`;
   draft.runCount++;
   draft.runs = { ...draft.runs, [name]: { key, mode: spec.mode } };
-  draft.told = [...draft.told, name];
+  draft.told = draft.told === nobody ? [name] : [...draft.told, name];
   const resume = options.resume === false ? "" : (draft.sessions[name] ?? "");
   const effect: Effect = { action: "spawn_agent", params: noParams, agent: order(draft, spec, key, resume, options) };
   draft.effects.push(options.delay ? { ...effect, delay: options.delay } : effect);
@@ -64,7 +64,7 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
 export function tellRun(draft: Draft, spec: RunSpec, options: OrderOptions): void {
   const run = draft.runs[spec.role];
   if (run === undefined) return;
-  draft.told = [...draft.told, spec.role];
+  draft.told = draft.told === nobody ? [spec.role] : [...draft.told, spec.role];
   draft.effects.push({ action: "notify_agent", params: noParams, agent: order(draft, spec, run.key, "", options) });
 }
 
