@@ -42,6 +42,7 @@ export function follow(workflow: Workflow, example: Example): Followed {
       held: taken.world.task.held?.reason ?? "",
       effects: taken.effects,
       events: taken.events,
+      task: taken.world.task,
     });
     world = taken.world;
   }

@@ -2,6 +2,7 @@ import type { Effect, TaskEvent } from "../decision.ts";
 import type { Step } from "../explore/step.ts";
 import { stimuli } from "../explore/stimuli.ts";
 import { takeStep, type World } from "../explore/world.ts";
+import type { Task } from "../task.ts";
 import { isAccident } from "../words.ts";
 import type { State, Workflow } from "../workflow.ts";
 import { violationsOf } from "./invariants.ts";
@@ -24,6 +25,8 @@ export interface TracedStep {
   readonly held: string;
   readonly effects: readonly Effect[];
   readonly events: readonly TaskEvent[];
+  /** As it is afterwards. */
+  readonly task: Task;
 }
 
 // After this many steps people lose patience and cancel where they can.
@@ -35,9 +38,11 @@ export function live(workflow: Workflow, start: World, random: Random): Life {
   const steps: TracedStep[] = [];
   const violations: string[] = [];
   let world = start;
+  // Accidents come in clusters: most lives see few, some see one after the other.
+  const accidents = random.next() < 0.25 ? 3 : 0.25;
   while (steps.length < mostSteps) {
     if (world.task.phase === "over") return { steps, last: world, end: "over", violations };
-    const taken = drawStep(workflow, world, random, steps.length);
+    const taken = drawStep(workflow, world, random, steps.length, accidents);
     if (taken === undefined) return { steps, last: world, end: "wedged", violations };
     violations.push(...violationsOf(workflow, world, taken.step, taken));
     const moved = taken.events.findLast((event) => event.type === "task.moved");
@@ -49,14 +54,18 @@ export function live(workflow: Workflow, start: World, random: Random): Life {
       held: taken.world.task.held?.reason ?? "",
       effects: taken.effects,
       events: taken.events,
+      task: taken.world.task,
     });
     world = taken.world;
   }
   return { steps, last: world, end: "cut", violations };
 }
 
-function drawStep(workflow: Workflow, world: World, random: Random, age: number) {
-  const candidates = stimuli(workflow, world).map((step) => ({ step, weight: weightOf(workflow, step, age) }));
+function drawStep(workflow: Workflow, world: World, random: Random, age: number, accidents: number) {
+  const candidates = stimuli(workflow, world).map((step) => ({
+    step,
+    weight: weightOf(workflow, step, age, accidents),
+  }));
   while (candidates.length > 0) {
     const [drawn] = candidates.splice(draw(candidates, random), 1);
     if (drawn === undefined) return undefined;
@@ -76,15 +85,15 @@ function draw(candidates: readonly { readonly weight: number }[], random: Random
   return 0;
 }
 
-/** Mostly things go well; accidents and cancellations are rare, but happen. */
-function weightOf(workflow: Workflow, step: Step, age: number): number {
+/** Mostly things go well; cancellations are rare, but happen. */
+function weightOf(workflow: Workflow, step: Step, age: number, accidents: number): number {
   const target: State | undefined = step.to === undefined ? undefined : workflow.states[step.to];
   if (step.by === "human" && (target?.outcome === "cancelled" || target?.outcome === "failed"))
     return age > patience ? 40 : 0.05;
   if (step.by === "human" && step.what === "move") return 0.5;
   if (step.what === "move" || step.word === "ok" || step.what === "continue" || step.what === "reply") return 4;
   if (step.what === "settled") return 8;
-  if (step.word !== undefined && isAccident(step.word)) return 0.7;
+  if (step.word !== undefined && isAccident(step.word)) return accidents;
   return 1;
 }
 
