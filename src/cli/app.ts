@@ -1,0 +1,110 @@
+import { type Application, buildApplication, buildCommand, buildRouteMap, version } from "@stricli/core";
+import type { Context } from "./context.ts";
+import { exitCodeOfError } from "./exit-code.ts";
+import { createHelp } from "./help.ts";
+import { createMessages } from "./messages.ts";
+import { packageVersion } from "./package-root.ts";
+import { json, wholeNumber } from "./parameters.ts";
+import { workflowCommands } from "./workflow-commands.ts";
+
+const rehearse = buildCommand({
+  loader: async () => (await import("./commands/rehearse.ts")).rehearse,
+  parameters: {
+    flags: {
+      runs: {
+        kind: "parsed",
+        parse: wholeNumber(1, 1_000_000),
+        placeholder: "N",
+        brief: "Lives for each workflow",
+        default: "500",
+      },
+      seed: {
+        kind: "parsed",
+        parse: wholeNumber(0, 2 ** 32 - 1),
+        placeholder: "S",
+        brief: "The same seed gives the same lives",
+        default: "7",
+      },
+      json,
+    },
+  },
+  docs: {
+    brief: "Prove and rehearse every built-in workflow",
+    fullDescription: `Needs no agent, no network and no tokens: the engine that moves real tasks is given everything that can happen.
+
+Exit codes: 0 all proved, 1 a workflow failed, 2 wrong usage`,
+  },
+});
+
+const completion = buildCommand({
+  loader: async () => (await import("./commands/completion.ts")).completion,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: (shell: string) => {
+            if (shell === "bash" || shell === "zsh" || shell === "fish") return shell;
+            throw new Error(`"${shell}" is not known. It can be bash, zsh or fish.`);
+          },
+          proposeCompletions: () => ["bash", "zsh", "fish"],
+          placeholder: "SHELL",
+          brief: "bash, zsh or fish",
+        },
+      ],
+    },
+  },
+  docs: {
+    brief: "Print a script that completes commands, flags and workflow names",
+    fullDescription: `Put one of these into the start-up file of your shell:
+  eval "$(signalbox completion bash)"       # ~/.bashrc
+  eval "$(signalbox completion zsh)"        # ~/.zshrc, after compinit
+  signalbox completion fish | source        # ~/.config/fish/config.fish`,
+  },
+});
+
+const routes = buildRouteMap({
+  routes: { workflow: workflowCommands, rehearse, completion },
+  docs: {
+    brief: "Run coding agents through workflows that are proved before they run",
+    fullDescription: `Start with:
+  signalbox rehearse                        see the built-in workflows at work, without an agent
+  signalbox workflow show default           read one
+  signalbox workflow eject default my-flow  make your own from it
+
+Environment: SIGNALBOX_HOME (your files, ~/.signalbox), NO_COLOR
+Exit codes: 0 ok, 1 something failed or an error was found, 2 wrong usage, 3 not found`,
+  },
+});
+
+export function createApp(context: Context): Application<Context> {
+  let prefix = "signalbox";
+  const messages = createMessages(context, () => prefix);
+  return buildApplication(
+    routes,
+    {
+      name: "signalbox",
+      // Colours of errors and help are ours.
+      documentation: { disableAnsiColor: true },
+      scanner: { allowArgumentEscapeSequence: true },
+      localization: { text: messages },
+      determineExitCode: exitCodeOfError,
+    },
+    {
+      help: createHelp(context),
+      version: version({
+        brief: "Show the version",
+        complete: true,
+        info: { getCurrentVersion: async () => packageVersion() },
+      }),
+      // Only errors in arguments need to know which command they belong to.
+      prefix: {
+        hooks: {
+          "command:start": ({ result }) => {
+            prefix = result.prefix.join(" ");
+          },
+        },
+      },
+    },
+  );
+}

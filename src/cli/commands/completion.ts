@@ -1,0 +1,36 @@
+import type { Context } from "../context.ts";
+
+/** The scripts ask the command itself, so they never grow old. Where it has nothing to offer, the shell offers files. */
+const scripts = {
+  bash: `_signalbox() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _signalbox signalbox
+`,
+  zsh: `#compdef signalbox
+_signalbox() {
+  local -a offers
+  offers=("\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  offers=("\${(@)offers:#}")
+  if (( \${#offers} )); then compadd -- "\${offers[@]}"; else _files; fi
+}
+compdef _signalbox signalbox
+`,
+  fish: `function __signalbox_offers
+  set -l words (commandline --tokenize --current-process --cut-at-cursor)
+  set -l word (commandline --current-token --cut-at-cursor)
+  set -l offers (signalbox complete -- $words[2..] "$word" 2>/dev/null)
+  if set -q offers[1]
+    printf '%s\\n' $offers
+  else
+    __fish_complete_path "$word"
+  end
+end
+complete --command signalbox --no-files --arguments '(__signalbox_offers)'
+`,
+};
+
+export function completion(this: Context, _flags: object, shell: keyof typeof scripts): void {
+  this.print(scripts[shell]);
+}

@@ -1,0 +1,47 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { CommandContext, StricliProcess } from "@stricli/core";
+import { createPaint, type Paint } from "./paint.ts";
+import { visible } from "./visible.ts";
+
+/** What every command gets: where the user's files are, and the terminal. */
+export interface Context extends CommandContext {
+  readonly process: StricliProcess;
+  /** The folder of everything that is the user's. */
+  readonly home: string;
+  readonly isTerminal: boolean;
+  /** How wide lines may be. */
+  readonly columns: number;
+  /** Colours for stdout and for stderr; they do nothing where nobody sees them. */
+  readonly paint: Paint;
+  readonly talkPaint: Paint;
+  /** Data: goes to stdout. */
+  readonly print: (text: string) => void;
+  /** Talk: goes to stderr. */
+  readonly say: (text: string) => void;
+}
+
+const widest = 100;
+
+export function createContext(process: NodeJS.Process): Context {
+  const { stdout, stderr, env } = process;
+  return {
+    process: process as StricliProcess,
+    home: env.SIGNALBOX_HOME || join(homedir(), ".signalbox"),
+    isTerminal: stdout.isTTY === true,
+    columns: Math.max(60, Math.min(widest, stdout.columns || widest)),
+    paint: createPaint(hasColour(stdout, env)),
+    talkPaint: createPaint(hasColour(stderr, env)),
+    print: (text) => stdout.write(line(text)),
+    say: (text) => stderr.write(line(text)),
+  };
+}
+
+function line(text: string): string {
+  return visible(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** Node looks at NO_COLOR and TERM itself; what is no terminal has no colours. */
+function hasColour(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
+  return stream.isTTY === true && !env.NO_COLOR && stream.getColorDepth(env) > 1;
+}

@@ -1,0 +1,20 @@
+import { run } from "@stricli/core";
+import { createApp } from "./app.ts";
+import { createContext } from "./context.ts";
+import { exitCodeOf } from "./exit-code.ts";
+import { offerCompletions } from "./offer-completions.ts";
+
+/** Runs one command line to its end and leaves the exit code with the process. */
+export async function start(process: NodeJS.Process): Promise<void> {
+  // A reader that has seen enough (`| head`) is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+  const context = createContext(process);
+  const app = createApp(context);
+  const words = process.argv.slice(2);
+  if (words[0] === "complete" && words[1] === "--") await offerCompletions(app, words.slice(2), context);
+  else await run(app, words, context);
+  process.exitCode = exitCodeOf(process.exitCode);
+}

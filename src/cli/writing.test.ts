@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { shellWord } from "./shell-word.ts";
+import { writeTable } from "./table.ts";
+import { visible } from "./visible.ts";
+import { cut, wrap } from "./wrap.ts";
+import { writeJson } from "./write-json.ts";
+
+test("text is broken between words, and what follows is indented", () => {
+  expect(wrap("one two three four", 9, "  ")).toBe("one two\n  three\n  four");
+  expect(wrap("unbreakable", 3)).toBe("unbreakable");
+  expect(cut("a long sentence", 7)).toBe("a long…");
+});
+
+test("columns are aligned, and the last one goes on below", () => {
+  const columns = [{ title: "NAME" }, { title: "N", align: "right" }, { title: "TEXT" }] as const;
+  const rows = [
+    ["a", "1", "one two three"],
+    ["longer", "12", ""],
+  ];
+  expect(writeTable(columns, rows, 20)).toBe("NAME     N  TEXT\na        1  one two\n            three\nlonger  12");
+});
+
+test("what a terminal would obey is taken out, and plain colours stay", () => {
+  expect(visible("a\u001b[31mred\u001b[39m\u001b[2J\u001b]0;x\u0007\tb\n\u009b1m")).toBe(
+    "a\u001b[31mred\u001b[39m[2J]0;x\tb\n1m",
+  );
+});
+
+test("JSON has every key, and no raw control characters", () => {
+  expect(writeJson({ a: undefined, b: "\u009b" })).toBe('{\n  "a": null,\n  "b": "\\u009b"\n}');
+});
+
+test("a path can be pasted into a shell", () => {
+  expect(shellWord("found/a-1.json")).toBe("found/a-1.json");
+  expect(shellWord("it's here")).toBe("'it'\\''s here'");
+});
