@@ -35,7 +35,7 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
 }
 
 /** The first way to a state that is open to the engine, in the order of the file. */
-export function openWay(state: State, to: string, workflow: Workflow, task: Task, facts: Facts): Way | undefined {
+function openWay(state: State, to: string, workflow: Workflow, task: Task, facts: Facts): Way | undefined {
   return (state.out[to] ?? []).find(
     (way) => allHold(way.when, workflow, task, facts) && gateReasons(way, workflow, task, facts).length === 0,
   );

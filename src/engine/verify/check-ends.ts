@@ -110,7 +110,7 @@ function asksPerson({ held, wait }: Task): boolean {
   return held !== undefined || wait.turn === "reply" || wait.turn === "confirm";
 }
 
-export function stateAt(graph: Graph, node: number): State | undefined {
+function stateAt(graph: Graph, node: number): State | undefined {
   return graph.workflow.states[graph.nodes[node]?.world.task.status ?? ""];
 }
 
