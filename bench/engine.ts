@@ -8,7 +8,7 @@ import type { Decision } from "../src/engine/decision.ts";
 import { loadWorkflow } from "../src/engine/language/load.ts";
 import type { Facts, Request } from "../src/engine/request.ts";
 import { simulate } from "../src/engine/simulate/simulate.ts";
-import type { Task } from "../src/engine/task.ts";
+import { blankIdentity, type Task } from "../src/engine/task.ts";
 import { parseTaskDocument } from "../src/engine/task-document.ts";
 import { verify } from "../src/engine/verify/verify.ts";
 import type { Workflow } from "../src/engine/workflow.ts";
@@ -152,28 +152,7 @@ function facts(parsedDocument: Facts["document"]): Facts {
 
 /** A task whose first review is under way, brought there by the engine itself. */
 function inReview(of: Workflow): Task {
-  const identity = {
-    id: "t1",
-    project: "coffee",
-    number: 1,
-    branch: "signalbox/t1",
-    summary: "Brew",
-    workflow: "default",
-    harness: "claude",
-    reviewHarness: "codex",
-  };
-  const rest = {
-    workspace: "",
-    tmuxSession: "",
-    prUrl: "",
-    parent: "",
-    dependsOn: [],
-    labels: [],
-    priority: 0,
-    createdAt: "",
-    updatedAt: "",
-  };
-  let now = grantedTask(createTask(of, { ...identity, ...rest }, facts(parseTaskDocument(""))));
+  let now = grantedTask(createTask(of, { ...blankIdentity, id: "t1", summary: "Brew" }, facts(parseTaskDocument(""))));
   const lead = (to: string, role: string, body: string) => {
     const known = facts(parseTaskDocument(body));
     now = grantedTask(decide(of, now, { kind: "move", to, actor: { role } }, known));

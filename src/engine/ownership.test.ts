@@ -5,7 +5,10 @@ import { ownsSection } from "./ownership.ts";
 import type { Workflow } from "./workflow.ts";
 
 function load(name: string): Workflow {
-  const { workflow } = loadWorkflow(readFileSync(new URL(`../../workflows/${name}.yml`, import.meta.url), "utf8"), name);
+  const { workflow } = loadWorkflow(
+    readFileSync(new URL(`../../workflows/${name}.yml`, import.meta.url), "utf8"),
+    name,
+  );
   if (workflow === undefined) throw new Error(name);
   return workflow;
 }

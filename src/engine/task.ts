@@ -119,6 +119,27 @@ export interface LogEntry {
   readonly text: string;
 }
 
+/** A task of which nothing is known yet. */
+export const blankIdentity: TaskIdentity = {
+  id: "",
+  project: "",
+  number: 0,
+  branch: "",
+  summary: "",
+  workflow: "",
+  harness: "",
+  reviewHarness: "",
+  workspace: "",
+  tmuxSession: "",
+  prUrl: "",
+  parent: "",
+  dependsOn: [],
+  labels: [],
+  priority: 0,
+  createdAt: "",
+  updatedAt: "",
+};
+
 export const noProgress: WaitProgress = {
   skipped: false,
   childrenOver: false,

@@ -5,7 +5,7 @@ import type { Decision, Effect, Reason, TaskEvent } from "../../src/engine/decis
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { formatProblem } from "../../src/engine/language/problem.ts";
 import type { Artifact, FactName, Facts, Request, RunEnd } from "../../src/engine/request.ts";
-import type { Task } from "../../src/engine/task.ts";
+import { blankIdentity, type Task } from "../../src/engine/task.ts";
 import { parseTaskDocument } from "../../src/engine/task-document.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 
@@ -19,7 +19,8 @@ export function loadText(text: string, file = "test.yml"): Workflow {
   return workflow;
 }
 
-export const identity = {
+const identity: Creation = {
+  ...blankIdentity,
   id: "t1",
   project: "coffee",
   number: 12,
@@ -28,16 +29,7 @@ export const identity = {
   workflow: "default",
   harness: "claude",
   reviewHarness: "codex",
-  workspace: "",
-  tmuxSession: "",
-  prUrl: "",
-  parent: "",
-  dependsOn: [],
-  labels: [],
-  priority: 0,
-  createdAt: "",
-  updatedAt: "",
-} satisfies Creation;
+};
 
 /** Drives one task through the engine as the daemon would, with every effect succeeding at once. */
 export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {

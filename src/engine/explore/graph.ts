@@ -1,5 +1,5 @@
 import { createTask } from "../create.ts";
-import { noProgress, type Task, type TaskIdentity, type WaitProgress } from "../task.ts";
+import { blankIdentity, noProgress, type Task, type TaskIdentity, type WaitProgress } from "../task.ts";
 import { settingOf } from "../when.ts";
 import type { Guard, Settings, State, Workflow } from "../workflow.ts";
 import { type Driver, driverOf, type Step } from "./step.ts";
@@ -112,23 +112,14 @@ export function pathTo(
 }
 
 const identity: TaskIdentity = {
+  ...blankIdentity,
   id: "t1",
   project: "project",
   number: 1,
   branch: "signalbox/t1",
   summary: "A task",
-  workflow: "",
   harness: "scripted",
   reviewHarness: "scripted",
-  workspace: "",
-  tmuxSession: "",
-  prUrl: "",
-  parent: "",
-  dependsOn: [],
-  labels: [],
-  priority: 0,
-  createdAt: "",
-  updatedAt: "",
 };
 
 /** A task in each state it may be created in: the default, the one for unclear tasks, and those the file lists. */

@@ -3,7 +3,7 @@ import { writeStep } from "../explore/step.ts";
 import { takeStep, type World } from "../explore/world.ts";
 import type { Example } from "../verify/finding.ts";
 import type { Workflow } from "../workflow.ts";
-import type { TracedStep } from "./live.ts";
+import { type TracedStep, trace } from "./live.ts";
 
 export interface Followed {
   readonly steps: readonly TracedStep[];
@@ -33,17 +33,7 @@ export function follow(workflow: Workflow, example: Example): Followed {
     const taken = takeStep(workflow, world, step);
     if (taken === undefined)
       return { steps, last: world, problem: `Step ${index + 1} was refused: ${writeStep(plain)}.` };
-    const moved = taken.events.findLast((event) => event.type === "task.moved");
-    steps.push({
-      step: plain,
-      from: world.task.status,
-      to: taken.world.task.status,
-      cause: moved === undefined ? "" : String(moved.data.cause),
-      held: taken.world.task.held?.reason ?? "",
-      effects: taken.effects,
-      events: taken.events,
-      task: taken.world.task,
-    });
+    steps.push(trace(plain, world, taken));
     world = taken.world;
   }
   const { status, held } = world.task;

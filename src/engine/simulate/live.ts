@@ -1,7 +1,7 @@
 import type { Effect, TaskEvent } from "../decision.ts";
 import type { Step } from "../explore/step.ts";
 import { stimuli } from "../explore/stimuli.ts";
-import { takeStep, type World } from "../explore/world.ts";
+import { type Taken, takeStep, type World } from "../explore/world.ts";
 import type { Task } from "../task.ts";
 import { isAccident } from "../words.ts";
 import type { State, Workflow } from "../workflow.ts";
@@ -45,20 +45,27 @@ export function live(workflow: Workflow, start: World, random: Random): Life {
     const taken = drawStep(workflow, world, random, steps.length, accidents);
     if (taken === undefined) return { steps, last: world, end: "wedged", violations };
     violations.push(...violationsOf(workflow, world, taken.step, taken));
-    const moved = taken.events.findLast((event) => event.type === "task.moved");
-    steps.push({
-      step: taken.step,
-      from: world.task.status,
-      to: taken.world.task.status,
-      cause: moved === undefined ? "" : String(moved.data.cause),
-      held: taken.world.task.held?.reason ?? "",
-      effects: taken.effects,
-      events: taken.events,
-      task: taken.world.task,
-    });
+    steps.push(trace(taken.step, world, taken));
     world = taken.world;
   }
   return { steps, last: world, end: "cut", violations };
+}
+
+/** What a step did, for those who want to see it. */
+export function trace(step: Step, before: World, { events, effects, world }: Taken): TracedStep {
+  const moved = events.findLast((event) => event.type === "task.moved");
+  const { task } = world;
+  const cause = moved === undefined ? "" : String(moved.data.cause);
+  return {
+    step,
+    from: before.task.status,
+    to: task.status,
+    cause,
+    held: task.held?.reason ?? "",
+    effects,
+    events,
+    task,
+  };
 }
 
 function drawStep(workflow: Workflow, world: World, random: Random, age: number, accidents: number) {
