@@ -1,6 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { run } from "@stricli/core";
 import { describe, expect, test } from "vitest";
+import { createApp } from "../src/cli/app.ts";
+import { createContext } from "../src/cli/context.ts";
 import { actions, aliases } from "../src/engine/actions/index.ts";
 import { jsonSchema } from "../src/engine/language/json-schema.ts";
 import { loadWorkflow } from "../src/engine/language/load.ts";
@@ -122,6 +125,40 @@ describe("the reference of the language", () => {
   });
 });
 
+describe("the reference of the command line", async () => {
+  const cli = read("docs/cli.md");
+  const helps = await everyHelp("signalbox");
+  const sections = new Map(cli.split(/^## /m).map((section) => [section.slice(0, section.indexOf("\n")), section]));
+
+  test("has a section for every command", () => {
+    const documented = [...sections.keys()].filter((title) => /^signalbox\b/.test(title));
+    expect(helps.length).toBeGreaterThan(10);
+    expect(documented.sort()).toEqual(helps.map(({ command }) => command).sort());
+  });
+
+  test.each(helps)("has every argument and flag of $command as its help shows them", ({ command, help }) => {
+    // What every command has is said once.
+    const rows = rowsOf(help).filter(([name]) => command === "signalbox" || name !== "-h, --help");
+    const expected = rows.map(([name, brief]) => `| \`${name.replaceAll("|", "\\|")}\` | ${brief} |`);
+    expect(sections.get(command)?.match(/^\| `.*$/gm) ?? []).toEqual(expected);
+  });
+
+  test.each(helps)("says what $command prints as JSON and how it can end, as its help does", ({ command, help }) => {
+    const text = oneLine(sections.get(command) ?? "");
+    const forms = [...help.matchAll(/^(?:--json|with --follow): ([\s\S]+?\})(?=\.|$)/gm)].map(([, form = ""]) => form);
+    const said = [...forms, ...(/^Exit codes: .*$/m.exec(command === "signalbox" ? "" : help) ?? [])];
+    expect(said.map(oneLine).filter((each) => !text.includes(each))).toEqual([]);
+  });
+
+  test("names every variable of the environment that the sources name", () => {
+    const sources = readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" });
+    const texts = sources.filter((file) => file.endsWith(".ts")).map((file) => read(`src/cli/${file}`));
+    const names = new Set(texts.flatMap((text) => text.match(/\b(?:SIGNALBOX_[A-Z]+|NO_COLOR)\b/g) ?? []));
+    expect(names.size).toBeGreaterThan(2);
+    expect([...names].filter((name) => !cli.includes(`| \`${name}\` |`))).toEqual([]);
+  });
+});
+
 test("the picture in the README shows every way of the default workflow but those of cancelling", () => {
   const [picture = ""] = fenced(read("README.md"), "mermaid");
   const drawn = [...picture.matchAll(/^ *(\w+) --> (\w+) :/gm)].map(([, from, to]) =>
@@ -148,6 +185,36 @@ test("every source file that ARCHITECTURE and the recipes name exists", () => {
   const ownWords = /my-flow|<name>/;
   expect(named.filter((path) => !ownWords.test(path) && !existsSync(join(root, path)))).toEqual([]);
 });
+
+interface Help {
+  readonly command: string;
+  readonly help: string;
+}
+
+/** The help of a command and of all below it. */
+async function everyHelp(command: string): Promise<readonly Help[]> {
+  const written: string[] = [];
+  const stdout = { write: (text: string) => written.push(text) };
+  const plain = { stdout, stderr: stdout, env: {} } as unknown as NodeJS.Process;
+  // So wide that nothing is broken into lines.
+  const context = { ...createContext(plain), columns: 10_000 };
+  await run(createApp(context), [...command.split(" ").slice(1), "--help"], context);
+  const help = written.join("");
+  const below = rowsOf(help, "Commands").map(([name]) => everyHelp(`${command} ${name}`));
+  return [{ command, help }, ...(await Promise.all(below)).flat()];
+}
+
+/** The tables of a help: a name and what it is for. */
+function rowsOf(help: string, titles = "Commands|Arguments|Flags"): readonly (readonly [string, string])[] {
+  const tables = [...help.matchAll(new RegExp(`^(?:${titles}):\\n((?: {2}.*\\n?)+)`, "gm"))];
+  return tables.flatMap(([, table = ""]) =>
+    [...table.matchAll(/^ {2}(\S+(?: \S+)*) {2,}(.+)$/gm)].map(([, name = "", brief = ""]) => [name, brief] as const),
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ");
+}
 
 function withoutCode(text: string): string {
   return text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "");

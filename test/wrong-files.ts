@@ -8,11 +8,12 @@ export const wrongFiles: readonly string[] = [
   plain("transitions: { from: a, to: b }"),
   plain("roles: { worker: { mode: chat } }"),
   plain('transitions: [{ from: a, to: b, gate: { section: "Handoff" } }]'),
-  plain("limits: { attempts: 0 }"),
+  plain("roles: { worker: { limits: { attempts: 0 } } }"),
   states("1st: { terminal: true }"),
   // File
   "version: 2\nstates: { a: { next: b }, b: { terminal: true } }",
   states("a: { waits_for: human }"),
+  states("any: { next: b }, b: { terminal: true }"),
   states("start: { next: finsh }, finish: { terminal: true }"),
   plain("initial: b"),
   states("a: { next: b }, b: { terminal: true, next: b }"),
@@ -20,6 +21,8 @@ export const wrongFiles: readonly string[] = [
   states("a: { outcome: failed, next: b }, b: { terminal: true }"),
   states("a: { waits_for: slot, ask: Merge, next: b }, b: { terminal: true }"),
   states("a: { agent: { prompt: p }, waits_for: slot, next: b }, b: { terminal: true }", "prompts: { p: x }"),
+  states("a: { waits_for: human, respawn_prompt: p, next: b }, b: { terminal: true }", "prompts: { p: x }"),
+  plain("limits: { stall: 5m }"),
   plain("settings: { rounds: { default: 0, min: 1 } }"),
   plain("settings: { spec: { default: true } }\npresets: { quick: { spec: 3 } }"),
   plain("schemas: { verdict: { type: object, required: [good] } }"),
@@ -30,6 +33,10 @@ export const wrongFiles: readonly string[] = [
   turn("role: coder"),
   turn("prompt: p, marker: OK"),
   states("a: { agent: { mode: dialogue, prompt: p }, next: b }, b: { terminal: true }", "prompts: { p: x }"),
+  states(
+    "a: { agent: { mode: dialogue, prompt: p, result: r, until: { redy: true } }, next: b }, b: { terminal: true }",
+    "prompts: { p: x }\nschemas: { r: { properties: { ready: { type: boolean } } } }",
+  ),
   states(
     "a: { agent: { prompt: p, result: r }, waits_for: human }, b: { terminal: true }",
     "prompts: { p: x }\nschemas: { r: {} }",
@@ -43,6 +50,10 @@ export const wrongFiles: readonly string[] = [
     "a: { fan_out: { from: plan.parts, workflow: w }, next: b }, b: { terminal: true }",
     "schemas: { plan: { properties: { parts: { type: string } } } }",
   ),
+  states(
+    'a: { fan_out: { from: plan.parts, workflow: w, policy: "{policy}" }, next: b }, b: { terminal: true }',
+    "settings: { policy: { default: retry } }\nschemas: { plan: { properties: { parts: { type: array } } } }",
+  ),
   turn('prompt: p, limits: { steps: "{most}" }'),
   // Guards
   plain("transitions: [{ from: a, to: b, when: visits less than 3 }]"),
@@ -54,7 +65,14 @@ export const wrongFiles: readonly string[] = [
   plain("transitions: [{ from: a, to: b, hooks: [{ action: merge, stratgy: ff }] }]"),
   plain("transitions: [{ from: a, to: b, hooks: [kill_agent] }]"),
   plain("transitions: [{ from: a, to: b, hooks: [{ action: run_command, command: make }] }]"),
+  plain("transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker, message: Hi, steps: -3 }] }]"),
   plain("transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker }] }]"),
+  plain("transitions: [{ from: a, to: b, hooks: [notify_worker] }]"),
+  plain("transitions: [{ from: a, to: b, hooks: [spawn_reviewer] }]"),
+  plain(
+    "transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, prompt: p, result: r }] }]\nprompts: { p: x }\nschemas: { r: {} }",
+  ),
+  states("a: { do: [increment_review_round], next: b }, b: { terminal: true }"),
   // Rules and ways
   states("a: { outcomes: [{ then: b, action: crash }] }, b: { terminal: true }"),
   states("a: { outcomes: [{ then: b, b_after: 2 }] }, b: { terminal: true }"),

@@ -66,6 +66,17 @@ test("A rule's target without a transition gets a way that only the engine may t
   expect(life.task.status).toBe("b");
 });
 
+test("A refusal says what is the case and what is needed, as the author wrote it.", () => {
+  const life = begin(`
+settings: { most: { default: 2 } }
+states: { a: , b: { terminal: true } }
+transitions: [{ from: a, to: b, when: [merged == true, "commits > {most}"] }]`);
+  expect(life.move("b").map(({ text, fix }) => `${text} ${fix}`)).toEqual([
+    "Transition not allowed: merged != true (merged is false). It needs merged == true.",
+    "Transition not allowed: commits <= {most} (commits is 0). It needs commits > {most}.",
+  ]);
+});
+
 test("A way whose hooks acquire a workspace is closed while all workspaces of the project are taken.", () => {
   const life = begin(
     "states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, hooks: [acquire_workspace] }]",
@@ -74,6 +85,25 @@ test("A way whose hooks acquire a workspace is closed while all workspaces of th
   expect(codes(life.move("b"))).toEqual(["pool-full"]);
   life.numbers = { workspace: 1 };
   expect(life.move("b")).toEqual([]);
+});
+
+test("A full pool refuses a request, a creation and the engine's `continue` before the status moves, and holds nothing.", () => {
+  const text = `
+states: { a: { waits_for: slot, next: b }, b: , c: { agent: { prompt: p } }, d: { terminal: true } }
+transitions: [{ from: a, to: b, by: human, hooks: [acquire_workspace] }]
+prompts: { p: x }`;
+  const life = begin(text);
+  life.settle();
+  life.poolFull = true;
+  const before = life.task;
+  expect(codes(life.move("b"))).toEqual(["pool-full"]);
+  for (const actor of [human, engine]) expect(codes(life.request({ kind: "continue", actor }))).toEqual(["pool-full"]);
+  expect(life.task).toBe(before);
+  life.poolFull = false;
+  life.request({ kind: "continue", actor: engine });
+  expect(life.task.status).toBe("b");
+  for (const status of ["b", "c"]) expect(() => begin(text, { status }, true)).toThrow("pool-full");
+  expect(begin(text, {}, true).task.status).toBe("a");
 });
 
 test("Nothing leads out of a terminal state.", () => {
@@ -159,6 +189,46 @@ prompts: { p: x, q: x }`);
   expect(life.effects).toMatchObject([{ action: "notify_agent", agent: { run: "worker#1", prompt: "q" } }]);
 });
 
+test("A prompt that `spawn_agent` does not give comes from its role.", () => {
+  const life = begin(`
+roles: { worker: { prompt: p } }
+states: { a: , b: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, role: worker }] }]
+prompts: { p: x }`);
+  life.move("b");
+  expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "p" } }]);
+});
+
+test("The order to start an agent carries its run as the file describes it.", () => {
+  const life = begin(`
+settings: { models: { default: { a: large } }, desk: { default: left } }
+roles: { any: { tools: [read], limits: { stall: 5m } }, coder: { mode: steps, prompt: p, marker: READY, permissions: reduced } }
+states: { a: { agent: { role: coder, model: "{models}", window: "coder-{desk}", limits: { steps: 9 } } }, b: { terminal: true } }
+prompts: { p: x }`);
+  expect(life.effects).toMatchObject([
+    {
+      action: "spawn_agent",
+      agent: {
+        role: "coder",
+        run: "coder#1",
+        prompt: "p",
+        model: "large",
+        window: "coder-left",
+        resume: "",
+        spec: {
+          mode: "steps",
+          harness: "task",
+          permissions: "reduced",
+          tools: ["read"],
+          result: undefined,
+          marker: "READY",
+          limits: { steps: 9, stall: 300 },
+        },
+      },
+    },
+  ]);
+});
+
 test("`notify_agent` starts a dead agent, with the respawn prompt of the state and the message.", () => {
   const life = begin(`
 states: { a: , b: { agent: { role: worker }, respawn_prompt: r }, c: { terminal: true } }
@@ -166,6 +236,28 @@ transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker, me
 prompts: { r: x }`);
   life.move("b");
   expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "r", message: "Hello" } }]);
+});
+
+test("Leaving a fan-out stops its children, unless they are all through.", () => {
+  const text = `
+states:
+  a: { agent: { mode: turn, prompt: p, result: plan }, next: b }
+  b: { fan_out: { from: plan.parts, workflow: part }, next: c }
+  c: { terminal: true }
+transitions: [{ from: b, to: c, by: human }]
+prompts: { p: x }
+schemas: { plan: { type: object, properties: { parts: { type: array } } } }`;
+  const [left, through] = [begin(text), begin(text)];
+  for (const life of [left, through]) {
+    life.settle();
+    life.ended("worker", "ok", { parts: [{ id: "1", title: "One" }] });
+    life.settle();
+  }
+  left.move("c");
+  expect(left.actions).toEqual(["stop_children"]);
+  through.request({ kind: "children", entry: through.task.entry, word: "ok" });
+  expect(through.events.map(({ type }) => type)).toEqual(["children.ended", "task.moved"]);
+  expect(through.actions).toEqual([]);
 });
 
 test("`crash_count` returns to 0 when everything that a move owes is done.", () => {
@@ -454,20 +546,54 @@ schemas: { plan: { type: object, properties: { parts: { type: array } } } }`);
   expect(life.task.held).toMatchObject({ word: "invalid", reason: "1 needs 2, which is not among the items." });
 });
 
-test("A limit of a state ends what runs and asks the rules; a limit of the task holds it.", () => {
+test("A run can end with `invalid` only if it has a `result`, and a session with `stall` only if it has that limit.", () => {
+  const knows = (run: string, word: string) => {
+    const rules = `[{ on: ${word}, then: b }]`;
+    return () =>
+      begin(`
+states: { a: { agent: { prompt: p, ${run} }, outcomes: ${rules} }, b: { terminal: true } }
+prompts: { p: x }
+schemas: { r: { properties: { good: { type: boolean } } } }`);
+  };
+  for (const mode of ["turn", "steps"]) {
+    expect(knows(`mode: ${mode}`, "invalid")).toThrow('"a" never ends with "invalid".');
+    expect(knows(`mode: ${mode}, result: r`, "invalid")).not.toThrow();
+    expect(knows(`mode: ${mode}`, "stall")).not.toThrow();
+  }
+  expect(knows("mode: session", "stall")).toThrow('"a" never ends with "stall".');
+  expect(knows("mode: session, limits: { stall: 5m }", "stall")).not.toThrow();
+});
+
+test("A limit of a state ends what the state waits for and asks the rules; a limit of the task ends everything and holds it.", () => {
   const text = `
 limits: { cost: 5 }
-states: { a: { agent: { mode: turn, prompt: p }, limits: { time: 5m }, outcomes: [{ on: time, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }
+states:
+  a: { agent: { role: helper, prompt: p, keep: true } }
+  b: { agent: { mode: turn, prompt: p }, limits: { time: 5m }, outcomes: [{ on: time, then: c }], next: d }
+  c: { waits_for: human }
+  d: { terminal: true }
+transitions: [{ from: a, to: b, by: human }]
 prompts: { p: x }`;
-  const life = begin(text);
+  const [visit, whole] = [begin(text), begin(text)];
+  for (const life of [visit, whole]) {
+    life.move("b");
+    life.settle();
+  }
+  visit.request({ kind: "limit", word: "time", entry: visit.task.entry });
+  expect(visit.task).toMatchObject({ status: "c", runs: { helper: { key: "helper#1" } } });
+  expect(visit.actions).toEqual(["kill_agent worker"]);
+  whole.request({ kind: "limit", word: "cost" });
+  expect(whole.task).toMatchObject({ status: "b", held: { word: "cost" }, runs: {} });
+  expect(whole.actions).toEqual(["kill_session"]);
+});
+
+test("A state without a wait of its own may have a limit on time.", () => {
+  const life = begin(`
+states: { a: { limits: { time: 1h } }, b: { terminal: true } }
+exit_monitoring: { rules: [{ status: a, on: time, then: b }] }`);
   life.settle();
   life.request({ kind: "limit", word: "time", entry: life.task.entry });
-  expect(life.task.status).toBe("c");
-  expect(life.actions).toEqual(["kill_agent worker"]);
-  const whole = begin(text);
-  whole.settle();
-  whole.request({ kind: "limit", word: "cost" });
-  expect(whole.task).toMatchObject({ status: "a", held: { word: "cost" } });
+  expect(life.task.status).toBe("b");
 });
 
 test("A run that was lost with its machine is started again in its session, and costs no attempt.", () => {
@@ -512,7 +638,7 @@ prompts: { p: x }`);
   expect(life.task).toMatchObject({ status: "a", held: { word: "exit" } });
 });
 
-test("The engine continues a held task only where its word names a condition.", () => {
+test("The engine continues a held task only where its word is temporary.", () => {
   for (const [word, refused] of [
     ["unapproved", []],
     ["error", ["only-human"]],
@@ -575,6 +701,18 @@ transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Review"
   expect(life.move("c")).toEqual([]);
 });
 
+test("All sections that were there when the task entered its state are used up, also those that another one hid.", () => {
+  const life = begin(`
+states: { a: , b: , c: { terminal: true } }
+transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Review", verdict: PASS } }]`);
+  life.write("## Review\nPASS\n\n## Review\nFAIL");
+  life.move("b");
+  life.write("## Review\nPASS");
+  expect(codes(life.move("c"))).toEqual(["gate-spent"]);
+  life.write("## Notes\nPASS\n\n## Review\nPASS, after all");
+  expect(life.move("c")).toEqual([]);
+});
+
 test("A verdict for another commit than the branch is at is stale.", () => {
   const life = begin(
     'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Review", verdict: PASS } }]',
@@ -614,18 +752,18 @@ test("With `first_line` the verdict is the first line that is not empty; otherwi
   expect(opens("", "It passes.")).toBe(false);
 });
 
-test("A gate with `fields` needs one of these keys at the start of a line, with content behind its colon.", () => {
-  const opens = (body: string) => {
-    const life = begin(
-      'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Handoff", fields: [DONE, UNCERTAIN] } }]',
-    );
-    life.write(`## Handoff\n${body}`);
-    return life.move("b").length === 0;
-  };
-  expect(opens("Hello\nDONE: everything")).toBe(true);
-  expect(opens("DONE:\nUNCERTAIN: the name")).toBe(true);
-  expect(opens("DONE:\neverything")).toBe(false);
-  expect(opens("REMAINING: something")).toBe(false);
+test("A gate with `fields` needs one of these keys at the start of a line, with content behind its colon on the same line.", () => {
+  expect(handoffOpens("Hello\nDONE: everything")).toBe(true);
+  expect(handoffOpens("DONE:\nUNCERTAIN: the name")).toBe(true);
+  expect(handoffOpens("DONE:\neverything")).toBe(false);
+  expect(handoffOpens("All DONE: everything")).toBe(false);
+  expect(handoffOpens("REMAINING: something")).toBe(false);
+});
+
+test("A field may be indented, in a list or in bold; capitals count.", () => {
+  for (const line of ["  DONE: x", "- DONE: x", "* DONE: x", "**DONE:** x", "**DONE**: x", "- _DONE_: x"])
+    expect(handoffOpens(line), line).toBe(true);
+  for (const line of ["done: x", "Done: x", "**DONE:**", "- DONE:\n  x"]) expect(handoffOpens(line), line).toBe(false);
 });
 
 test("Of sections with the same heading the last one counts.", () => {
@@ -660,6 +798,17 @@ transitions: [{ from: a, to: a, by: [engine, human] }]`);
   life.move("a");
   go();
   expect(life.task).toMatchObject({ entry: 5, held: undefined });
+});
+
+test("Entries are counted only in states where a condition asks for `visits`.", () => {
+  const life = begin(`
+states: { a: { waits_for: slot, next: b }, b: { waits_for: slot, outcomes: [{ when: visits < 3, then: a }] }, c: { terminal: true } }`);
+  for (let i = 0; i < 3; i++) {
+    life.settle();
+    life.request({ kind: "continue", actor: engine });
+  }
+  expect(life.task).toMatchObject({ status: "b", visits: { b: 2 } });
+  expect(Object.keys(life.task.visits)).toEqual(["b"]);
 });
 
 test("A task starts in the first state of `initial`, and without a summary in `unclear`.", () => {
@@ -772,7 +921,7 @@ const human = { role: "human" } as const;
 const engine = { role: "engine" } as const;
 
 /** Loads a workflow, creates a task in it, and lets things happen to it. */
-function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]> = {}) {
+function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]> = {}, poolFull = false) {
   const { workflow, problems } = loadWorkflow(`version: 1\n${text}`, "test.yml");
   if (workflow === undefined) throw new Error(problems.map((problem) => problem.message).join("\n"));
   const life = {
@@ -783,7 +932,7 @@ function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]>
     artifacts: {} as Facts["artifacts"],
     numbers: {} as Facts["numbers"],
     taskFileTracked: false,
-    poolFull: false,
+    poolFull,
     decision: undefined as unknown as Extract<Decision, { kind: "moved" | "stayed" }>,
     get effects() {
       return life.decision.effects;
@@ -797,8 +946,9 @@ function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]>
       );
     },
     facts(): Facts {
-      const { head, artifacts, numbers, taskFileTracked, poolFull } = life;
-      return { document: parseTaskDocument(life.document), head, artifacts, numbers, taskFileTracked, poolFull };
+      const { head, artifacts, numbers, taskFileTracked } = life;
+      const document = parseTaskDocument(life.document);
+      return { document, head, artifacts, numbers, taskFileTracked, poolFull: life.poolFull };
     },
     /** The reasons of a refusal; empty where the request was granted. */
     take(decision: Decision) {
@@ -823,6 +973,15 @@ function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]>
   const refused = life.take(createTask(workflow, { ...identity, ...creation }, life.facts()));
   if (refused.length > 0) throw new Error(codes(refused).join());
   return life;
+}
+
+/** Whether a handoff with this body opens a gate that asks for fields. */
+function handoffOpens(body: string): boolean {
+  const life = begin(
+    'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Handoff", fields: [DONE, UNCERTAIN] } }]',
+  );
+  life.write(`## Handoff\n${body}`);
+  return life.move("b").length === 0;
 }
 
 function codes(reasons: readonly { readonly code: string }[]): readonly string[] {
