@@ -6,7 +6,7 @@ import { gateReasons } from "./gate.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
 import type { Actor, Facts } from "./request.ts";
 import { startWait } from "./start-wait.ts";
-import { after, takeRule } from "./take-rule.ts";
+import { after } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import { isTemporary } from "./words.ts";
 import type { State, Workflow } from "./workflow.ts";
@@ -88,7 +88,7 @@ function startAgain(
   const { wait } = state;
   const ok = { word: "ok", reason: "", answer: undefined, again: "wait" as const };
   if (wait.kind === "none" || task.wait.skipped)
-    return after(continued, takeRule(workflow, task, ok, facts, continued.by));
+    return after(continued, endWait(workflow, task, ok, facts, continued.by));
   if (wait.kind === "human" || wait.kind === "slot" || wait.kind === "time")
     return after(continued, endWait(workflow, task, ok, facts, continued.by));
   if (wait.kind === "open" && state.respawn === undefined) {

@@ -1,17 +1,16 @@
 import { decideContinue } from "./continue.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { afterReply, roundLimit } from "./dialogue.ts";
-import { endRun, startDraft } from "./draft.ts";
 import { endWait, endWork } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
-import { addEffects } from "./hooks.ts";
 import { wentIdle } from "./idle.ts";
+import { reachedLimit } from "./limit.ts";
 import { decideMove, rejected, standing } from "./move.ts";
 import type { Facts, Request } from "./request.ts";
 import { respawn } from "./respawn.ts";
-import { isAwaited, runEnded } from "./run-ended.ts";
+import { runEnded } from "./run-ended.ts";
 import { settled, unsettled } from "./settled.ts";
-import { after, hold } from "./take-rule.ts";
+import { after } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -81,33 +80,4 @@ function reply(workflow: Workflow, task: Task, request: Extract<Request, { kind:
     set: { attended: true },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
-}
-
-/** A limit on time or cost: what runs is ended, and the rules say what is next. The task's own limit asks a person. */
-function reachedLimit(
-  workflow: Workflow,
-  task: Task,
-  request: Extract<Request, { kind: "limit" }>,
-  facts: Facts,
-): Decision {
-  const state = stateOf(workflow, task.status);
-  if (state.terminal) return { kind: "ignored", why: "The task is over." };
-  if (request.entry !== undefined && request.entry !== task.entry)
-    return { kind: "ignored", why: "The task has moved on." };
-  const draft = startDraft(workflow, task, task.status);
-  // The limit of a state ends what the state waits for; that of the task ends everything.
-  if (request.entry === undefined) addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
-  else for (const name of Object.keys(task.runs)) if (isAwaited(state, task, name)) endRun(draft, name);
-  const reason = `The limit on ${request.word} of ${request.entry === undefined ? "the task" : `"${state.name}"`} is reached.`;
-  const event: TaskEvent = {
-    type: "agent.ended",
-    by: "engine",
-    data: { word: request.word },
-    set: { runs: draft.runs, sessions: draft.sessions, reason },
-  };
-  const next = apply(task, event);
-  const ending = { word: request.word, reason, answer: undefined, again: "wait" as const };
-  const decision = request.entry === undefined ? hold(workflow, next, ending) : endWait(workflow, next, ending, facts);
-  if (decision.kind === "ignored" || decision.kind === "rejected") return decision;
-  return after(event, { ...decision, effects: [...draft.effects, ...decision.effects] });
 }

@@ -1,6 +1,6 @@
 import type { AgentOrder, Effect } from "./decision.ts";
+import { fillText } from "./prompt.ts";
 import type { LiveRun, Task } from "./task.ts";
-import { fill } from "./template.ts";
 import { settingOf } from "./when.ts";
 import type { RunSpec, Workflow } from "./workflow.ts";
 
@@ -115,8 +115,7 @@ function modelOf(draft: Draft, model: string, index: number): string {
 
 function windowOf(draft: Draft, spec: RunSpec, member: number | undefined): string {
   const window = spec.window ?? (member === undefined ? spec.role : `${spec.role}-${member}`);
-  const filled = fill(window, (name) =>
-    String(draft.counters[name] ?? settingOf(draft.workflow, draft.task, name) ?? ""),
-  );
+  const task = { ...draft.task, counters: draft.counters, status: draft.status };
+  const filled = fillText(draft.workflow, task, window, {});
   return filled.ok ? filled.text : window;
 }

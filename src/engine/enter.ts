@@ -82,7 +82,7 @@ export function restarted(state: State): Task["visits"] {
 }
 
 /** Ends what only the old state needed. */
-function leave(draft: Draft, state: State): void {
+export function leave(draft: Draft, state: State): void {
   const { wait } = state;
   if ((wait.kind === "agent" || wait.kind === "human") && wait.run !== undefined) {
     if (!wait.run.keep) endRun(draft, wait.run.role);

@@ -1,4 +1,6 @@
 import type { Reason } from "./decision.ts";
+import { defaultNames } from "./default-names.ts";
+import { ownsSection } from "./ownership.ts";
 import type { Artifact, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Gate, Way, Workflow } from "./workflow.ts";
@@ -31,10 +33,11 @@ function absentReason(gate: Gate, isMissing: boolean): Reason {
 
 /** What counts must come from somebody whose section it is, and a verdict must be for the commit it lets pass. */
 function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head: string): Reason | undefined {
-  const owners = workflow.owners[gate.section] ?? [];
-  if (owners.length > 0 && !owners.includes(artifact.role)) {
-    const text = `## ${gate.section} was written by ${artifact.role}, but only ${owners.join(" or ")} can.`;
-    return { code: "gate-author", text, fix: `Let ${owners[0]} write it.` };
+  if (!ownsSection(workflow, artifact.role, gate.section)) {
+    const owners = workflow.owners[gate.section] ?? [];
+    const who = owners.length > 0 ? owners.join(" or ") : defaultNames.roles.task;
+    const text = `## ${gate.section} was written by ${artifact.role}, but only ${who} can.`;
+    return { code: "gate-author", text, fix: `Let ${who} write it.` };
   }
   if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;
   const text = `The verdict in ## ${gate.section} is for commit ${short(artifact.commit)}, but the branch is at ${short(head)}.`;
@@ -43,9 +46,8 @@ function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head
 
 /** Why a way is closed as far as artifacts go, and the workspace it would need. */
 export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
-  if (facts.poolFull && needsWorkspace(way, facts)) return [noWorkspace];
-  if (way.gates.length === 0) return none;
-  let reasons = none;
+  let reasons = facts.poolFull && needsWorkspace(way, facts) ? [noWorkspace] : none;
+  if (way.gates.length === 0) return reasons;
   for (const gate of way.gates) {
     const reason = gateReason(gate, workflow, task, facts);
     if (reason !== undefined) reasons = [...reasons, reason];

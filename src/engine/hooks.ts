@@ -1,6 +1,6 @@
 import { type Draft, endRun, startRun, tellRun } from "./draft.ts";
-import { plainRun } from "./plain-run.ts";
-import type { Action, RunSpec, State } from "./workflow.ts";
+import { specOf } from "./spec-of.ts";
+import type { Action, State } from "./workflow.ts";
 
 /** Applies the counters of hooks. They move first, so that a spawn sees the new value. */
 export function moveCounters(draft: Draft, hooks: readonly Action[]): void {
@@ -50,23 +50,16 @@ function addEffect(draft: Draft, state: State, hook: Action): void {
 /** A dead agent cannot be told anything: it is started, and what it should hear is part of its prompt. */
 function addNotice(draft: Draft, state: State, { params }: Action): void {
   const role = String(params.role);
-  const spec = specFor(draft, state, role);
+  const spec = specOf(draft.workflow, state, role);
   const prompt = params.prompt === undefined ? "" : String(params.prompt);
   const message = params.message === undefined ? "" : String(params.message);
   if (params.steps !== undefined) draft.stepLimit = Number(params.steps);
   if (draft.runs[role] !== undefined) tellRun(draft, spec, { prompt, message });
   else if (draft.sessions[role] !== undefined && spec.mode !== "session") startRun(draft, spec, { prompt, message });
-  else
-    startRun(draft, spec, {
-      prompt: (state.respawn?.role === role ? state.respawn.prompt : prompt) || spec.prompt,
-      message,
-    });
+  else startRun(draft, spec, { prompt: prompt || respawnPrompt(state, role) || spec.prompt, message });
 }
 
-function specFor(draft: Draft, state: State, role: string): RunSpec {
-  const { wait } = state;
-  if ((wait.kind === "agent" || wait.kind === "human") && wait.run?.role === role) return wait.run;
-  if (state.respawn?.role === role) return state.respawn;
-  const { roles, ways } = draft.workflow;
-  return roles[role] ?? ways.flatMap((way) => way.hooks).find((hook) => hook.run?.role === role)?.run ?? plainRun(role);
+/** A message needs the whole picture around it; a prompt stands alone. */
+function respawnPrompt(state: State, role: string): string | undefined {
+  return state.respawn?.role === role ? state.respawn.prompt : undefined;
 }

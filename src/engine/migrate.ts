@@ -1,6 +1,6 @@
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { type Draft, endRun, startDraft } from "./draft.ts";
-import { arrive } from "./enter.ts";
+import { arrive, leave } from "./enter.ts";
 import { settingProblem } from "./language/read-settings.ts";
 import { rejected } from "./move.ts";
 import type { Actor, Facts } from "./request.ts";
@@ -65,9 +65,10 @@ export function migrate(
   const preset = to.presets[task.preset] === undefined ? "" : task.preset;
   const draft = startDraft(to, { ...task, settings, preset }, state.name);
   for (const name of Object.keys(draft.runs)) if (!isOf(to, name)) endRun(draft, name);
-  const set = canStay(from, state, task, draft)
-    ? { runs: draft.runs, sessions: draft.sessions }
-    : arrive(draft, state, { hooks: [] }, facts, true);
+  const stays = canStay(from, state, task, draft);
+  const before = from.states[task.status];
+  if (!stays && before !== undefined) leave(draft, before);
+  const set = stays ? { runs: draft.runs, sessions: draft.sessions } : arrive(draft, state, { hooks: [] }, facts, true);
   const event: TaskEvent = {
     type: "task.migrated",
     by: actor.role,

@@ -28,7 +28,9 @@ export function sectionOwners(
 export function ownsSection(workflow: Workflow, role: string, section: string): boolean {
   if (humanSections.includes(section)) return role === "human";
   const owners = workflow.owners[section];
-  return owners === undefined || owners.length === 0 ? role === defaultNames.roles.task : owners.includes(role);
+  if (owners === undefined) return role === defaultNames.roles.task;
+  // A gate in front of a state in which nobody runs: whoever wrote the section, nobody else could have.
+  return owners.length === 0 || owners.includes(role);
 }
 
 function writersOf(states: Readonly<Record<string, State>>, ways: readonly Way[], way: Way): readonly string[] {

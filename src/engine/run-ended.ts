@@ -7,6 +7,7 @@ import { attemptsOf, endWait } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
 import { afterMember } from "./panel.ts";
 import type { Facts, Request } from "./request.ts";
+import { specOf } from "./spec-of.ts";
 import { after, hasProduced, takeRule } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import { resolve } from "./when.ts";
@@ -156,19 +157,6 @@ function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec): Ta
     data: { run: request.run, word: request.word },
     set: { runs: without(task.runs, name), sessions },
   };
-}
-
-/** How the run of a role is made in a state. */
-export function specOf(workflow: Workflow, state: State, name: string): RunSpec {
-  const { wait } = state;
-  const role = name.split("/")[0] ?? name;
-  if ((wait.kind === "agent" || wait.kind === "human") && wait.run?.role === role) return wait.run;
-  if (wait.kind === "panel") return role === wait.judge.role ? wait.judge : wait.member;
-  if (state.respawn?.role === role) return state.respawn;
-  const hooks = workflow.ways.flatMap((way) => way.hooks);
-  const run = workflow.roles[role] ?? hooks.find((hook) => hook.run?.role === role)?.run ?? state.respawn;
-  if (run === undefined) throw new RangeError(`The workflow "${workflow.name}" starts no run of "${role}".`);
-  return run;
 }
 
 function silence(spec: RunSpec, word: string): string {

@@ -24,7 +24,7 @@ export function settled(workflow: Workflow, task: Task, entry: number, facts: Fa
   };
   const next = apply(task, event);
   const { wait } = state;
-  const isPassing = !state.terminal && (wait.kind === "none" || task.wait.skipped);
+  const isPassing = !state.terminal && next.held === undefined && (wait.kind === "none" || task.wait.skipped);
   if (isPassing)
     return after(event, endWait(workflow, next, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts));
   const problem = wait.kind === "fan_out" ? itemsProblem(task, wait) : undefined;

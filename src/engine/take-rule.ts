@@ -124,7 +124,8 @@ export function hold(workflow: Workflow, task: Task, ending: Ending): Decision {
     type: "task.held",
     by: "engine",
     data: { word: ending.word, reason },
-    set: { phase: "waiting", held, reason },
+    // Hooks that are still owed stay owed.
+    set: { phase: task.phase === "entering" ? "entering" : "waiting", held, reason },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }

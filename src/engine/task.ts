@@ -108,7 +108,7 @@ export interface Member {
 
 export interface Held {
   readonly reason: string;
-  /** How it ended; a word that names a condition clears itself when the condition holds. */
+  /** How it ended. Where the word is temporary, the engine itself may look again. */
   readonly word: string;
   /** What `continue` starts again. */
   readonly again: "wait" | "do" | "effects";

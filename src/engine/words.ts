@@ -16,9 +16,11 @@ const wordsOfMode: Readonly<Record<Mode, readonly string[]>> = {
 };
 
 /** An answer can only be invalid where there is a schema it should fit. */
-function runWords(run: RunSpec): readonly string[] {
-  const stalls = run.mode === "session" && run.limits.stall !== undefined ? ["stall"] : [];
-  return [...wordsOfMode[run.mode], ...stalls, ...(run.result === undefined ? [] : ["invalid"])];
+function runWords(run: RunSpec, limits: Limits): readonly string[] {
+  const canStall = run.limits.stall !== undefined || limits.stall !== undefined;
+  const stalls = run.mode === "session" && canStall ? ["stall"] : [];
+  const invalid = run.result === undefined ? [] : ["invalid"];
+  return [...wordsOfMode[run.mode], ...stalls, ...invalid, ...limitWords(limits, run.limits)];
 }
 
 /** How a state's wait and work can end, besides `ok`. */
@@ -34,12 +36,12 @@ export function waitWords(state: Pick<State, "wait" | "limits">, hookRuns: reado
   const { wait } = state;
   switch (wait.kind) {
     case "agent":
-      return [...runWords(wait.run), ...limitWords(state.limits, wait.run.limits)];
+      return runWords(wait.run, state.limits);
     case "panel":
     case "fan_out":
       return ["error", "invalid", ...limitWords(state.limits)];
     case "open":
-      return [...new Set(hookRuns.flatMap(runWords)), ...limitWords(state.limits)];
+      return [...new Set(hookRuns.flatMap((run) => runWords(run, state.limits)))];
     default:
       return limitWords(state.limits);
   }

@@ -1,6 +1,6 @@
 import { sampleAnswers } from "../answer.ts";
-import { plainRun } from "../plain-run.ts";
 import type { FactName } from "../request.ts";
+import { specOf } from "../spec-of.ts";
 import type { Task } from "../task.ts";
 import { isTemporary, waitWords, workWords } from "../words.ts";
 import type { Gate, Guard, Mode, RunSpec, State, Way, Workflow } from "../workflow.ts";
@@ -40,32 +40,27 @@ function machineSteps(workflow: Workflow, world: World, state: State): readonly 
 /** How one live run can end in this state. */
 function endings(workflow: Workflow, task: Task, state: State, name: string): readonly Step[] {
   const mode: Mode = task.runs[name]?.mode ?? "session";
-  const produced = artifactsFor(state);
+  const spec = runSpec(state, name) ?? { ...specOf(workflow, state, name), mode };
+  const ended = (word: string): Step => ({ what: "ended", by: name, word });
+  const words = waitWords({ wait: { kind: "agent", run: spec }, limits: state.limits }, []);
+  // A limit of the state is a step of its own; here it is the run's.
+  const isStates = (word: string) => (word === "time" || word === "cost") && state.limits[word] !== undefined;
+  const failures = words.filter((word) => !isStates(word) && word !== "steps" && word !== "rounds").map(ended);
   if (mode === "session") {
-    const silent: Step = { what: "ended", by: name, word: "exit" };
+    const silent = ended("exit");
     const isAwaited = state.wait.kind === "agent" ? state.wait.run.role === name : state.wait.kind === "open";
     if (!isAwaited) return [silent];
     const idle: Step = { what: "idle", by: name };
-    return [
-      silent,
-      { ...idle, untilLeft: true },
-      ...produced.flatMap((sections) => [
-        { ...silent, sections },
-        { ...idle, sections },
-      ]),
-    ];
+    const produced = artifactsFor(state).flatMap((sections) => [
+      { ...silent, sections },
+      { ...idle, sections },
+    ]);
+    return [...failures, { ...idle, untilLeft: true }, ...produced];
   }
-  const spec = runSpec(state, name);
-  const run: RunSpec = spec ?? { ...plainRun(name), mode };
-  const words = waitWords({ wait: { kind: "agent", run }, limits: state.limits }, []);
-  const failures = words.filter((word) => word !== "steps" && word !== "rounds" && word !== "time" && word !== "cost");
-  const answers = spec?.result === undefined ? [undefined] : samples(workflow, state, spec.result);
-  const good = answers.map(
-    (answer): Step => ({ what: "ended", by: name, word: "ok", ...(answer === undefined ? {} : { answer }) }),
-  );
-  const toTheLimit: Step[] =
-    mode === "steps" && words.includes("steps") ? [{ what: "ended", by: name, word: "step", untilLeft: true }] : [];
-  return [...good, ...toTheLimit, ...failures.map((word): Step => ({ what: "ended", by: name, word }))];
+  const answers = spec.result === undefined ? [undefined] : samples(workflow, state, spec.result);
+  const good = answers.map((answer): Step => ({ ...ended("ok"), ...(answer === undefined ? {} : { answer }) }));
+  const toTheLimit = mode === "steps" && words.includes("steps") ? [{ ...ended("step"), untilLeft: true }] : [];
+  return [...good, ...toTheLimit, ...failures];
 }
 
 function runSpec(state: State, name: string): RunSpec | undefined {

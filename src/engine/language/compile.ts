@@ -139,7 +139,7 @@ function readState(context: Context, name: string, rules: readonly Rule[], ways:
   };
 }
 
-/** The run that brings an agent back: that of the hook with the same prompt, else of the state, else of a hook on a way in. */
+/** The run that brings an agent back: that of the state, else of the hook with the same prompt, else of a hook on a way in. */
 function respawnRun(
   context: Context,
   name: string,

@@ -40,11 +40,15 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
   }
   for (const [key, param] of Object.entries(declaration.params)) {
     if (param.required && given[key] === undefined) {
-      context.error(namePath, `"${name}" needs the parameter "${key}".`, `Write { action: ${name}, ${key}: … }.`);
+      context.error(
+        namePath,
+        `"${named.action}" needs the parameter "${key}".`,
+        `Write { action: ${name}, ${key}: … }.`,
+      );
     }
   }
   if (name === "notify_agent" && (given.message === undefined) === (given.prompt === undefined)) {
-    context.error(namePath, `"${name}" needs either a message or a prompt.`, "Give exactly one of them.");
+    context.error(namePath, `"${named.action}" needs either a message or a prompt.`, "Give exactly one of them.");
   }
   if (name !== "spawn_agent") return { name, params, run: undefined };
 
@@ -60,10 +64,12 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
 /** Reads one piece of a state's own work. Counters move with the task, so only a way can change them. */
 export function readWork(context: Context, source: ActionSource, path: Path): Action | undefined {
   const action = readAction(context, source, path);
-  if (action?.name !== "increment" && action?.name !== "set_field") return action;
+  const moves = action?.name === "increment" || action?.name === "set_field" ? action.name : undefined;
+  const counter = moves ?? (action?.params.increment === undefined ? undefined : "increment");
+  if (counter === undefined) return action;
   context.error(
-    path,
-    `"${action.name}" belongs to a transition, not to a state.`,
+    moves === undefined ? [...path, counter] : path,
+    `"${counter}" belongs to a transition, not to a state.`,
     "Move it to the hooks of the way there.",
   );
   return undefined;

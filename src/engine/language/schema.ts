@@ -77,7 +77,10 @@ const gate: Shape = {
       true,
     ),
     required: key(boolean, "The section must have content; every gate asks for that"),
-    fields: key(listOf(text), "At least one `KEY:` line with content"),
+    fields: key(
+      listOf({ kind: "text", pattern: /^[A-Za-z][A-Za-z0-9_ -]*$/, expected: "a key such as DONE" }),
+      "At least one `KEY:` line with content",
+    ),
     verdict: key(oneOf("PASS", "FAIL"), "The verdict the section must give"),
     first_line: key(
       boolean,
