@@ -6,7 +6,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.{ts,tsx}", "test/*.test.ts", "test/{engine,language}/**/*.test.ts"],
+          include: ["src/**/*.test.{ts,tsx}", "test/*.test.ts", "test/{engine,language,contracts,daemon}/**/*.test.ts"],
           pool: "threads",
           isolate: false,
           testTimeout: 120_000,

@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { Fault } from "../../fault.ts";
+import type { Commands } from "../../ports/commands.ts";
+
+// Enough to see what went wrong; a program that prints for hours must not fill the memory.
+const mostOutput = 64 * 1024;
+
+export const spawnCommands: Commands = {
+  run: ({ argv, cwd, env, timeout }) =>
+    new Promise((resolve, reject) => {
+      const [program = "", ...rest] = argv;
+      // A group of its own, so that the time limit reaches its children too.
+      const child = spawn(program, rest, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+      let output = "";
+      let timedOut = false;
+      const take = (chunk: Buffer) => {
+        output = (output + chunk.toString("utf8")).slice(-mostOutput);
+      };
+      child.stdout.on("data", take);
+      child.stderr.on("data", take);
+      const timer = setTimeout(() => {
+        timedOut = true;
+        killGroup(child.pid);
+      }, timeout);
+      child.on("error", (error: NodeJS.ErrnoException) => {
+        clearTimeout(timer);
+        reject(notStarted(program, cwd, error));
+      });
+      child.on("close", (code) => {
+        clearTimeout(timer);
+        resolve({ code: code ?? undefined, timedOut, output });
+      });
+    }),
+};
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+function notStarted(program: string, cwd: string, error: NodeJS.ErrnoException): Fault {
+  const isMissing = error.code === "ENOENT";
+  return new Fault(
+    "command.not-started",
+    `"${program}" could not be started in ${cwd} (${error.code ?? error.message}).`,
+    {
+      hint: isMissing
+        ? "Check that the program is installed and the folder exists."
+        : "Check that the program may be run.",
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * The database's versions, one script each. A script that has been released is never changed: databases out there have run
+ * it. Times are milliseconds, JSON is text.
+ */
+export const migrations: readonly string[] = [
+  `
+create table project (
+  name text primary key,
+  data text not null
+) strict;
+
+create table task (
+  position integer primary key autoincrement,
+  id text not null unique,
+  project text not null references project (name),
+  number integer not null,
+  branch text not null,
+  status text not null,
+  parent text not null,
+  is_open integer not null,
+  revision integer not null,
+  data text not null,
+  created_at integer not null,
+  updated_at integer not null,
+  unique (project, number)
+) strict;
+create index task_by_project on task (project, position);
+create index task_by_status on task (project, status, position);
+create index open_task on task (position) where is_open = 1;
+create index task_by_parent on task (parent, position) where parent <> '';
+-- A branch belongs to one open task; what ended may have had it before.
+create unique index open_branch on task (project, branch) where is_open = 1 and branch <> '';
+
+create table document (
+  task text primary key references task (id) on delete cascade,
+  text text not null
+) strict;
+
+create table event (
+  position integer primary key autoincrement,
+  task text not null,
+  project text not null,
+  revision integer not null,
+  type text not null,
+  actor text not null,
+  data text not null,
+  changes text not null,
+  at integer not null
+) strict;
+create index event_by_task on event (task, position);
+create index event_by_project on event (project, position);
+
+create table effect (
+  id integer primary key autoincrement,
+  task text not null references task (id) on delete cascade,
+  entry integer not null,
+  effect text not null,
+  state text not null,
+  due_at integer not null,
+  tries integer not null,
+  failure text,
+  done_at integer
+) strict;
+create index effect_by_task on effect (task, id);
+create index open_effect on effect (task, id) where state in ('owed', 'failed');
+
+create table workflow (
+  hash text primary key,
+  name text not null,
+  text text not null
+) strict;
+
+create table artifact (
+  id integer primary key autoincrement,
+  task text not null references task (id) on delete cascade,
+  section text not null,
+  text text not null,
+  hash text not null,
+  role text not null,
+  run text not null,
+  commit_id text not null,
+  at integer not null
+) strict;
+create index artifact_by_task on artifact (task, id);
+`,
+];

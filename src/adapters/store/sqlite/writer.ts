@@ -1,0 +1,68 @@
+import type { DatabaseSync } from "node:sqlite";
+import { toFault } from "./store-fault.ts";
+
+export type Write = <T>(run: () => T) => Promise<T>;
+
+interface Job {
+  readonly run: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Writes that arrive together share one commit: with `synchronous=FULL` a commit costs an fsync, and that is nearly all a
+ * write costs. Each still happens whole or not at all, and nobody is told of success before the commit.
+ */
+export function createWriter(database: DatabaseSync, path: string): { write: Write; flush: () => void } {
+  const begin = database.prepare("begin immediate");
+  const commit = database.prepare("commit");
+  const rollback = database.prepare("rollback");
+  const savepoint = database.prepare("savepoint job");
+  const release = database.prepare("release job");
+  const undo = database.prepare("rollback to job");
+  let queue: Job[] = [];
+
+  const flush = () => {
+    const jobs = queue;
+    queue = [];
+    if (jobs.length === 0) return;
+    const settle: (() => void)[] = [];
+    try {
+      begin.run();
+      for (const job of jobs) settle.push(jobs.length === 1 ? runAlone(job) : runAmongOthers(job));
+      commit.run();
+    } catch (error) {
+      if (database.isTransaction) rollback.run();
+      for (const job of jobs) job.reject(toFault(error, path));
+      return;
+    }
+    for (const tell of settle) tell();
+  };
+
+  const runAlone = (job: Job) => {
+    const value = job.run();
+    return () => job.resolve(value);
+  };
+
+  const runAmongOthers = (job: Job) => {
+    savepoint.run();
+    try {
+      const value = job.run();
+      release.run();
+      return () => job.resolve(value);
+    } catch (error) {
+      // The whole transaction is gone where the disk is full: then nobody's write has happened.
+      if (!database.isTransaction) throw error;
+      undo.run();
+      release.run();
+      return () => job.reject(toFault(error, path));
+    }
+  };
+
+  const write: Write = (run) =>
+    new Promise((resolve, reject) => {
+      if (queue.length === 0) setImmediate(flush);
+      queue.push({ run, resolve: resolve as (value: unknown) => void, reject });
+    });
+  return { write, flush };
+}

@@ -1,0 +1,35 @@
+import { readDuration } from "../../engine/duration.ts";
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Commands } from "../../ports/commands.ts";
+import type { Perform } from "../perform.ts";
+
+const defaultTimeout = 10 * 60;
+
+export interface RunCommandPorts {
+  readonly commands: Commands;
+  /** Where the task's commands run: its workspace, or the project's folder while it has none. */
+  folderOf(task: Task): Promise<string>;
+  /** What every command may see of our own environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Runs a command of the workflow. Its key is the same whenever it is run again, so that it can tell a repeat. */
+export function runCommand({ commands, folderOf, env }: RunCommandPorts): Perform {
+  return async ({ params }, { task, key }) => {
+    const argv = params.command as readonly string[];
+    const seconds = readDuration(params.timeout as string | number) ?? defaultTimeout;
+    const cwd = await folderOf(task);
+    const own = { SIGNALBOX_TASK: task.id, SIGNALBOX_STATUS: task.status, SIGNALBOX_EFFECT: key };
+    const { code, timedOut, output } = await commands.run({
+      argv,
+      cwd,
+      env: { ...env, ...own },
+      timeout: seconds * 1000,
+    });
+    if (code === 0) return;
+    const how = timedOut ? `did not end within ${seconds} s` : code === undefined ? "was killed" : `ended with ${code}`;
+    const last = output.trim().split("\n").slice(-5).join("\n");
+    throw new Fault("command.failed", `${argv.join(" ")} ${how}.${last === "" ? "" : `\n${last}`}`);
+  };
+}

@@ -1,0 +1,180 @@
+import type { Effect, TaskEvent } from "../engine/decision.ts";
+import type { Task } from "../engine/task.ts";
+
+/**
+ * Everything we remember. Each method is one transaction: it has happened whole and for good when its promise resolves,
+ * or not at all. Faults: `store.exists`, `store.missing`, `store.conflict`, and what the disk does to us.
+ */
+export interface Store {
+  addProject(project: Project): Promise<void>;
+  /** Gives the project as it is afterwards. */
+  updateProject(name: string, change: Partial<Omit<Project, "name">>): Promise<Project>;
+  /** Refused with `store.in-use` while the project has open tasks. */
+  removeProject(name: string): Promise<void>;
+  getProject(name: string): Promise<Project | undefined>;
+  listProjects(): Promise<readonly Project[]>;
+
+  /** Saves a new task with the next number of its project. `decide` is given that number, and must be pure. */
+  createTask(project: string, decide: (number: number) => NewTask): Promise<StoredTask>;
+  getTask(id: string): Promise<StoredTask | undefined>;
+  /** By id, by `project#number`, or by a branch that an open task has. */
+  findTask(reference: string, project?: string): Promise<StoredTask | undefined>;
+  /** Newest first. */
+  listTasks(filter: TaskFilter, page: Page): Promise<readonly StoredTask[]>;
+  /** Saves a decision about a task that is still at `revision`; otherwise refused with `store.conflict`. */
+  saveDecision(decision: SavedDecision): Promise<StoredTask>;
+  /** Adds to a task's history without changing the task. */
+  addEvents(task: string, events: readonly TaskEvent[], at: number): Promise<void>;
+  saveDocument(task: string, text: string): Promise<void>;
+  getDocument(task: string): Promise<string>;
+  /** Forgets a task and all that belongs to it; its project and other tasks are untouched. */
+  deleteTask(id: string): Promise<void>;
+
+  /** The first effect that each task owes, if it is due at `now`. */
+  dueEffects(now: number, limit: number): Promise<readonly StoredEffect[]>;
+  /** When the next effect becomes due that is not due yet. */
+  nextDue(now: number): Promise<number | undefined>;
+  /** All effects of a task, the oldest first. */
+  listEffects(task: string): Promise<readonly StoredEffect[]>;
+  /** Those of them that are owed or have failed. */
+  openEffects(task: string): Promise<readonly StoredEffect[]>;
+  finishEffect(id: number, at: number): Promise<void>;
+  /** Notes a failure. With `retryAt` the effect stays owed; without, it has failed for good. */
+  failEffect(id: number, failure: Failure, retryAt?: number): Promise<void>;
+  /** Makes the failed effects of a task owed again. */
+  retryEffects(task: string, at: number): Promise<number>;
+
+  /** History after a position, the oldest first. */
+  listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
+  lastEvent(): Promise<number>;
+
+  /** Keeps the text of a workflow by its hash, for the tasks that are pinned to it. */
+  saveWorkflow(workflow: StoredWorkflow): Promise<void>;
+  getWorkflow(hash: string): Promise<StoredWorkflow | undefined>;
+
+  addArtifact(artifact: Artifact): Promise<void>;
+  /** The oldest first. */
+  listArtifacts(task: string): Promise<readonly Artifact[]>;
+
+  /** Complains about damage; an empty list is a clean bill. */
+  check(): Promise<readonly string[]>;
+  /** Copies everything, as it is at one moment, into a new file. */
+  backup(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Project {
+  readonly name: string;
+  /** The repository's folder. */
+  readonly path: string;
+  readonly defaultBranch: string;
+  readonly poolSize: number;
+  readonly workflow: string;
+  readonly harness: string;
+  readonly reviewHarness: string;
+  readonly branchPrefix: string;
+  /** Milliseconds since 1970, as all times of the store. */
+  readonly createdAt: number;
+}
+
+export interface NewTask {
+  readonly task: Task;
+  readonly document: string;
+  readonly events: readonly TaskEvent[];
+  readonly effects: readonly Effect[];
+  readonly at: number;
+}
+
+export interface StoredTask {
+  readonly task: Task;
+  /** Grows with every change; names the version a decision was made about. */
+  readonly revision: number;
+  /** Not over: not in a terminal state yet, or still owing something there. */
+  readonly isOpen: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Orders tasks by age. */
+  readonly order: number;
+}
+
+export interface SavedDecision {
+  readonly task: Task;
+  readonly revision: number;
+  readonly isOpen: boolean;
+  readonly events: readonly TaskEvent[];
+  readonly effects: readonly Effect[];
+  readonly at: number;
+  /** The document as it was read for the decision, where it changed. */
+  readonly document?: string;
+  /** Evidence that the decision accepted. */
+  readonly artifacts?: readonly Artifact[];
+  /** What the task still owed before is not owed any more. */
+  readonly dropsOwed?: boolean;
+}
+
+export interface TaskFilter {
+  readonly project?: string;
+  readonly status?: string;
+  readonly parent?: string;
+  readonly isOpen?: boolean;
+}
+
+export interface Page {
+  /** Only tasks older than this `order`. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+export interface StoredEffect {
+  readonly id: number;
+  readonly task: string;
+  /** The stay of the task that owes it. */
+  readonly entry: number;
+  readonly effect: Effect;
+  /** dropped: a later decision made it pointless. */
+  readonly state: "owed" | "done" | "failed" | "dropped";
+  readonly dueAt: number;
+  readonly tries: number;
+  /** The last one; undefined where there was none. */
+  readonly failure: Failure | undefined;
+}
+
+export interface Failure {
+  /** How it ended, in the words of the language: `error`, or one that the action declares. */
+  readonly word: string;
+  readonly reason: string;
+}
+
+export interface StoredEvent {
+  /** Grows with time over all tasks; a reader that knows the last one it saw misses nothing. */
+  readonly position: number;
+  readonly task: string;
+  readonly project: string;
+  /** The revision of the task that the event led to. */
+  readonly revision: number;
+  readonly event: TaskEvent;
+  readonly at: number;
+}
+
+export interface EventFilter {
+  readonly project?: string;
+  readonly task?: string;
+}
+
+export interface StoredWorkflow {
+  readonly hash: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A section as it passed a gate. */
+export interface Artifact {
+  readonly task: string;
+  readonly section: string;
+  readonly text: string;
+  readonly hash: string;
+  readonly role: string;
+  readonly run: string;
+  readonly commit: string;
+  readonly at: number;
+}

@@ -1,0 +1,267 @@
+import { expect, test } from "vitest";
+import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import type { Performers } from "../../src/daemon/perform.ts";
+import { decide } from "../../src/engine/decide.ts";
+import { apply } from "../../src/engine/decision.ts";
+import { Fault } from "../../src/fault.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { stage } from "./stage.ts";
+
+const threeHooks = `
+version: 1
+states:
+  a: { waits_for: human, next: b }
+  b: { do: [push_branch, create_pr], outcomes: [{ on: failed, then: c }], next: done }
+  c: { waits_for: human, next: b }
+  done: { terminal: true, do: [notify] }
+transitions:
+  - from: a
+    to: b
+    hooks: [{ action: run_command, command: [one] }, { action: run_command, command: [two] }, { action: run_command, command: [three] }]
+`;
+const everything = ["one", "two", "three", "push_branch", "create_pr", "notify"];
+
+/** Performers that write down what they did. */
+function recorder(fails: Record<string, () => unknown> = {}) {
+  const done: string[] = [];
+  const perform = async (effect: { action: string; params: Readonly<Record<string, unknown>> }) => {
+    const name = Array.isArray(effect.params.command) ? String(effect.params.command[0]) : effect.action;
+    const error = fails[name]?.();
+    if (error !== undefined) throw error;
+    done.push(name);
+  };
+  const performers: Performers = Object.fromEntries(
+    ["run_command", "push_branch", "create_pr", "notify"].map((action) => [action, perform]),
+  );
+  return { done, performers };
+}
+
+const human = { role: "human" };
+
+test("hooks are performed in order, then the state's own work, then the end", async () => {
+  const { done, performers } = recorder();
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect(done).toEqual(everything);
+  expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
+  expect((await life.store.getTask("t1"))?.isOpen).toBe(false);
+  expect(life.errors).toEqual([]);
+});
+
+test("what may work later is tried again with growing pauses, and then goes on", async () => {
+  let failures = 3;
+  const { done, performers } = recorder({
+    two: () => (failures-- > 0 ? new Fault("net", "No network.", { retry: "later" }) : undefined),
+  });
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect(done).toEqual(["one"]);
+  await life.rest(999);
+  expect(done).toEqual(["one"]);
+  await life.rest(1 + 2_000 + 4_000);
+  expect(done).toEqual(everything);
+});
+
+test("a hopeless hook holds the task where it is, and what comes after waits until a person retries", async () => {
+  let broken = true;
+  const { done, performers } = recorder({ two: () => (broken ? new Fault("bad", "No such program.") : undefined) });
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest(60_000);
+  expect(done).toEqual(["one"]);
+  expect(await life.task()).toMatchObject({
+    status: "b",
+    phase: "entering",
+    held: { reason: "run_command failed: No such program." },
+  });
+  broken = false;
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.store.retryEffects("t1", life.clock.now());
+  life.performer.wake("t1");
+  await life.rest();
+  expect(done).toEqual(everything);
+});
+
+test("a failure of the state's own work is an ending that its rules decide about", async () => {
+  const { done, performers } = recorder({ push_branch: () => new Fault("refused", "The remote refused.") });
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect(done).toEqual(["one", "two", "three"]);
+  expect(await life.task()).toMatchObject({ status: "c", reason: "The remote refused." });
+  expect((await life.store.listEffects("t1")).map((each) => each.state)).toEqual([
+    "done",
+    "done",
+    "done",
+    "dropped",
+    "dropped",
+  ]);
+});
+
+test("what nothing depends on may fail: it is noted, and the task goes on", async () => {
+  const { done, performers } = recorder({ notify: () => new Error("No bell.") });
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect(done).toEqual(everything.slice(0, -1));
+  expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
+  const events = await life.store.listEvents({ task: "t1" }, 0, 100);
+  expect(events.map((each) => each.event)).toContainEqual(
+    expect.objectContaining({ type: "effect.failed", data: { action: "notify", reason: "No bell." } }),
+  );
+});
+
+test("an action that this version cannot perform yet is reported, not lost", async () => {
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, {});
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect((await life.task())?.held?.reason).toBe(
+    'run_command failed: "run_command" is not available in this version yet.',
+  );
+});
+
+test("a refused request is remembered with the one who asked, and nothing else changes", async () => {
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, recorder().performers);
+  await life.create();
+  await life.rest();
+  const before = await life.store.getTask("t1");
+  const { decision } = await life.submit("t1", {
+    kind: "move",
+    to: "done",
+    actor: { role: "worker", run: "worker#9" },
+  });
+  expect(decision.kind).toBe("rejected");
+  expect(await life.store.getTask("t1")).toEqual(before);
+  const last = (await life.store.listEvents({ task: "t1" }, 0, 100)).at(-1)?.event;
+  expect(last).toMatchObject({ type: "request.rejected", by: "worker", data: { request: { to: "done" } }, set: {} });
+});
+
+test("of fifty who continue a task at once one wins, and each of the others gets a clear answer", async () => {
+  const { done, performers } = recorder();
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => life.submit("t1", { kind: "continue", actor: human })),
+  );
+  expect(answers.filter(({ decision }) => decision.kind === "moved")).toHaveLength(1);
+  await life.rest();
+  expect(done).toEqual(everything);
+});
+
+/** A store that dies at its n-th call: before it does anything, or after it did it but before anybody heard of it. */
+function dying(store: Store, at: number, when: "before" | "after") {
+  let calls = 0;
+  let dead = false;
+  const die = () => {
+    dead = true;
+    throw new Error("power cut");
+  };
+  const proxy = new Proxy(store, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return async (...args: unknown[]) => {
+        if (dead) return new Promise(() => undefined);
+        calls++;
+        if (calls === at && when === "before") die();
+        const result = await method.apply(target, args);
+        if (calls === at && when === "after") die();
+        return result;
+      };
+    },
+  });
+  return { proxy, isDead: () => dead };
+}
+
+test("wherever the process dies, the next one carries on: nothing is skipped, and only what was under way is repeated", async () => {
+  let points = 0;
+  for (const when of ["before", "after"] as const) {
+    for (let at = 1; ; at++) {
+      const store = openSqliteStore(":memory:");
+      const { done, performers } = recorder();
+      const first = await stage(store, threeHooks, performers);
+      await first.create();
+      await first.rest();
+      await first.performer.stop();
+
+      const { proxy, isDead } = dying(store, at, when);
+      const second = await stage(proxy, threeHooks, performers);
+      await second.submit("t1", { kind: "continue", actor: human }).catch(() => undefined);
+      await second.rest();
+      if (!isDead()) break;
+      points++;
+
+      const third = await stage(store, threeHooks, performers);
+      await third.performer.recover();
+      await third.rest();
+      // If the wish itself was lost before anybody confirmed it, it is wished again.
+      if ((await third.task())?.status === "a") await third.submit("t1", { kind: "continue", actor: human });
+      await third.rest();
+      expect([when, at, await third.task()]).toEqual([
+        when,
+        at,
+        expect.objectContaining({ status: "done", phase: "over" }),
+      ]);
+      expect([when, at, [...new Set(done)]]).toEqual([when, at, everything]);
+      expect(done.length).toBeLessThanOrEqual(everything.length + 1);
+      const effects = await store.listEffects("t1");
+      expect(effects.map((each) => each.state)).toEqual(effects.map(() => "done"));
+      const events = await store.listEvents({ task: "t1" }, 0, 1_000);
+      expect(events.map((each) => each.event).reduce(apply, {} as never)).toEqual(await third.task());
+      await store.close();
+    }
+  }
+  expect(points).toBeGreaterThan(60);
+});
+
+test("the checker finds a planted bug: an effect marked done before it is performed", async () => {
+  const store = openSqliteStore(":memory:");
+  const { done, performers } = recorder();
+  const life = await stage(store, threeHooks, performers);
+  await life.create();
+  await life.rest();
+  const stored = await store.getTask("t1");
+  if (stored === undefined) throw new Error();
+  const decision = decide(
+    life.workflow,
+    stored.task,
+    { kind: "continue", actor: human },
+    {
+      document: { frontmatter: "", preamble: "", sections: [], byHeading: new Map(), fingerprints: [], eol: "\n" },
+      head: "",
+      artifacts: {},
+      numbers: {},
+      taskFileTracked: false,
+      poolFull: false,
+    },
+  );
+  if (decision.kind !== "moved") throw new Error();
+  await store.saveDecision({
+    task: decision.task,
+    revision: stored.revision,
+    isOpen: true,
+    events: decision.events,
+    effects: decision.effects,
+    at: 0,
+  });
+  const [owed] = await store.openEffects("t1");
+  await store.finishEffect(owed?.id ?? 0, 0);
+  await life.performer.recover();
+  await life.rest();
+  expect([...new Set(done)]).not.toEqual(everything);
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../src/adapters/clock/system-clock.ts";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { runCommand } from "../../src/daemon/effects/run-command.ts";
+import { blankIdentity } from "../../src/engine/task.ts";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "signalbox-command-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const perform = runCommand({
+  commands: spawnCommands,
+  folderOf: async () => folder,
+  env: { PATH: process.env.PATH ?? "" },
+});
+const context = { task: { ...blankIdentity, id: "t1", status: "working" } as never, key: "t1:7" };
+const run = (command: readonly string[], timeout?: string) =>
+  perform({ action: "run_command", params: timeout === undefined ? { command } : { command, timeout } }, context);
+
+test("a command runs in the task's folder and sees its task and its key, and nothing else of ours", async () => {
+  process.env.SIGNALBOX_SECRET = "key";
+  await run(["sh", "-c", 'echo "$SIGNALBOX_TASK $SIGNALBOX_STATUS $SIGNALBOX_EFFECT $SIGNALBOX_SECRET" > out']);
+  delete process.env.SIGNALBOX_SECRET;
+  expect(readFileSync(join(folder, "out"), "utf8")).toBe("t1 working t1:7 \n");
+});
+
+test("arguments reach the program as they are", async () => {
+  await run([
+    process.execPath,
+    "-e",
+    "require('fs').writeFileSync('args', JSON.stringify(process.argv.slice(1)))",
+    "--",
+    "a b",
+    "$(touch pwned)",
+    "; rm -rf .",
+  ]);
+  expect(JSON.parse(readFileSync(join(folder, "args"), "utf8"))).toEqual(["a b", "$(touch pwned)", "; rm -rf ."]);
+});
+
+test("a command that fails says how and shows the last it printed", async () => {
+  await expect(run(["sh", "-c", "echo one; echo two >&2; exit 3"])).rejects.toMatchObject({
+    code: "command.failed",
+    retry: "never",
+    message: expect.stringMatching(/ended with 3\.\n(one\ntwo|two\none)$/),
+  });
+});
+
+test("a command that takes too long is killed with its children", async () => {
+  await expect(run(["sh", "-c", "(sleep 3; touch late) & wait"], "200ms")).rejects.toMatchObject({
+    message: expect.stringContaining("did not end within 0.2 s"),
+  });
+});
+
+test("a program that is not there is named", async () => {
+  await expect(run(["no-such-program"])).rejects.toMatchObject({
+    code: "command.not-started",
+    hint: expect.stringContaining("installed"),
+  });
+});
+
+test("the system's clock calls once, after the time, and can be told not to", async () => {
+  const called: number[] = [];
+  const start = systemClock.now();
+  const stop = systemClock.after(5, () => called.push(1));
+  stop();
+  await new Promise<void>((resolve) => systemClock.after(10, resolve));
+  expect(called).toEqual([]);
+  expect(systemClock.now()).toBeGreaterThanOrEqual(start);
+});

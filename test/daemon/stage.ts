@@ -1,0 +1,73 @@
+import { createPerformer, type Performers } from "../../src/daemon/perform.ts";
+import { createSubmit } from "../../src/daemon/submit.ts";
+import { createTask } from "../../src/engine/create.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { blankIdentity } from "../../src/engine/task.ts";
+import { parseTaskDocument } from "../../src/engine/task-document.ts";
+import type { Workflow } from "../../src/engine/workflow.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { createScriptedClock, type ScriptedClock } from "../../src/testing/scripted-clock.ts";
+
+/** A performer at work on one task of a workflow, over any store, with a clock that is told to go on. */
+export async function stage(
+  store: Store,
+  text: string,
+  performers: Performers,
+  clock: ScriptedClock = createScriptedClock(1_000),
+) {
+  const workflow = load(text);
+  const errors: unknown[] = [];
+  const facts = { head: "", artifacts: {}, numbers: { workspace: 1 }, taskFileTracked: false, poolFull: false };
+  const submit = createSubmit({
+    store,
+    clock,
+    workflowOf: async () => workflow,
+    factsOf: async (task) => ({ ...facts, document: parseTaskDocument(await store.getDocument(task.id)) }),
+    wake: (task) => performer.wake(task),
+  });
+  const performer = createPerformer({ store, clock, submit, performers, onError: (error) => errors.push(error) });
+  return {
+    store,
+    clock,
+    submit,
+    performer,
+    errors,
+    workflow,
+    async create() {
+      if ((await store.getProject("coffee")) === undefined) await store.addProject(project);
+      await store.createTask("coffee", (number) => {
+        const created = createTask(
+          workflow,
+          { ...blankIdentity, id: "t1", project: "coffee", number, summary: "Brew", branch: "b" },
+          { ...facts, document: parseTaskDocument("") },
+        );
+        if (created.kind !== "moved") throw new Error(JSON.stringify(created));
+        return { task: created.task, document: "", events: created.events, effects: created.effects, at: clock.now() };
+      });
+      performer.wake("t1");
+    },
+    /** Lets everything that is under way come to rest, with this much time passing. */
+    async rest(milliseconds = 0) {
+      for (let i = 0; i < 10; i++) await clock.pass(i === 0 ? milliseconds : 0);
+    },
+    task: async () => (await store.getTask("t1"))?.task,
+  };
+}
+
+const project = {
+  name: "coffee",
+  path: "/coffee",
+  defaultBranch: "main",
+  poolSize: 2,
+  workflow: "default",
+  harness: "scripted",
+  reviewHarness: "scripted",
+  branchPrefix: "signalbox",
+  createdAt: 0,
+};
+
+function load(text: string): Workflow {
+  const { workflow, problems } = loadWorkflow(text, "test.yml");
+  if (workflow === undefined) throw new Error(JSON.stringify(problems));
+  return workflow;
+}
