@@ -1,30 +1,14 @@
 import { frontmatterValues } from "./frontmatter-block.ts";
-import type { TaskIdentity, TaskPosition } from "./task.ts";
+import { blankIdentity, type TaskIdentity, type TaskPosition } from "./task.ts";
 import type { TaskDocument } from "./task-document.ts";
 import { readYamlList, readYamlScalar, yamlScalar } from "./yaml-scalar.ts";
 
 /** What the frontmatter tells about a task. The store is the truth; this is for those who read the file. */
-export interface FrontmatterFields {
-  readonly id: string;
-  readonly project: string;
-  readonly branch: string;
-  readonly summary: string;
-  readonly workflow: string;
+export type FrontmatterFields = Omit<TaskIdentity, "number"> & {
   readonly status: string;
-  readonly harness: string;
-  readonly reviewHarness: string;
   readonly reviewRound: number;
   readonly crashCount: number;
-  readonly workspace: string;
-  readonly tmuxSession: string;
-  readonly prUrl: string;
-  readonly parent: string;
-  readonly dependsOn: readonly string[];
-  readonly labels: readonly string[];
-  readonly priority: number;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+};
 
 /** What of a task the frontmatter is rendered from. */
 export type FrontmatterTask = TaskIdentity & Pick<TaskPosition, "status" | "counters" | "crashCount">;
@@ -83,27 +67,8 @@ const fieldOfKey = {
 
 const entries: readonly (readonly [string, keyof FrontmatterFields])[] = Object.entries(fieldOfKey);
 
-const defaults: FrontmatterFields = {
-  id: "",
-  project: "",
-  branch: "",
-  summary: "",
-  workflow: "default",
-  status: "",
-  harness: "",
-  reviewHarness: "",
-  reviewRound: 0,
-  crashCount: 0,
-  workspace: "",
-  tmuxSession: "",
-  prUrl: "",
-  parent: "",
-  dependsOn: [],
-  labels: [],
-  priority: 0,
-  createdAt: "",
-  updatedAt: "",
-};
+const { number: _, ...identity } = blankIdentity;
+const defaults: FrontmatterFields = { ...identity, workflow: "default", status: "", reviewRound: 0, crashCount: 0 };
 
 type FieldValue = string | number | readonly string[];
 
