@@ -1,0 +1,561 @@
+import { describe, expect, test } from "vitest";
+import { formatProblem } from "../../src/engine/language/problem.ts";
+import { follow } from "../../src/engine/simulate/follow.ts";
+import type { Finding, FindingCode } from "../../src/engine/verify/finding.ts";
+import type { Verification } from "../../src/engine/verify/verify.ts";
+import type { Workflow } from "../../src/engine/workflow.ts";
+import { type BuiltInName, brief, builtIn, check, edit, editAfter, faults, problemsOf } from "./workflow-texts.ts";
+
+/** One edit: what by what, or behind what, what by what. */
+type Edit = readonly [from: string, to: string] | readonly [behind: string, from: string, to: string];
+
+interface Planted {
+  readonly bug: string;
+  readonly in: BuiltInName;
+  readonly edits: readonly Edit[];
+  /** All errors and warnings that the edit brings, as `level code state`. */
+  readonly found: readonly string[];
+  /** What one of their messages says. */
+  readonly said: string;
+}
+
+const planted: readonly Planted[] = [
+  {
+    bug: "tests that fail send the work back for ever",
+    in: "crew",
+    edits: [["testing:", "{ on: tests, when: visits < 4, then: working }", "{ on: tests, then: working }"]],
+    found: ["error rule-cycle testing"],
+    said: "working → testing → working",
+  },
+  {
+    bug: "tests that fail after the merge send the work back for ever",
+    in: "crew",
+    edits: [["merging:", "{ on: tests, when: visits < 4, then: working }", "{ on: tests, then: working }"]],
+    found: ["error rule-cycle merging"],
+    said: "working → testing → merging → working",
+  },
+  {
+    bug: "a stuck agent recovers itself for ever",
+    in: "crew",
+    edits: [["      - { when: visits >= 3, action: mark_dead } # recovered twice: now a person\n", ""]],
+    found: [
+      "error rule-cycle queued",
+      "error rule-cycle testing",
+      "error rule-cycle merging",
+      "error rule-cycle stuck",
+    ],
+    said: "queued → ready → working → stuck → queued",
+  },
+  {
+    bug: "an agent may take steps for ever",
+    in: "crew",
+    edits: [["limits: { steps: 20, ", "limits: { "]],
+    found: ["error rule-cycle working"],
+    said: "working → working",
+  },
+  {
+    bug: "the specification and its review pass the ball for ever",
+    in: "pipeline",
+    edits: [
+      ["{ result: { outcome: revise }, when: visits < 4, then: SPEC }", "{ result: { outcome: revise }, then: SPEC }"],
+    ],
+    found: ["error rule-cycle SPEC"],
+    said: "SPEC → SPEC_REVIEW → SPEC",
+  },
+  {
+    bug: "a merge is resolved and conflicts again for ever",
+    in: "team",
+    edits: [
+      ["{ on: [conflict, tests], when: visits < 4, then: RESOLVING }", "{ on: [conflict, tests], then: RESOLVING }"],
+    ],
+    found: ["error rule-cycle MERGING_AGENTS"],
+    said: "MERGING_AGENTS → RESOLVING → MERGING_AGENTS",
+  },
+  {
+    bug: "a subtask's merge is resolved and conflicts again for ever",
+    in: "team-subtask",
+    edits: [["{ on: [conflict, tests], when: visits < 3, then:", "{ on: [conflict, tests], then:"]],
+    found: ["error rule-cycle SUBTASK_MERGING"],
+    said: "SUBTASK_MERGING → SUBTASK_RESOLVING → SUBTASK_MERGING",
+  },
+  {
+    bug: "a subtask's review is never satisfied",
+    in: "team-subtask",
+    edits: [
+      [
+        '{ result: { approved: false }, when: "visits < {max_iterations}", then:',
+        "{ result: { approved: false }, then:",
+      ],
+    ],
+    found: ["error rule-cycle SUBTASK_TESTING", "error rule-cycle SUBTASK_CLAIMING"],
+    said: "SUBTASK_COMMITTING → SUBTASK_TESTING → SUBTASK_REVIEWING → SUBTASK_FEEDBACK → SUBTASK_COMMITTING",
+  },
+  {
+    bug: "nothing counts the review rounds",
+    in: "default",
+    edits: [["    hooks: [{ action: increment, field: review_round }]\n", ""]],
+    found: ["error rule-cycle working", "warning dead-rule agent-review"],
+    said: "working → agent-review → working",
+  },
+  {
+    bug: "the fixer leads nowhere",
+    in: "pipeline",
+    edits: [["    next: PR_REVIEW\n  TESTING:", "  TESTING:"]],
+    found: ["error no-success FIXER"],
+    said: 'From "FIXER" a task can only be cancelled.',
+  },
+  {
+    bug: "the worker takes its own work from stuck to the merge gate",
+    in: "default",
+    edits: [
+      ["{ from: stuck, to: reviewing, by: human }", "{ from: stuck, to: reviewing }"],
+      ["    waits_for: human\n    ask: Send for review\n    next: reviewing\n", ""],
+    ],
+    found: ["warning bypass stuck"],
+    said: 'The worker alone can go from "stuck" to "reviewing" without ## Review',
+  },
+  {
+    bug: "the worker outlives a merged task",
+    in: "default",
+    edits: [
+      [
+        "[kill_session, release_workspace, delete_remote_branch, spawn_next]",
+        "[release_workspace, delete_remote_branch, spawn_next]",
+      ],
+    ],
+    found: ["warning leak done"],
+    said: "with the worker still running",
+  },
+  {
+    bug: "the workspace stays bound to a merged task",
+    in: "crew",
+    edits: [
+      ["[kill_session, release_workspace, delete_branch, close_ticket]", "[kill_session, delete_branch, close_ticket]"],
+    ],
+    found: ["warning leak done"],
+    said: "with its workspace still bound. Add release_workspace to the hooks of the way there.",
+  },
+  {
+    bug: "cancelling leaves everything as it is",
+    in: "crew",
+    edits: [
+      [
+        "{ from: any, to: cancelled, by: human, hooks: [kill_session, release_workspace] }",
+        "{ from: any, to: cancelled, by: human }",
+      ],
+    ],
+    found: ["warning leak cancelled"],
+    said: "its workspace still bound",
+  },
+  {
+    bug: "a failed run keeps its workspace",
+    in: "team",
+    edits: [["FAILED:\n", "release_workspace", "sync_repo"]],
+    found: ["warning leak FAILED"],
+    said: "its workspace still bound",
+  },
+  {
+    bug: "the worker answers its own questions, and asks again",
+    in: "default",
+    edits: [
+      ["{ from: clarification, to: planning, by: human }", "{ from: clarification, to: planning, by: worker }"],
+      ["    waits_for: human\n    ask: Answer the questions, then continue\n    next: planning\n", ""],
+    ],
+    found: ["warning agent-cycle planning", "warning agent-cycle working"],
+    said: "planning → clarification → planning",
+  },
+  {
+    bug: "the gate waits for a reviewer who is never started",
+    in: "default",
+    edits: [["agent: { role: reviewer, prompt: reviewer }", "agent: { role: worker, prompt: reviewer }"]],
+    found: [
+      "error gate-without-producer agent-review",
+      "error gate-without-producer agent-review",
+      "error gate-without-producer agent-review",
+    ],
+    said: "only reviewer can write it, who never runs there",
+  },
+  {
+    bug: "with one failing verdict the reviewer may choose between two states",
+    in: "default",
+    edits: [["when: review_round >= 2", "when: review_round >= 1"]],
+    found: ["warning choice agent-review"],
+    said: 'the reviewer may choose between "working" and "stuck" with the same evidence',
+  },
+  {
+    bug: "the worker may judge its own work",
+    in: "default",
+    edits: [["    to: reviewing\n    by: reviewer\n", "    to: reviewing\n"]],
+    found: ["warning self-review agent-review"],
+    said: 'The worker can give the verdict in "agent-review" itself, though reviewer is there to judge.',
+  },
+  {
+    bug: "nobody gets to the state that resolves conflicts",
+    in: "crew",
+    edits: [["{ on: conflict, when: visits < 3, then: resolving }", "{ on: conflict, when: visits < 3, then: stuck }"]],
+    found: ["warning unreachable resolving"],
+    said: 'No task ever gets to "resolving".',
+  },
+  {
+    bug: "a rule asks for what cannot be",
+    in: "crew",
+    edits: [
+      [
+        "      - { on: untested, then: merging }",
+        "      - { on: tests, when: [visits < 4, visits > 5], then: queued }\n      - { on: untested, then: merging }",
+      ],
+    ],
+    found: ["warning dead-rule testing"],
+    said: 'Rule 4 of "testing" (to "queued") is never taken',
+  },
+  {
+    bug: "the way of the two silent reviewers is gone",
+    in: "default",
+    edits: [
+      ["  - { from: agent-review, to: stuck, by: engine } # two silent reviewers: there is no verdict to show\n", ""],
+    ],
+    found: ["warning dead-rule agent-review"],
+    said: 'Rule 4 of "agent-review" (to "stuck") is never taken: its way is never open when its conditions hold.',
+  },
+  {
+    bug: "from stuck nothing leads on, and nobody can cancel",
+    in: "default",
+    edits: [
+      ["  - { from: any, to: cancelled, by: human, hooks: [kill_session, release_workspace] }\n", ""],
+      ["  - { from: stuck, to: reviewing, by: human }\n", ""],
+      ["    ask: Send for review\n    next: reviewing\n", "    ask: Send for review\n"],
+    ],
+    found: ["error wedge stuck", "error no-verb stuck", "warning unreachable cancelled"],
+    said: 'From "stuck" no end can be reached, whatever anybody does.',
+  },
+  {
+    bug: "the agent that a state waits for is started and ended by the same hooks",
+    in: "default",
+    edits: [
+      [
+        "{ action: spawn_agent, role: worker, prompt: worker }]",
+        "{ action: spawn_agent, role: worker, prompt: worker }, kill_session]",
+      ],
+    ],
+    found: ["error silent-wait planning"],
+    said: 'In "planning" nobody is at work and nobody is asked.',
+  },
+  {
+    bug: "the reviewer that a state waits for is started and ended by the same hooks, while the worker lives on",
+    in: "default",
+    edits: [
+      [
+        "hooks: [{ action: increment, field: review_round }]",
+        "hooks: [{ action: increment, field: review_round }, { action: spawn_agent, role: reviewer, prompt: reviewer }, kill_reviewer]",
+      ],
+    ],
+    found: ["error silent-wait agent-review"],
+    said: 'In "agent-review" nobody is at work and nobody is asked.',
+  },
+  {
+    bug: "a question that only somebody else could ask for",
+    in: "default",
+    edits: [
+      ["{ from: planning, to: clarification, by: worker }", "{ from: planning, to: clarification, by: reviewer }"],
+    ],
+    found: ["warning nobody-asks planning"],
+    said: 'Nobody can ever ask for the way from "planning" to "clarification": reviewer never runs there.',
+  },
+];
+
+/** Bugs that loading finds: what is said, and at which text. */
+const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
+  {
+    bug: "two ways are open to the reviewer at once",
+    in: "default",
+    edits: [
+      [
+        "  - from: agent-review\n    to: stuck\n    by: reviewer",
+        "  - { from: agent-review, to: working, by: reviewer, when: review_round == 1 }\n  - from: agent-review\n    to: stuck\n    by: reviewer",
+      ],
+    ],
+    at: "review_round == 1",
+    said: 'Two transitions from "agent-review" to "working" are open to reviewer when review_round = 1',
+  },
+  {
+    bug: "the choices of an exit rule leave something out",
+    in: "classic",
+    edits: [["then_when:", '"review_round >= 2"', '"review_round > 2"']],
+    at: "then_when",
+    said: 'The choices of "agent-review" leave out review_round = 2.',
+  },
+  {
+    bug: "a rule stands behind one that takes everything",
+    in: "crew",
+    edits: [
+      [
+        "      - { on: failed, then: stuck } # 5 errors or stalls in a row\n",
+        "      - { on: failed, then: stuck }\n      - { on: stall, then: queued }\n",
+      ],
+    ],
+    at: "{ on: stall",
+    said: '"stall" never gets here: outcome 2 of "working" takes it first.',
+  },
+  {
+    bug: "a slip in an action",
+    in: "team",
+    edits: [["do: [push_branch, create_pr]", "do: [push_branch, crate_pr]"]],
+    at: "crate_pr",
+    said: 'No action "crate_pr". Did you mean "create_pr"?',
+  },
+  {
+    bug: "the end of a session is taken for success",
+    in: "default",
+    edits: [
+      ["      - { then: working } # fires only if the gate of that edge holds", "      - { on: ok, then: stuck }"],
+    ],
+    at: "{ on: ok, then: stuck }",
+    said: 'An ended session proves nothing, and the way from "planning" to "stuck" asks for no artifact.',
+  },
+  {
+    bug: "a rule waits for a word that never comes",
+    in: "pipeline",
+    edits: [["- { on: [tests, untested], when:", "- { on: [tests, untsted], when:"]],
+    at: "untsted",
+    said: '"TESTING" never ends with "untsted". It ends with ok, failed, ',
+  },
+  {
+    bug: "a condition on a counter that nothing moves any more",
+    in: "default",
+    edits: [
+      ["    hooks: [{ action: increment, field: review_round }]\n", ""],
+      ["      - { action: set_field, field: review_round, value: 0 } # a person's request opens two new rounds\n", ""],
+    ],
+    at: "review_round < 2",
+    said: 'Nothing in this file changes "review_round"',
+  },
+];
+
+describe("every planted bug is found, and nothing else", () => {
+  test("there are many", () => expect(planted.length + refused.length).toBeGreaterThanOrEqual(18));
+
+  test.each(planted.map((each) => [each.bug, each] as const))("%s", (_bug, { in: name, edits, found, said }) => {
+    const { workflow, verification } = check(apply(builtIn(name), edits));
+    const before = faults(unedited(name));
+    expect(faults(verification).filter((fault) => !before.includes(fault))).toEqual(found);
+    const texts = verification.findings.map(({ message, fix }) => `${message} ${fix}`);
+    expect(texts).toContainEqual(expect.stringContaining(said));
+    expect(verification.proved).toBe(!found.some((fault) => fault.startsWith("error")));
+    for (const finding of verification.findings) checkExample(workflow, finding);
+  });
+});
+
+describe("what can be seen without exploring is found when the file is loaded", () => {
+  test.each(refused.map((each) => [each.bug, each] as const))("%s", (_bug, { in: name, edits, said, at }) => {
+    const text = apply(builtIn(name), edits);
+    const line = text.slice(0, text.indexOf(at)).split("\n").length;
+    const [problem, ...more] = problemsOf(text, "b.yml");
+    expect(problem && formatProblem(problem)).toContain(said);
+    expect(problem).toMatchObject({ level: "error", line });
+    // One slip may be in the way of several things, but all of them say the same.
+    for (const { message } of more) expect(message).toBe(problem?.message);
+  });
+});
+
+describe("small files with one bug each, and their corrected forms", () => {
+  const plain = (rest: string, states: string) => `version: 1
+roles: { worker: { prompt: p } }
+states:
+${states}
+  done: { terminal: true }
+${rest}prompts: { p: x }
+`;
+
+  test("no-verb: a person is needed, and there is nothing they can do", () => {
+    const text = (by: string) =>
+      plain(
+        `exit_monitoring: { rules: [{ status: b, action: mark_dead }] }
+transitions:
+  - { from: a, to: b, by: human, hooks: [acquire_workspace, { action: spawn_agent, prompt: p }] }
+  - { from: b, to: done, by: ${by}, hooks: [kill_session, release_workspace] }
+`,
+        "  a: {}\n  b: {}",
+      );
+    const bad = check(text("worker"));
+    expect(faults(bad.verification)).toEqual(["error wedge b", "error no-verb b"]);
+    for (const finding of bad.verification.findings) checkExample(bad.workflow, finding);
+    expect(codes(text("[worker, human]"))).not.toContain("no-verb");
+  });
+
+  test("incomplete: too many positions are admitted, not waited for", () => {
+    const text = (bound: number) =>
+      plain(
+        `transitions:
+  - { from: a, to: b, by: worker, when: x < ${bound}, hooks: [{ action: increment, field: x }] }
+  - { from: a, to: c, by: worker, when: y < ${bound}, hooks: [{ action: increment, field: y }] }
+  - { from: a, to: done, by: human, hooks: [kill_session, release_workspace] }
+`,
+        `  a: { agent: { role: worker, keep: true }, waits_for: human }
+  b: { next: a }
+  c: { next: a }`,
+      );
+    const { verification } = check(text(300));
+    expect(verification.proved).toBe(false);
+    expect(faults(verification)).toContain("error incomplete");
+    expect(codes(text(3))).not.toContain("incomplete");
+    expect(check(text(3)).verification.proved).toBe(true);
+  });
+
+  test("held: what no rule covers is a note, and gone when a rule covers it", () => {
+    const states = (rule: string) => `  a: { agent: { mode: turn, prompt: p }, outcomes: [${rule}], next: done }`;
+    const end = "transitions: [{ from: a, to: done, hooks: [kill_session, release_workspace] }]\n";
+    const { verification } = check(plain(end, states("{ on: stall, then: done }")));
+    expect(verification.findings.map(brief)).toEqual(["note held a"]);
+    expect(verification.findings[0]?.message).toMatch(/^"a" can be held for a person after it ended with error/);
+    expect(codes(plain(end, states("{ on: failed, then: done }")))).toEqual([]);
+  });
+
+  test("an agent's circle is only a note where a limit on cost bounds it", () => {
+    const text = (limits: string) =>
+      plain(
+        `${limits}transitions:\n  - { from: a, to: b }\n  - { from: b, to: a }\n  - { from: a, to: done, hooks: [kill_session, release_workspace] }\n`,
+        "  a: { agent: { role: worker, keep: true }, outcomes: [{ action: mark_dead }] }\n  b: { agent: { role: worker, keep: true }, outcomes: [{ action: mark_dead }] }",
+      );
+    const levels = (limits: string) =>
+      check(text(limits))
+        .verification.findings.filter(({ code }) => code === "agent-cycle")
+        .map(brief);
+    expect(levels("")).toEqual(["warning agent-cycle a"]);
+    expect(levels("limits: { cost: 5 }\n")).toEqual(["note agent-cycle a"]);
+  });
+
+  test("a state that only some presets reach is a note", () => {
+    const notes = check(builtIn("pipeline")).verification.findings.filter(({ code }) => code === "unreachable");
+    expect(notes.map(brief)).toEqual(["note unreachable SPEC", "note unreachable SPEC_REVIEW"]);
+    expect(notes[0]?.message).toContain("preset quick-fix");
+  });
+});
+
+describe("the built-in workflows have exactly the findings that are known", () => {
+  test.each(["default", "team", "team-subtask", "pipeline", "crew"] as const)("%s: no error and no warning", (name) => {
+    const { workflow, verification } = check(builtIn(name));
+    expect(faults(verification)).toEqual([]);
+    expect(verification.proved).toBe(true);
+    for (const finding of verification.findings) checkExample(workflow, finding);
+  });
+
+  test("classic: what its seed leaves open is warned of", () => {
+    const { workflow, verification } = check(builtIn("classic"));
+    expect(faults(verification)).toEqual([
+      "warning agent-cycle working",
+      "warning self-review agent-review",
+      "warning bypass stuck",
+    ]);
+    expect(verification.proved).toBe(true);
+    for (const finding of verification.findings) checkExample(workflow, finding);
+  });
+
+  test("minimal: only that there is no state `stuck`", () => {
+    const { verification } = check(builtIn("minimal"), "minimal.yml");
+    const [only, ...more] = verification.findings.filter(({ level }) => level !== "note");
+    expect(more).toEqual([]);
+    expect(only).toMatchObject({ level: "warning", code: "loading", example: undefined });
+    expect(only?.message).toMatch(/^minimal\.yml:\d+:\d+ There is no state "stuck"/);
+    expect(verification.proved).toBe(true);
+  });
+
+  test("the corrected form of each warning of classic is without it", () => {
+    const asked = edit(
+      builtIn("classic"),
+      "  - from: clarification\n    to: working\n",
+      "  - from: clarification\n    to: working\n    by: human\n",
+    );
+    const recovered = edit(
+      asked,
+      "  - from: stuck\n    to: working\n",
+      "  - from: stuck\n    to: working\n    by: human\n",
+    );
+    expect(faults(check(recovered).verification)).not.toContain("warning agent-cycle working");
+    const sent = edit(
+      asked,
+      "  - from: stuck\n    to: agent-review\n",
+      "  - from: stuck\n    to: agent-review\n    by: human\n",
+    );
+    expect(faults(check(sent).verification)).not.toContain("warning bypass stuck");
+    const killed = edit(
+      sent,
+      "    by: human\n    hooks:\n      - action: spawn_agent\n        prompt: reviewer",
+      "    by: human\n    hooks:\n      - action: kill_session\n      - action: spawn_agent\n        prompt: reviewer",
+    );
+    expect(faults(check(killed).verification)).not.toContain("warning self-review agent-review");
+  });
+});
+
+test("every kind of finding is planted in some test above, and absent from a file that is right", () => {
+  const all: readonly FindingCode[] = [
+    "wedge",
+    "no-success",
+    "silent-wait",
+    "rule-cycle",
+    "agent-cycle",
+    "gate-without-producer",
+    "nobody-asks",
+    "no-verb",
+    "choice",
+    "bypass",
+    "self-review",
+    "leak",
+    "unreachable",
+    "dead-rule",
+    "held",
+    "incomplete",
+    "loading",
+  ];
+  const elsewhere: readonly FindingCode[] = ["no-verb", "incomplete", "held", "loading"];
+  const here = new Set(planted.flatMap(({ found }) => found.map((fault) => fault.split(" ")[1])));
+  expect(all.filter((code) => !here.has(code) && !elsewhere.includes(code))).toEqual([]);
+  // team-subtask has no finding at all, not even a note.
+  expect(codes(builtIn("team-subtask"))).toEqual([]);
+});
+
+const verified = new Map<BuiltInName, Verification>();
+
+function unedited(name: BuiltInName): Verification {
+  const known = verified.get(name) ?? check(builtIn(name)).verification;
+  verified.set(name, known);
+  return known;
+}
+
+function apply(text: string, edits: readonly Edit[]): string {
+  return edits.reduce((now, [a, b, c]) => (c === undefined ? edit(now, a, b) : editAfter(now, a, b, c)), text);
+}
+
+function codes(text: string): readonly FindingCode[] {
+  return check(text).verification.findings.map(({ code }) => code);
+}
+
+/** What verify shows can be done with the engine as it is, and does what the finding says. */
+function checkExample(workflow: Workflow, { code, state, message, example }: Finding): void {
+  if (example === undefined) {
+    expect(["unreachable", "dead-rule", "loading", "incomplete"]).toContain(code);
+    return;
+  }
+  const followed = follow(workflow, example);
+  expect(followed.problem).toBeUndefined();
+  const { status } = followed.last.task;
+  if (code === "bypass" || code === "self-review") {
+    // These show a step that is taken: it leads out of the reported state.
+    expect(followed.steps.at(-1)?.from).toBe(state);
+    expect(followed.steps.at(-1)?.to).toBe(status);
+    expect(followed.steps.at(-1)?.step.by).toBe(/^The (\S+) /.exec(message)?.[1]);
+    expect(example.circle).toBe(0);
+    return;
+  }
+  expect(status).toBe(state);
+  expect(example.circle > 0).toBe(code === "rule-cycle" || code === "agent-cycle");
+  for (let rounds = 1; example.circle > 0 && rounds <= 3; rounds++) {
+    const circle = example.steps.slice(-example.circle);
+    const again = follow(workflow, {
+      ...example,
+      steps: [...example.steps, ...Array.from({ length: rounds }, () => circle).flat()],
+    });
+    expect(again.problem).toBeUndefined();
+    expect(again.last.task.status).toBe(state);
+    expect(circle.every((step) => step.by !== "human")).toBe(true);
+  }
+}

@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createWorlds } from "../../src/engine/explore/graph.ts";
+import { driverOf } from "../../src/engine/explore/step.ts";
+import { stimuli } from "../../src/engine/explore/stimuli.ts";
+import { takeStep, type World } from "../../src/engine/explore/world.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { follow } from "../../src/engine/simulate/follow.ts";
+import { live } from "../../src/engine/simulate/live.ts";
+import { createRandom, type Random } from "../../src/engine/simulate/random.ts";
+import { simulate } from "../../src/engine/simulate/simulate.ts";
+import { verify } from "../../src/engine/verify/verify.ts";
+import type { Workflow } from "../../src/engine/workflow.ts";
+import { about, drawSample, type Sample } from "./random-sample.ts";
+import { builtIn } from "./workflow-texts.ts";
+
+// What verify proves is tried out: on workflows that nobody had in mind, with the engine that moves real tasks. The version
+// with ten thousand lives for each workflow is in test/long.
+
+const workflows = 150;
+const lives = 70;
+const firstSeed = 2_000;
+
+let sample: Sample = { tried: 0, loaded: [], proved: [] };
+beforeAll(() => {
+  sample = drawSample(workflows, firstSeed);
+}, 120_000);
+
+describe("random workflows", () => {
+  test("most of them load, and enough of both kinds are there: proved and refuted", () => {
+    expect(sample.proved).toHaveLength(workflows);
+    expect(sample.loaded.length / sample.tried).toBeGreaterThan(0.7);
+    expect(sample.loaded.length - sample.proved.length).toBeGreaterThan(40);
+    const codes = new Set(sample.loaded.flatMap(({ verification }) => verification.findings.map(({ code }) => code)));
+    for (const code of [
+      "wedge",
+      "no-success",
+      "rule-cycle",
+      "agent-cycle",
+      "gate-without-producer",
+      "leak",
+      "dead-rule",
+      "unreachable",
+      "held",
+    ] as const)
+      expect(codes).toContain(code);
+  });
+
+  test("no life of a proved workflow is wedged, breaks an invariant, or goes on without an end", () => {
+    let lived = 0;
+    for (const drawn of sample.proved) {
+      const { runs, wedged, cut, violations, ends } = simulate(drawn.workflow, { runs: lives, seed: drawn.seed });
+      expect({ wedged, cut, violations }, about(drawn, violations)).toEqual({ wedged: 0, cut: 0, violations: [] });
+      expect(Object.values(ends).reduce((sum, count) => sum + count, 0)).toBe(runs);
+      lived += runs;
+    }
+    expect(lived).toBe(workflows * lives);
+  });
+
+  test("left to itself, a task of a proved workflow comes to rest: it is over, or somebody is asked", () => {
+    for (const drawn of sample.proved) {
+      for (const { world } of createWorlds(drawn.workflow, "", {})) {
+        const random = createRandom(drawn.seed);
+        for (let i = 0; i < 20; i++)
+          expect(stepsToRest(drawn.workflow, world, random), about(drawn, world.task.status)).toBeLessThan(1_000);
+      }
+    }
+  });
+
+  test("every counterexample can be followed, and every circle gone round again", () => {
+    let followed = 0;
+    for (const drawn of sample.loaded) {
+      for (const { example, code } of drawn.verification.findings) {
+        if (example === undefined) continue;
+        followed++;
+        expect(follow(drawn.workflow, example).problem, about(drawn, code)).toBeUndefined();
+        const circle = example.steps.slice(example.steps.length - example.circle);
+        // An agent that goes quiet with nothing new is reminded twice, then held: exploring takes that for a circle.
+        if (circle.every(({ what }) => what === "idle")) continue;
+        const again = { ...example, steps: [...example.steps, ...circle, ...circle, ...circle] };
+        expect(follow(drawn.workflow, again).problem, about(drawn, code)).toBeUndefined();
+      }
+    }
+    expect(followed).toBeGreaterThan(200);
+  });
+
+  test("from a wedge, no life comes to an end", () => {
+    let wedges = 0;
+    for (const drawn of sample.loaded) {
+      for (const { example, code } of drawn.verification.findings) {
+        if (example === undefined || code !== "wedge") continue;
+        wedges++;
+        const { last } = follow(drawn.workflow, example);
+        for (let i = 0; i < 3; i++)
+          expect(live(drawn.workflow, last, createRandom(i)).end, about(drawn, code)).not.toBe("over");
+      }
+    }
+    expect(wedges).toBeGreaterThan(0);
+  });
+
+  test("where nothing but cancelling is left, no life comes to another end", () => {
+    for (const drawn of sample.loaded) {
+      for (const { example, code } of drawn.verification.findings) {
+        if (example === undefined || code !== "no-success") continue;
+        const { last } = follow(drawn.workflow, example);
+        for (let i = 0; i < 3; i++) {
+          const life = live(drawn.workflow, last, createRandom(i));
+          const outcome = drawn.workflow.states[life.last.task.status]?.outcome;
+          expect(life.end === "over" && outcome !== "cancelled", about(drawn, code)).toBe(false);
+        }
+      }
+    }
+  });
+
+  test("the same seed gives the same workflow, the same findings and the same lives", () => {
+    const again = drawSample(10, firstSeed);
+    expect(again.loaded.map(({ text }) => text)).toEqual(
+      sample.loaded.slice(0, again.loaded.length).map(({ text }) => text),
+    );
+    expect(again.loaded.map(({ verification }) => verification)).toEqual(
+      sample.loaded.slice(0, again.loaded.length).map(({ verification }) => verification),
+    );
+    for (const { workflow } of again.proved)
+      expect(simulate(workflow, { runs: 5, seed: 3 })).toEqual(simulate(workflow, { runs: 5, seed: 3 }));
+  });
+});
+
+test("built-in files with a line lost, doubled or moved never make verify throw", () => {
+  const change = fc.record({ kind: fc.constantFrom("lose", "double", "move"), at: fc.nat(), other: fc.nat() });
+  let verified = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom("default", "classic", "minimal", "team", "team-subtask"),
+      fc.array(change, { minLength: 1, maxLength: 3 }),
+      (name, changes) => {
+        let lines = builtIn(name).split("\n");
+        for (const { kind, at, other } of changes) {
+          const i = at % lines.length;
+          const line = lines[i] ?? "";
+          if (kind !== "double") lines = lines.toSpliced(i, 1);
+          if (kind !== "lose") lines = lines.toSpliced(other % lines.length, 0, line);
+        }
+        const { workflow, problems } = loadWorkflow(lines.join("\n"), "b.yml");
+        if (workflow === undefined) return;
+        verified++;
+        for (const { example } of verify(workflow, problems).findings) {
+          if (example !== undefined) expect(follow(workflow, example).problem).toBeUndefined();
+        }
+      },
+    ),
+    { numRuns: 200, seed: 7 },
+  );
+  expect(verified).toBeGreaterThan(20);
+});
+
+/**
+ * How many steps the machine takes by itself until there is none left. In the same situation it always does the same, drawn
+ * by lot: where there is a circle, some such habit never leaves it.
+ */
+function stepsToRest(workflow: Workflow, start: World, random: Random): number {
+  const habits = new Map<string, number>();
+  let world = start;
+  for (let taken = 0; taken < 1_000; taken++) {
+    const { status, phase, runs } = world.task;
+    const situation = [status, phase, ...Object.keys(runs)].join(" ");
+    const habit = habits.get(situation) ?? random.next();
+    habits.set(situation, habit);
+    const possible = stimuli(workflow, world)
+      .filter((step) => driverOf(step, world.task) === "machine")
+      .flatMap((step) => takeStep(workflow, world, step) ?? []);
+    const next = possible[Math.floor(habit * possible.length)];
+    if (next === undefined) return taken;
+    world = next.world;
+  }
+  return 1_000;
+}
