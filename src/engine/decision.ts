@@ -115,7 +115,8 @@ export interface AgentOrder {
  * Adds one event to a task. The only place where a task changes. Written out field by field because spreading two objects
  * of this size costs more than the rest of a decision together.
  */
-export function apply(task: Task, { set }: TaskEvent): Task {
+export function apply(task: Task, { type, set }: TaskEvent): Task {
+  if (type === "task.moved") return arrive(task, set as Arrival);
   return {
     id: set.id ?? task.id,
     project: set.project ?? task.project,
@@ -155,5 +156,67 @@ export function apply(task: Task, { set }: TaskEvent): Task {
     held: "held" in set ? set.held : task.held,
     reason: set.reason ?? task.reason,
     log: set.log ?? task.log,
+  };
+}
+
+/** What a move always changes. */
+export type Arrival = Pick<
+  Task,
+  | "status"
+  | "previousStatus"
+  | "entry"
+  | "phase"
+  | "counters"
+  | "visits"
+  | "runs"
+  | "sessions"
+  | "runCount"
+  | "spent"
+  | "wait"
+  | "attended"
+  | "held"
+> &
+  Partial<Pick<Task, "reason">>;
+
+/** Moves are what happens most, and all of them change the same: nothing has to be looked for. */
+function arrive(task: Task, set: Arrival): Task {
+  return {
+    id: task.id,
+    project: task.project,
+    number: task.number,
+    branch: task.branch,
+    summary: task.summary,
+    workflow: task.workflow,
+    harness: task.harness,
+    reviewHarness: task.reviewHarness,
+    workspace: task.workspace,
+    tmuxSession: task.tmuxSession,
+    prUrl: task.prUrl,
+    parent: task.parent,
+    dependsOn: task.dependsOn,
+    labels: task.labels,
+    priority: task.priority,
+    createdAt: task.createdAt,
+    updatedAt: task.updatedAt,
+    workflowHash: task.workflowHash,
+    preset: task.preset,
+    settings: task.settings,
+    status: set.status,
+    previousStatus: set.previousStatus,
+    entry: set.entry,
+    phase: set.phase,
+    counters: set.counters,
+    crashCount: task.crashCount,
+    visits: set.visits,
+    runs: set.runs,
+    sessions: set.sessions,
+    runCount: set.runCount,
+    spent: set.spent,
+    results: task.results,
+    wait: set.wait,
+    attended: set.attended,
+    held: set.held,
+    reason: set.reason ?? task.reason,
+    log: task.log,
   };
 }

@@ -1,4 +1,4 @@
-import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { type Arrival, apply, type Decision, type TaskEvent } from "./decision.ts";
 import { type Draft, endRun, startDraft } from "./draft.ts";
 import { addEffects, moveCounters } from "./hooks.ts";
 import type { Facts } from "./request.ts";
@@ -34,13 +34,7 @@ export function enter(
 }
 
 /** Performs a way's hooks and begins the state's wait; gives what changes in the task. */
-export function arrive(
-  draft: Draft,
-  state: State,
-  way: Pick<Way, "hooks">,
-  facts: Facts,
-  byPerson: boolean,
-): Partial<Task> {
+export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, facts: Facts, byPerson: boolean): Arrival {
   const { workflow, task } = draft;
   moveCounters(draft, way.hooks);
   addEffects(draft, state, way.hooks);

@@ -196,7 +196,11 @@ test("team: the children's end goes on to merging, or fails the task where none 
 });
 
 function pipelineAt(status: string, settings: Record<string, boolean> = {}, preset = "quick-fix") {
-  const task = drive(builtIn("pipeline"), { preset, settings });
+  return pipelineOn(drive(builtIn("pipeline"), { preset, settings }), status);
+}
+
+/** Everybody does their part until the task is there. */
+function pipelineOn(task: ReturnType<typeof drive>, status: string) {
   const steps: Record<string, () => void> = {
     BACKLOG: () => task.continue(),
     TODO: () => task.did("ok"),
@@ -258,11 +262,19 @@ test("pipeline: launch fixer goes to the fixer with approved findings, else to t
   expect(skip.status).toBe("TESTING");
 });
 
-test("pipeline: the engine's own tests decide, and send the work back three times at most", () => {
+test("pipeline: the engine's own tests decide, and send the work back three times at most; a person may once more", () => {
   const task = pipelineAt("TESTING");
+  for (let round = 1; round <= 3; round++) {
+    task.ended("implementer", "ok", { passed: true });
+    task.did("tests");
+    expect(task.status).toBe("IMPLEMENT");
+    pipelineOn(task, "TESTING");
+  }
   task.ended("implementer", "ok", { passed: true });
   task.did("tests");
-  expect(task.status).toBe("IMPLEMENT");
+  expect(task.task).toMatchObject({ status: "TESTING", held: { word: "tests" } });
+  task.ask("human", "IMPLEMENT");
+  expect(task.task).toMatchObject({ status: "IMPLEMENT", counters: { sent_back: 0 } });
 });
 
 test("pipeline: an unapproved pull request is held, and the engine itself may look again", () => {

@@ -120,12 +120,12 @@ test("an event can change every field of a task, and only what it names", () => 
       ...task,
       [key]: key === "held" ? { reason: "", word: "", again: "wait" } : ["other"],
     } as unknown as Task;
-    expect(apply(task, { type: "task.moved", by: "engine", data: {}, set: { [key]: other[key] } })).toEqual(other);
+    expect(apply(task, { type: "task.settled", by: "engine", data: {}, set: { [key]: other[key] } })).toEqual(other);
   }
   expect(
     apply(
       { ...task, held: { reason: "", word: "", again: "do" } },
-      { type: "task.moved", by: "engine", data: {}, set: { held: undefined } },
+      { type: "task.settled", by: "engine", data: {}, set: { held: undefined } },
     ),
   ).toEqual(task);
 });

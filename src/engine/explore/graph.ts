@@ -1,6 +1,6 @@
 import { createTask } from "../create.ts";
 import { blankIdentity, noProgress, type Task, type TaskIdentity, type WaitProgress } from "../task.ts";
-import { settingOf } from "../when.ts";
+import { resolve, settingOf } from "../when.ts";
 import type { Guard, Settings, State, Workflow } from "../workflow.ts";
 import { type Driver, driverOf, type Step } from "./step.ts";
 import { stimuli } from "./stimuli.ts";
@@ -167,7 +167,7 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
       runCount: 0,
       spent: { sections: [], head: "" },
       results: keptResults(task, state, itemSchemas),
-      wait: smallWait(task.wait),
+      wait: smallWait(task.wait, caps.rounds.get(task.status)),
       attended: state?.wait.kind === "human" && task.attended,
       held: task.held === undefined ? undefined : { ...task.held, reason: "" },
       reason: "",
@@ -177,7 +177,9 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
   };
 }
 
-function smallWait(wait: WaitProgress): WaitProgress {
+/** Rounds matter up to their limit, and not at all where there is none. */
+function smallWait(progress: WaitProgress, rounds = 0): WaitProgress {
+  const wait = { ...progress, round: Math.min(progress.round, rounds) };
   const isPlain =
     !wait.skipped &&
     wait.stepLimit === undefined &&
@@ -206,6 +208,7 @@ function capsOf(workflow: Workflow, preset: string, settings: Settings) {
   const counters = new Map<string, number>();
   const visits = new Map<string, number>();
   const crashes = new Map<string, number>();
+  const rounds = new Map<string, number>();
   const raise = (map: Map<string, number>, key: string, value: number) =>
     map.set(key, Math.max(map.get(key) ?? 0, value));
   const look = (guard: Guard, state: string) => {
@@ -226,6 +229,10 @@ function capsOf(workflow: Workflow, preset: string, settings: Settings) {
         : state.wait.kind === "panel"
           ? [state.wait.member, state.wait.judge]
           : [];
+    for (const run of runs) {
+      const limit = state.limits.rounds ?? run.limits.rounds;
+      if (limit !== undefined) rounds.set(state.name, resolve(limit, workflow, { preset, settings }));
+    }
     const attempts = [state.limits.attempts ?? 1, ...runs.map((run) => run.limits.attempts ?? 1)];
     raise(crashes, state.name, Math.max(...attempts));
     for (const rule of state.rules) {
@@ -233,7 +240,7 @@ function capsOf(workflow: Workflow, preset: string, settings: Settings) {
       if (rule.does.kind !== "then" && rule.does.after !== undefined) raise(crashes, state.name, rule.does.after.count);
     }
   }
-  return { counters, visits, crashes };
+  return { counters, visits, crashes, rounds };
 }
 
 function keyOf({ task, workspace }: World): string {

@@ -1,4 +1,5 @@
 import { sampleAnswers } from "../answer.ts";
+import { ownsSection } from "../ownership.ts";
 import type { FactName } from "../request.ts";
 import { specOf } from "../spec-of.ts";
 import type { Task } from "../task.ts";
@@ -53,7 +54,7 @@ function endings(workflow: Workflow, task: Task, state: State, name: string): re
     const idle: Step = { what: "idle", by: name };
     const produced = artifactsFor(state).flatMap((sections) => [
       { ...silent, sections },
-      { ...idle, sections },
+      { ...idle, sections, untilLeft: true },
     ]);
     return [...failures, { ...idle, untilLeft: true }, ...produced];
   }
@@ -93,10 +94,8 @@ function agentSteps(task: Task, state: State): readonly Step[] {
 }
 
 function humanMoves(workflow: Workflow, task: Task, state: State): readonly Step[] {
-  const canWrite = (section: string) =>
-    (workflow.owners[section] ?? []).some(
-      (owner) => owner === "human" || Object.keys(task.runs).some((name) => name.split("/")[0] === owner),
-    );
+  const writers = ["human", ...Object.keys(task.runs).map((name) => name.split("/")[0] ?? name)];
+  const canWrite = (section: string) => writers.some((role) => ownsSection(workflow, role, section));
   return asks(state, (way) => way.by === undefined || way.by.includes("human")).map((way) =>
     askStep(
       "human",

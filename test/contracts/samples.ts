@@ -1,0 +1,64 @@
+import type { Effect, TaskEvent } from "../../src/engine/decision.ts";
+import type { Task } from "../../src/engine/task.ts";
+import type { Artifact, NewTask, Project, SavedDecision, StoredTask } from "../../src/ports/store.ts";
+import { builtIn, drive } from "../engine/drive.ts";
+
+const fresh = drive(builtIn("minimal")).task;
+
+export function sampleProject(name = "coffee"): Project {
+  return {
+    name,
+    path: `/src/${name}`,
+    defaultBranch: "main",
+    poolSize: 2,
+    workflow: "default",
+    harness: "claude",
+    reviewHarness: "codex",
+    branchPrefix: "signalbox",
+    createdAt: 1_000,
+  };
+}
+
+/** For `createTask`: a task with this id, on its own branch unless told otherwise. */
+export function sampleTask(id: string, change: Partial<Task> = {}, rest: Partial<NewTask> = {}) {
+  return (number: number): NewTask => {
+    const task: Task = { ...fresh, project: "coffee", branch: `signalbox/${id}`, ...change, id, number };
+    return {
+      task,
+      document: `# ${id}\n`,
+      events: [sampleEvent("task.created", task)],
+      effects: [],
+      at: 1_000,
+      ...rest,
+    };
+  };
+}
+
+/** A decision about a task as it is stored: it changes what `change` says. */
+export function sampleDecision(
+  { task, revision, isOpen }: StoredTask,
+  change: Partial<Task> = {},
+  rest: Partial<SavedDecision> = {},
+): SavedDecision {
+  return {
+    task: { ...task, ...change },
+    revision,
+    isOpen,
+    events: [sampleEvent("task.moved", change)],
+    effects: [],
+    at: 2_000,
+    ...rest,
+  };
+}
+
+export function sampleEvent(type: TaskEvent["type"], set: Partial<Task> = {}): TaskEvent {
+  return { type, by: "human", data: { note: type }, set };
+}
+
+export function sampleEffect(action: string, delay?: number): Effect {
+  return delay === undefined ? { action, params: {} } : { action, params: {}, delay };
+}
+
+export function sampleArtifact(task: string, section: string): Artifact {
+  return { task, section, text: `${section}!`, hash: "abc", role: "worker", run: "worker#1", commit: "c0ffee", at: 5 };
+}

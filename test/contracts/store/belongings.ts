@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { sampleArtifact, sampleEffect } from "../samples.ts";
+import type { Stage } from "../stage.ts";
+
+export function belongings(stage: Stage): void {
+  describe("what belongs to a task", () => {
+    test("a document is what was saved last, as it was, and empty where there is none", async () => {
+      await stage.create("t1");
+      const text = "## Plan\r\n\tπ ☕ 𝕊 \u0000 \u{10ffff}\n".repeat(500);
+      await stage.store.saveDocument("t1", text);
+      expect(await stage.store.getDocument("t1")).toBe(text);
+      await stage.store.saveDocument("t1", "");
+      expect(await stage.store.getDocument("t1")).toBe("");
+      expect(await stage.store.getDocument("t9")).toBe("");
+      await expect(stage.store.saveDocument("t9", "x")).rejects.toMatchObject({ code: "store.missing" });
+    });
+
+    test("artifacts are kept in the order in which they came, each as it was", async () => {
+      await stage.create("t1");
+      await stage.create("t2");
+      const plans = ["Plan", "Handoff", "Plan"].map((section) => sampleArtifact("t1", section));
+      for (const plan of plans) await stage.store.addArtifact(plan);
+      expect(await stage.store.listArtifacts("t1")).toEqual(plans);
+      expect(await stage.store.listArtifacts("t2")).toEqual([]);
+      await expect(stage.store.addArtifact(sampleArtifact("t9", "Plan"))).rejects.toMatchObject({
+        code: "store.missing",
+      });
+    });
+
+    test("a workflow is kept by its hash, and its text does not change any more", async () => {
+      await stage.store.saveWorkflow({ hash: "h1", name: "default", text: "name: default" });
+      await stage.store.saveWorkflow({ hash: "h1", name: "other", text: "other" });
+      expect(await stage.store.getWorkflow("h1")).toEqual({ hash: "h1", name: "default", text: "name: default" });
+      expect(await stage.store.getWorkflow("h2")).toBeUndefined();
+    });
+
+    test("a deleted task is gone with all that belongs to it; the others are untouched", async () => {
+      for (const id of ["t1", "t2"]) {
+        await stage.create(id, {}, { effects: [sampleEffect("notify")] });
+        await stage.store.addArtifact(sampleArtifact(id, "Plan"));
+      }
+      const [effect] = await stage.store.listEffects("t1");
+      await stage.store.deleteTask("t1");
+      expect(await stage.store.getTask("t1")).toBeUndefined();
+      expect(await stage.store.findTask("coffee#1")).toBeUndefined();
+      expect(await stage.store.getDocument("t1")).toBe("");
+      expect(await stage.store.listEffects("t1")).toEqual([]);
+      expect(await stage.store.listArtifacts("t1")).toEqual([]);
+      expect(await stage.all("t1")).toEqual([]);
+      expect((await stage.all()).map((event) => event.task)).toEqual(["t2"]);
+      expect((await stage.store.dueEffects(9_999, 9)).map((each) => each.task)).toEqual(["t2"]);
+      expect(await stage.store.getDocument("t2")).toBe("# t2\n");
+      expect(await stage.store.listArtifacts("t2")).toHaveLength(1);
+      await expect(stage.store.finishEffect(effect?.id ?? 0, 1)).rejects.toMatchObject({ code: "store.missing" });
+      await expect(stage.store.deleteTask("t1")).rejects.toMatchObject({ code: "store.missing" });
+      await stage.create("t1");
+      expect(await stage.store.listEffects("t1")).toEqual([]);
+      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+    });
+  });
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import type { StoredTask } from "../../../src/ports/store.ts";
+import { sampleArtifact, sampleDecision, sampleEffect, sampleEvent, sampleTask } from "../samples.ts";
+import type { Stage } from "../stage.ts";
+
+export function decisions(stage: Stage): void {
+  describe("decisions", () => {
+    test("status, events, effects, document and artifacts are saved together", async () => {
+      const before = await stage.create("t1");
+      const saved = await stage.store.saveDecision(
+        sampleDecision(
+          before,
+          { status: "working", entry: 4 },
+          {
+            effects: [sampleEffect("spawn_agent"), sampleEffect("notify")],
+            document: "# changed\n",
+            artifacts: [sampleArtifact("t1", "Plan")],
+          },
+        ),
+      );
+      expect(saved).toEqual({
+        ...before,
+        task: { ...before.task, status: "working", entry: 4 },
+        revision: 2,
+        updatedAt: 2_000,
+      });
+      expect(await stage.store.getTask("t1")).toEqual(saved);
+      expect((await stage.all("t1")).map(({ revision, event, at }) => [revision, event.type, at])).toEqual([
+        [1, "task.created", 1_000],
+        [2, "task.moved", 2_000],
+      ]);
+      expect(await stage.store.listEffects("t1")).toMatchObject([
+        { task: "t1", entry: 4, effect: { action: "spawn_agent" }, state: "owed", dueAt: 2_000, tries: 0 },
+        { task: "t1", entry: 4, effect: { action: "notify" } },
+      ]);
+      expect(await stage.store.getDocument("t1")).toBe("# changed\n");
+      expect(await stage.store.listArtifacts("t1")).toEqual([sampleArtifact("t1", "Plan")]);
+    });
+
+    test("of two movers, the second is told of the conflict, and nothing of its decision is saved", async () => {
+      const before = await stage.create("t1");
+      const late = sampleDecision(
+        before,
+        { status: "lost" },
+        {
+          effects: [sampleEffect("merge")],
+          document: "lost",
+          artifacts: [sampleArtifact("t1", "Plan")],
+          dropsOwed: true,
+        },
+      );
+      const first = stage.store.saveDecision(
+        sampleDecision(before, { status: "won" }, { effects: [sampleEffect("notify")] }),
+      );
+      await expect(stage.store.saveDecision(late)).rejects.toMatchObject({
+        code: "store.conflict",
+        retry: "later",
+        message: expect.stringMatching(/t1.*revision 2, not 1/),
+        hint: expect.any(String),
+      });
+      expect(await stage.store.getTask("t1")).toEqual(await first);
+      expect((await stage.store.getTask("t1"))?.task.status).toBe("won");
+      expect(await stage.all()).toHaveLength(2);
+      expect(await stage.owedBy("t1")).toEqual([["notify", "owed"]]);
+      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+      expect(await stage.store.listArtifacts("t1")).toEqual([]);
+    });
+
+    test("of many movers at once, exactly one wins each revision", async () => {
+      const before = await stage.create("t1");
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) => stage.store.saveDecision(sampleDecision(before, { status: `s${i}` }))),
+      );
+      expect(results.map(({ status }) => status).filter((status) => status === "fulfilled")).toHaveLength(1);
+      expect((await stage.store.getTask("t1"))?.revision).toBe(2);
+      expect(await stage.all("t1")).toHaveLength(2);
+    });
+
+    test("a decision about nothing known is refused", async () => {
+      const stranger = sampleDecision({ ...(await stage.create("t1")) }, { id: "t9" });
+      await expect(stage.store.saveDecision(stranger)).rejects.toMatchObject({ code: "store.missing" });
+    });
+
+    test("a decision whose evidence belongs to nobody is refused whole", async () => {
+      const before = await stage.create("t1");
+      const artifacts = [sampleArtifact("t1", "Plan"), sampleArtifact("t9", "Plan")];
+      await expect(stage.store.saveDecision(sampleDecision(before, {}, { artifacts }))).rejects.toMatchObject({
+        code: "store.missing",
+      });
+      expect(await stage.store.getTask("t1")).toEqual(before);
+      expect(await stage.store.listArtifacts("t1")).toEqual([]);
+    });
+
+    test("events added alone change nothing else, and lead to the revision the task has", async () => {
+      const saved = await stage.store.saveDecision(sampleDecision(await stage.create("t1")));
+      await stage.store.addEvents("t1", [sampleEvent("effect.failed"), sampleEvent("task.attended")], 3_000);
+      expect(await stage.store.getTask("t1")).toEqual(saved);
+      expect((await stage.all("t1")).slice(2)).toMatchObject([
+        { revision: 2, at: 3_000, event: { type: "effect.failed" } },
+        { revision: 2, at: 3_000, event: { type: "task.attended" } },
+      ]);
+      await expect(stage.store.addEvents("t9", [], 1)).rejects.toMatchObject({ code: "store.missing" });
+    });
+
+    test("what is given and what is got can be changed without changing what is stored", async () => {
+      const given = sampleTask("t1", { labels: ["hot"] })(1);
+      const created = await stage.store.createTask("coffee", () => given);
+      const spoil = (stored: StoredTask | undefined) => (stored?.task.labels as string[] | undefined)?.push("spoilt");
+      spoil({ ...created, task: given.task });
+      spoil(created);
+      spoil(await stage.store.getTask("t1"));
+      spoil((await stage.store.listTasks({}, { limit: 1 }))[0]);
+      expect((await stage.store.getTask("t1"))?.task.labels).toEqual(["hot"]);
+      const [event] = await stage.all();
+      (event?.event.data as Record<string, unknown>).note = "spoilt";
+      expect((await stage.all())[0]?.event.data).toEqual({ note: "task.created" });
+    });
+
+    test("a write that nobody has waited for yet is not seen", async () => {
+      await stage.create("t1");
+      const written = stage.store.saveDocument("t1", "new");
+      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+      await written;
+      expect(await stage.store.getDocument("t1")).toBe("new");
+    });
+  });
+}

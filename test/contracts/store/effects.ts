@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { sampleDecision, sampleEffect } from "../samples.ts";
+import type { Stage } from "../stage.ts";
+
+export function effects(stage: Stage): void {
+  describe("effects", () => {
+    const due = async (now = 9_999, limit = 100) =>
+      (await stage.store.dueEffects(now, limit)).map(({ task, effect }) => `${task} ${effect.action}`);
+    const first = async (task: string) => (await stage.store.openEffects(task))[0]?.id ?? Number.NaN;
+    const failure = { word: "error", reason: "no net" };
+
+    test("a task's effects come one by one in order, those of different tasks side by side", async () => {
+      await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b"), sampleEffect("c")] });
+      await stage.create("t2", {}, { effects: [sampleEffect("d"), sampleEffect("e")] });
+      expect(await due()).toEqual(["t1 a", "t2 d"]);
+      expect(await due(9_999, 1)).toEqual(["t1 a"]);
+      await stage.store.finishEffect(await first("t1"), 1);
+      expect(await due()).toEqual(["t1 b", "t2 d"]);
+      await stage.store.finishEffect(await first("t2"), 1);
+      await stage.store.finishEffect(await first("t2"), 1);
+      expect(await due()).toEqual(["t1 b"]);
+      expect(await stage.owedBy("t1")).toEqual([
+        ["a", "done"],
+        ["b", "owed"],
+        ["c", "owed"],
+      ]);
+      expect((await stage.store.openEffects("t1")).map(({ effect }) => effect.action)).toEqual(["b", "c"]);
+    });
+
+    test("effects of a later decision wait for those of an earlier one", async () => {
+      const stored = await stage.create("t1", {}, { effects: [sampleEffect("a", 60)] });
+      await stage.store.saveDecision(sampleDecision(stored, {}, { effects: [sampleEffect("b")] }));
+      expect(await due(10_000)).toEqual([]);
+      expect(await due(61_000)).toEqual(["t1 a"]);
+    });
+
+    test("a delay in seconds says when an effect is due, and nextDue says when to look again", async () => {
+      expect(await stage.store.nextDue(0)).toBeUndefined();
+      await stage.create("t1", {}, { effects: [sampleEffect("a", 2.5), sampleEffect("b")] });
+      await stage.create("t2", {}, { effects: [sampleEffect("c", 9)] });
+      expect((await stage.store.listEffects("t1"))[0]?.dueAt).toBe(3_500);
+      expect(await due(3_499)).toEqual([]);
+      expect(await due(3_500)).toEqual(["t1 a"]);
+      expect(await stage.store.nextDue(3_499)).toBe(3_500);
+      expect(await stage.store.nextDue(3_500)).toBe(10_000);
+      expect(await stage.store.nextDue(10_000)).toBeUndefined();
+    });
+
+    test("what is due longest comes first", async () => {
+      await stage.create("t1", {}, { effects: [sampleEffect("a", 5)] });
+      await stage.create("t2", {}, { effects: [sampleEffect("b", 2)] });
+      await stage.create("t3", {}, { effects: [sampleEffect("c", 2)] });
+      expect(await due(9_000)).toEqual(["t2 b", "t3 c", "t1 a"]);
+    });
+
+    test("to finish an effect twice is the same as once", async () => {
+      await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
+      const id = await first("t1");
+      await stage.store.finishEffect(id, 1);
+      const after = await stage.store.listEffects("t1");
+      await stage.store.finishEffect(id, 2);
+      await stage.store.failEffect(id, failure, 5);
+      expect(await stage.store.listEffects("t1")).toEqual(after);
+    });
+
+    test("a failure with a time to try again leaves the effect owed, and is counted", async () => {
+      await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
+      const id = await first("t1");
+      await stage.store.failEffect(id, failure, 4_000);
+      await stage.store.failEffect(id, { word: "time", reason: "slow" }, 5_000);
+      expect((await stage.store.listEffects("t1"))[0]).toMatchObject({
+        state: "owed",
+        tries: 2,
+        dueAt: 5_000,
+        failure: { word: "time", reason: "slow" },
+      });
+      expect(await due(4_999)).toEqual([]);
+      expect(await stage.store.nextDue(4_999)).toBe(5_000);
+      expect(await due(5_000)).toEqual(["t1 a"]);
+    });
+
+    test("a failure without one stops the task's effects until they are retried", async () => {
+      await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
+      await stage.store.failEffect(await first("t1"), failure);
+      expect((await stage.store.openEffects("t1"))[0]).toMatchObject({ state: "failed", tries: 1, failure });
+      expect(await due()).toEqual([]);
+      expect(await stage.store.nextDue(0)).toBeUndefined();
+      expect(await stage.store.retryEffects("t1", 7_000)).toBe(1);
+      expect(await stage.store.retryEffects("t1", 8_000)).toBe(0);
+      expect(await due(6_999)).toEqual([]);
+      expect(await due(7_000)).toEqual(["t1 a"]);
+      expect((await stage.store.openEffects("t1"))[0]).toMatchObject({
+        state: "owed",
+        tries: 1,
+        failure,
+        dueAt: 7_000,
+      });
+    });
+
+    test("a failed effect that works after all is done, and lets the next one go", async () => {
+      await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
+      const id = await first("t1");
+      await stage.store.failEffect(id, failure);
+      await stage.store.finishEffect(id, 1);
+      expect(await due()).toEqual(["t1 b"]);
+    });
+
+    test("a decision can drop what was owed or has failed before, but not its own effects", async () => {
+      const stored = await stage.create("t1", {}, { effects: ["a", "b", "c"].map((action) => sampleEffect(action)) });
+      await stage.create("t2", {}, { effects: [sampleEffect("z")] });
+      await stage.store.finishEffect(await first("t1"), 1);
+      const dropped = await first("t1");
+      await stage.store.failEffect(dropped, failure);
+      await stage.store.saveDecision(sampleDecision(stored, {}, { effects: [sampleEffect("d")], dropsOwed: true }));
+      expect(await stage.owedBy("t1")).toEqual([
+        ["a", "done"],
+        ["b", "dropped"],
+        ["c", "dropped"],
+        ["d", "owed"],
+      ]);
+      expect(await due()).toEqual(["t2 z", "t1 d"]);
+      await stage.store.finishEffect(dropped, 1);
+      expect(await stage.store.retryEffects("t1", 1)).toBe(0);
+      expect((await stage.owedBy("t1"))[1]).toEqual(["b", "dropped"]);
+    });
+
+    test("what nobody owes cannot be finished or fail", async () => {
+      await expect(stage.store.finishEffect(99, 1)).rejects.toMatchObject({ code: "store.missing" });
+      await expect(stage.store.failEffect(99, failure)).rejects.toMatchObject({ code: "store.missing" });
+      expect(await stage.store.retryEffects("t9", 1)).toBe(0);
+      expect(await stage.store.listEffects("t9")).toEqual([]);
+      expect(await stage.store.openEffects("t9")).toEqual([]);
+    });
+  });
+}

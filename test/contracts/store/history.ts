@@ -1,0 +1,142 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createTask } from "../../../src/engine/create.ts";
+import { apply, type Decision } from "../../../src/engine/decision.ts";
+import { stimuli } from "../../../src/engine/explore/stimuli.ts";
+import { factsOf, takeStep, type World, workspaceAfter } from "../../../src/engine/explore/world.ts";
+import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { blankIdentity, type Task } from "../../../src/engine/task.ts";
+import type { Workflow } from "../../../src/engine/workflow.ts";
+import type { Store, StoredEvent, StoredTask } from "../../../src/ports/store.ts";
+import { builtIn } from "../../engine/drive.ts";
+import { sampleDecision, sampleEvent, sampleProject } from "../samples.ts";
+import type { Stage } from "../stage.ts";
+
+export function history(stage: Stage): void {
+  describe("history", () => {
+    test("an event keeps exactly what it set, also what it took away", async () => {
+      const stored = await stage.create("t1");
+      const set: Partial<Task> = {
+        held: undefined,
+        reason: "",
+        results: { a: null, b: [null] },
+        summary: "\u0000taken",
+      };
+      await stage.store.saveDecision(sampleDecision(stored, set));
+      const kept = (await stage.all("t1"))[1]?.event.set ?? {};
+      expect(Object.keys(kept)).toEqual(Object.keys(set));
+      expect(kept).toStrictEqual(set);
+    });
+
+    for (const file of readdirSync(new URL("../../../workflows", import.meta.url))) {
+      const workflow = file.replace(".yml", "");
+      test(`replaying the events of real ${workflow} tasks gives the tasks that are stored`, async () => {
+        for (let seed = 1; seed <= 12; seed++) await live(stage.store, builtIn(workflow), `t${seed}`, seed);
+        const stored = await stage.store.listTasks({}, { limit: 100 });
+        expect(stored).toHaveLength(12);
+        for (const { task, revision } of stored) {
+          const events = await stage.all(task.id);
+          expect(events.reduce((now, { event }) => apply(now, event), {} as Task)).toEqual(task);
+          expect(events.at(-1)?.revision).toBe(revision);
+        }
+      });
+    }
+
+    test("positions grow over all tasks, and a reader that goes on from its last one misses nothing", async () => {
+      const tasks = await Promise.all(["t1", "t2", "t3", "t4"].map((id) => stage.create(id)));
+      const seen: StoredEvent[] = [];
+      let isWriting = true;
+      const reader = (async () => {
+        for (let last = 0; ; ) {
+          const isLast = !isWriting;
+          const page = await stage.store.listEvents({}, last, 7);
+          seen.push(...page);
+          last = page.at(-1)?.position ?? last;
+          if (isLast && page.length === 0) return;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      })();
+      const writer = async (stored: StoredTask) => {
+        let now = stored;
+        for (let i = 0; i < 25; i++) {
+          now = await stage.store.saveDecision(
+            sampleDecision(now, {}, { events: [sampleEvent("task.moved"), sampleEvent("task.held")] }),
+          );
+          if (i % 3 === 0) await stage.store.addEvents(now.task.id, [sampleEvent("task.attended")], i);
+          if (i % 4 === 0) await stage.store.saveDecision(sampleDecision(stored)).catch(() => undefined);
+        }
+      };
+      await Promise.all(tasks.map(writer));
+      isWriting = false;
+      await reader;
+      const positions = seen.map((event) => event.position);
+      expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
+      expect(seen).toEqual(await stage.all());
+      expect(seen).toHaveLength(4 * (1 + 25 * 2 + 9));
+      expect(await stage.store.lastEvent()).toBe(positions.at(-1));
+    });
+
+    test("a position is never given twice, even when the last event is deleted", async () => {
+      await stage.create("t1");
+      await stage.create("t2");
+      const last = await stage.store.lastEvent();
+      await stage.store.deleteTask("t2");
+      await stage.create("t3");
+      expect(await stage.store.lastEvent()).toBeGreaterThan(last);
+      expect((await stage.store.listEvents({}, last, 10)).map((event) => event.task)).toEqual(["t3"]);
+    });
+
+    test("history can be had by task, by project, by both, and in pages", async () => {
+      expect(await stage.store.lastEvent()).toBe(0);
+      await stage.store.addProject(sampleProject("tea"));
+      await stage.create("t1");
+      await stage.create("u1", { project: "tea" });
+      await stage.create("t2");
+      const tasks = async (...query: Parameters<Store["listEvents"]>) =>
+        (await stage.store.listEvents(...query)).map((event) => event.task);
+      expect(await tasks({ project: "coffee" }, 0, 10)).toEqual(["t1", "t2"]);
+      expect(await tasks({ task: "t2" }, 0, 10)).toEqual(["t2"]);
+      expect(await tasks({ task: "t2", project: "tea" }, 0, 10)).toEqual([]);
+      expect(await tasks({ task: "t9" }, 0, 10)).toEqual([]);
+      expect(await tasks({}, 0, 2)).toEqual(["t1", "u1"]);
+      expect(await tasks({}, await stage.store.lastEvent(), 10)).toEqual([]);
+    });
+  });
+}
+
+/** Lets a task live for a while as the engine decides, every decision saved as it is made. */
+async function live(store: Store, workflow: Workflow, id: string, seed: number): Promise<void> {
+  const random = createRandom(seed);
+  let world: World | undefined;
+  let stored = await store.createTask("coffee", (number) => {
+    const start = { sections: {}, workspace: false };
+    const identity = { ...blankIdentity, id, project: "coffee", number, branch: id, summary: "Brew" };
+    const created = granted(createTask(workflow, identity, factsOf({ ...start, task: {} as Task }, {})));
+    world = { ...start, task: created.task, workspace: workspaceAfter(false, created) };
+    return { ...created, document: "", at: seed };
+  });
+  for (let i = 0; i < 40 && world !== undefined; i++) {
+    const steps = stimuli(workflow, world);
+    const step = steps[Math.floor(random.next() * steps.length)];
+    const taken = step && takeStep(workflow, world, step);
+    if (taken === undefined) continue;
+    for (const { task, events, effects } of taken.decisions) {
+      const { revision } = stored;
+      stored = await store.saveDecision({
+        task,
+        revision,
+        isOpen: task.phase !== "over",
+        events,
+        effects,
+        at: seed + i,
+      });
+      expect(stored.task).toEqual(task);
+    }
+    world = taken.world;
+  }
+}
+
+function granted(decision: Decision) {
+  if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+  return decision;
+}
