@@ -508,7 +508,7 @@ describe("workflow simulate", () => {
     expect(short.stdout).toMatch(
       /pending → planning \(.*\)\n +· acquire_workspace\n +· spawn_agent \(worker#1, session\)\n/,
     );
-    expect(short.stdout).toContain("prompt worker: # Task: {summary}\n");
+    expect(short.stdout).toContain("prompt worker: # Task: A task\n");
     expect(short.stdout).toMatch(/^It ended in \S+ after \d+ steps\.$/m);
     expect(whole.stdout).toContain("| Never push. Never ask for --status reviewing; only a reviewer can.\n");
     const { trace, ends, coverage } = json(data);
