@@ -5,29 +5,10 @@ import { explore } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { writeGuard } from "../../src/engine/when.ts";
 import type { Way, Workflow } from "../../src/engine/workflow.ts";
+import { decided, rows } from "../seed-000-table.ts";
 import { builtIn } from "./drive.ts";
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8");
-
-interface Row {
-  readonly pair: string;
-  readonly gate: string;
-  readonly effects: readonly string[];
-}
-
-/** The transition table of seed 000. */
-function rows(): readonly Row[] {
-  const table = fixture("seed-000.md").split("| From | To | Gate | Hooks |")[1]?.split("\n\n")[0] ?? "";
-  return table
-    .split("\n")
-    .filter((line) => line.startsWith("| ") && !line.startsWith("|--"))
-    .map((line) => line.split("|").map((cell) => cell.trim()))
-    .map(([, from = "", to = "", gate = "", hooks = ""]) => ({
-      pair: `${from} → ${to}`,
-      gate: gate === "—" ? "" : gate,
-      effects: hooks === "—" ? [] : hooks.split(",").map((hook) => hook.trim()),
-    }));
-}
 
 /** How a gate reads in the seed's table. */
 function gateText(way: Way): string {
@@ -65,17 +46,6 @@ function nameInSeed({ action, agent, params }: Effect): string {
   if (action === "notify_agent") return `notify_${agent?.role}`;
   return action;
 }
-
-/** Where SPEC 5 says otherwise than the seed's table. */
-const decided: Readonly<Record<string, { readonly more: readonly string[] }>> = {
-  // 14: the crash limit is a way of its own, also from planning; 32: on entering stuck a live worker is given the prompt.
-  "working → stuck": { more: ["notify_worker"] },
-  "agent-review → stuck": { more: ["notify_worker"] },
-  // 26: a person's request for changes opens new rounds.
-  "reviewing → working": { more: ["set_field review_round"] },
-  // Nothing is alive or bound in pending, so cleaning up there is a no-op.
-  "pending → cancelled": { more: ["kill_session", "release_workspace"] },
-};
 
 test("the ways, gates and effects of default are the twenty rows of the seed's table", () => {
   const workflow = builtIn("default");
