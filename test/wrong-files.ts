@@ -2,21 +2,26 @@
 export const wrongFiles: readonly string[] = [
   // Form
   states("a: { next: b }, b: { terminal: true }, a: { next: b }"),
+  states("a: { next: *end }, b: { terminal: true }"),
   `version: 1\nschemas: { s: ${"[".repeat(30)}${"]".repeat(30)} }`,
   plain("transition: []"),
   "version: 1",
   plain("transitions: { from: a, to: b }"),
+  plain("transitions: [{ from: a, to: b, by: [] }]"),
   plain("roles: { worker: { mode: chat } }"),
   plain('transitions: [{ from: a, to: b, gate: { section: "Handoff" } }]'),
+  plain('transitions: [{ from: a, to: b, gate: { section: "## Handoff", fields: ["DONE:"] } }]'),
   plain("roles: { worker: { limits: { attempts: 0 } } }"),
   states("1st: { terminal: true }"),
   // File
   "version: 2\nstates: { a: { next: b }, b: { terminal: true } }",
   states("a: { waits_for: human }"),
+  states("a: { terminal: true }"),
   states("any: { next: b }, b: { terminal: true }"),
   states("start: { next: finsh }, finish: { terminal: true }"),
   plain("initial: b"),
   states("a: { next: b }, b: { terminal: true, next: b }"),
+  plain("exit_monitoring: { rules: [{ status: b, then: a }] }"),
   plain("transitions: [{ from: b, to: a }]"),
   states("a: { outcome: failed, next: b }, b: { terminal: true }"),
   states("a: { waits_for: slot, ask: Merge, next: b }, b: { terminal: true }"),
@@ -24,6 +29,7 @@ export const wrongFiles: readonly string[] = [
   states("a: { waits_for: human, respawn_prompt: p, next: b }, b: { terminal: true }", "prompts: { p: x }"),
   plain("limits: { stall: 5m }"),
   plain("settings: { rounds: { default: 0, min: 1 } }"),
+  plain("settings: { visits: { default: 3 } }"),
   plain("settings: { spec: { default: true } }\npresets: { quick: { spec: 3 } }"),
   plain("schemas: { verdict: { type: object, required: [good] } }"),
   // Runs
@@ -73,9 +79,16 @@ export const wrongFiles: readonly string[] = [
     "transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, prompt: p, result: r }] }]\nprompts: { p: x }\nschemas: { r: {} }",
   ),
   states("a: { do: [increment_review_round], next: b }, b: { terminal: true }"),
+  states(
+    "a: { do: [{ action: spawn_agent, prompt: p, increment: rounds }], next: b }, b: { terminal: true }",
+    "prompts: { p: x }",
+  ),
   // Rules and ways
   states("a: { outcomes: [{ then: b, action: crash }] }, b: { terminal: true }"),
   states("a: { outcomes: [{ then: b, b_after: 2 }] }, b: { terminal: true }"),
+  states(
+    "a: { outcomes: [{ then_when: [{ when: visits < 2, then: a }, { when: visits > 1, then: b }], b_after: 2 }] }, b: { terminal: true }",
+  ),
   states("a: { waits_for: human, outcomes: [{ action: crash, stuk_after: 2 }] }, stuck: { terminal: true }"),
   states("a: { do: [run_tests], outcomes: [{ on: conflict, then: b }] }, b: { terminal: true }"),
   judged("{ result: { good: maybe }, then: b }"),

@@ -121,6 +121,19 @@ test("A run that is over cannot ask for anything.", () => {
   expect(codes(life.request({ kind: "move", to: "b", actor: { role: "reviewer" } }))).toEqual(["run-over"]);
 });
 
+test("Guards are compared with what their fields can be: `visits` is at least 1, and nothing that is counted is negative.", () => {
+  const ways = (one: string, other: string) => () =>
+    begin(`
+states: { a: , b: { terminal: true } }
+transitions: [{ from: a, to: b, when: ${one} }, { from: a, to: b, when: ${other}, hooks: [{ action: increment, field: round }] }]`);
+  expect(ways("visits <= 1", "visits < 1")).not.toThrow();
+  expect(ways("visits <= 1", "visits < 2")).toThrow("open to everyone when visits = 1");
+  for (const field of ["round", "commits", "crash_count"]) {
+    expect(ways(`${field} <= 0`, `${field} < 0`)).not.toThrow();
+    expect(ways(`${field} <= 0`, `${field} < 1`)).toThrow(`open to everyone when ${field} = 0`);
+  }
+});
+
 test("Runs that are not kept end first, then come the hooks in order, then the new state's wait begins.", () => {
   const life = begin(`
 states: { a: { agent: { role: one, prompt: p } }, b: { agent: { role: two, prompt: p } }, c: { terminal: true } }
@@ -229,13 +242,28 @@ prompts: { p: x }`);
   ]);
 });
 
-test("`notify_agent` starts a dead agent, with the respawn prompt of the state and the message.", () => {
+test("The name of a window may use any variable.", () => {
   const life = begin(`
-states: { a: , b: { agent: { role: worker }, respawn_prompt: r }, c: { terminal: true } }
-transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker, message: Hello }] }]
-prompts: { r: x }`);
+states: { a: , b: { agent: { prompt: p, window: "{project}-{status}-{number}" } }, c: { terminal: true } }
+transitions: [{ from: a, to: b }]
+prompts: { p: x }`);
   life.move("b");
-  expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "r", message: "Hello" } }]);
+  expect(life.effects[0]?.agent?.window).toBe("coffee-b-1");
+});
+
+test("`notify_agent` starts a dead agent: with its prompt alone, or with its message and the respawn prompt of the state.", () => {
+  const started = (notice: string) => {
+    const life = begin(`
+states: { a: , b: { agent: { role: worker }, respawn_prompt: r }, c: { terminal: true } }
+transitions: [{ from: a, to: b, hooks: [{ action: notify_agent, role: worker, ${notice} }] }]
+prompts: { r: x, q: x }`);
+    life.move("b");
+    return life.effects;
+  };
+  expect(started("prompt: q")).toMatchObject([{ action: "spawn_agent", agent: { prompt: "q", message: "" } }]);
+  expect(started("message: Hello")).toMatchObject([
+    { action: "spawn_agent", agent: { prompt: "r", message: "Hello" } },
+  ]);
 });
 
 test("Leaving a fan-out stops its children, unless they are all through.", () => {
@@ -360,6 +388,17 @@ transitions: [{ from: a, to: c, by: engine, when: merged == true }]`);
   life.settle();
   life.did("tests");
   expect(life.task.status).toBe("d");
+});
+
+test("The `when` of a rule limits what its `then_when` must cover.", () => {
+  const choices = (when: string) => () =>
+    begin(`
+states:
+  a: { outcomes: [{ ${when} then_when: [{ when: visits < 3, then: b }, { when: visits == 3, then: c }] }] }
+  b: { terminal: true }
+  c: { terminal: true }`);
+  expect(choices("")).toThrow('The choices of "a" leave out visits = 4.');
+  expect(choices("when: visits < 4,")).not.toThrow();
 });
 
 test("`failed` covers every word but `ok`.", () => {
@@ -587,6 +626,34 @@ prompts: { p: x }`;
   expect(whole.actions).toEqual(["kill_session"]);
 });
 
+test("A limit of a state does not count while the task is held or entering; during the work it ends the work with that word.", () => {
+  const text =
+    "states: { a: { do: [run_tests], limits: { time: 5m }, outcomes: [{ on: time, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }";
+  const time = (life: ReturnType<typeof begin>) => ({ kind: "limit", word: "time", entry: life.task.entry }) as const;
+  const [working, held] = [begin(text), begin(text)];
+  expect(decide(working.workflow, working.task, time(working), working.facts())).toMatchObject({ kind: "ignored" });
+  working.settle();
+  working.request(time(working));
+  expect(working.task.status).toBe("c");
+  held.settle();
+  held.did("tests");
+  expect(held.task.held).toMatchObject({ word: "tests" });
+  expect(decide(held.workflow, held.task, time(held), held.facts())).toMatchObject({ kind: "ignored" });
+});
+
+test("A limit of the task that is reached during the work of a state starts that work again on `continue`.", () => {
+  const life = begin(
+    "limits: { cost: 5 }\nstates: { a: { waits_for: slot, do: [run_tests], next: b }, b: { terminal: true } }",
+  );
+  life.settle();
+  life.request({ kind: "continue", actor: engine });
+  life.request({ kind: "limit", word: "cost" });
+  expect(life.task).toMatchObject({ status: "a", held: { word: "cost" } });
+  life.request({ kind: "continue", actor: human });
+  expect(life.task).toMatchObject({ status: "a", phase: "doing", held: undefined });
+  expect(life.actions).toEqual(["run_tests"]);
+});
+
 test("A state without a wait of its own may have a limit on time.", () => {
   const life = begin(`
 states: { a: { limits: { time: 1h } }, b: { terminal: true } }
@@ -734,6 +801,29 @@ test("A section counts only if a role that owns it wrote it.", () => {
   expect(codes(life.move("b"))).toEqual(["gate-author"]);
   life.artifacts = { Review: { role: "reviewer", commit: "" } };
   expect(life.move("b")).toEqual([]);
+});
+
+test("A gate out of a state in which nobody runs accepts any author; a section that gates no way is the worker's.", () => {
+  const by = (role: string, text: string) => {
+    const life = begin(text);
+    life.settle();
+    life.write("## Notes\nDone.");
+    life.artifacts = { Notes: { role, commit: "" } };
+    return life;
+  };
+  const nobody = `states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Notes" } }]`;
+  for (const role of ["worker", "reviewer"]) expect(by(role, nobody).move("b")).toEqual([]);
+  const ungated = `
+states: { a: { agent: { role: reviewer, prompt: p }, outcomes: [{ has_artifact: { section: "## Notes" }, then: b }] }, b: { terminal: true } }
+prompts: { p: x }`;
+  for (const [role, status] of [
+    ["worker", "b"],
+    ["reviewer", "a"],
+  ] as const) {
+    const life = by(role, ungated);
+    life.ended("reviewer", "exit");
+    expect(life.task.status).toBe(status);
+  }
 });
 
 test("With `first_line` the verdict is the first line that is not empty; otherwise the first PASS or FAIL counts.", () => {
@@ -886,6 +976,18 @@ test("A person may put a task under another text of its workflow; where the stat
     runs: { worker: { key: "worker#1" } },
   });
   expect(life.actions).toEqual([]);
+});
+
+test("A task that is put under another text into another state ends what only the old state needed.", () => {
+  const text =
+    "version: 1\nstates: { a: { agent: { prompt: p } }, c: { waits_for: human }, b: { terminal: true } }\nprompts: { p: x }";
+  const { workflow } = loadWorkflow(text, "test.yml");
+  if (workflow === undefined) throw new Error("The new text must load.");
+  const life = begin(session);
+  life.settle();
+  life.take(migrate(life.workflow, workflow, life.task, human, life.facts(), "c"));
+  expect(life.task).toMatchObject({ status: "c", entry: 2, runs: {} });
+  expect(life.actions).toEqual(["kill_agent worker"]);
 });
 
 test("Replaying the events of a decision gives the same task.", () => {
