@@ -68,7 +68,9 @@ export function migrate(
   const stays = canStay(from, state, task, draft);
   const before = from.states[task.status];
   if (!stays && before !== undefined) leave(draft, before);
-  const set = stays ? { runs: draft.runs, sessions: draft.sessions } : arrive(draft, state, { hooks: [] }, facts, true);
+  const set = stays
+    ? { runs: draft.runs, sessions: draft.sessions, visits: atLeastOnce(state, task.visits) }
+    : arrive(draft, state, { hooks: [] }, facts, true);
   const event: TaskEvent = {
     type: "task.migrated",
     by: actor.role,
@@ -122,6 +124,11 @@ function canStay(from: Workflow, state: State, task: Task, draft: Draft): boolea
     wait.kind === "agent" || wait.kind === "human" ? (wait.run?.role ?? "") : wait.kind,
   );
   return was === is && Object.keys(draft.runs).length === Object.keys(task.runs).length;
+}
+
+/** The new version may ask how often the state was entered where the old one did not count. */
+function atLeastOnce(state: State, visits: Task["visits"]): Task["visits"] {
+  return state.countsVisits && visits[state.name] === undefined ? { ...visits, [state.name]: 1 } : visits;
 }
 
 function isOf(workflow: Workflow, name: string): boolean {

@@ -142,3 +142,24 @@ test("the worker's own session is untouched by all this", () => {
   expect(task.request({ kind: "limit", word: "time", entry: task.task.entry - 1 }).kind).toBe("ignored");
   expect(task.task.runs.worker).toBeDefined();
 });
+
+test("names that plain objects know already are no names", () => {
+  const file = (role: string, counter: string, state: string) =>
+    `version: 1\nstates:\n  ${state}: { agent: { role: ${role}, mode: turn, prompt: p }, next: done }\n  ${done}\ntransitions: [{ from: ${state}, to: done, hooks: [{ action: increment, field: ${counter} }] }]\nprompts: { p: Go }`;
+  expect(() => loadText(file("coder", "rounds", "a"))).not.toThrow();
+  expect(() => loadText(file("constructor", "rounds", "a"))).toThrow(/reserved/);
+  expect(() => loadText(file("coder", "constructor", "a"))).toThrow(/name of a counter/);
+  expect(() => loadText(file("coder", "rounds", "constructor"))).toThrow(/no name/);
+});
+
+test("a person who sends work back from the merge opens three new rounds of tests", () => {
+  const way = builtIn("pipeline").states.MERGE_READY?.out.IMPLEMENT?.[0];
+  expect(way?.hooks).toMatchObject([{ name: "set_field", params: { field: "sent_back", value: 0 } }]);
+});
+
+test("a gate in front of a state in which nobody runs needs no producer of its own", () => {
+  const workflow = loadText(
+    `version: 1\nroles: { coder: { mode: session, keep: true, prompt: p } }\nstates:\n  a: { agent: { role: coder }, outcomes: [{ on: ok, then: b }, { action: crash }] }\n  b: { waits_for: human, next: done }\n  ${done}\ntransitions:\n  - { from: a, to: b, by: coder, gate: { section: "## Handoff" } }\n  - { from: b, to: done, gate: { section: "## Notes" }, hooks: [kill_session, release_workspace] }\nprompts: { p: Go }`,
+  );
+  expect(verify(workflow).findings.filter((finding) => finding.code === "gate-without-producer")).toEqual([]);
+});

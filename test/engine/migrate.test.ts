@@ -76,3 +76,10 @@ test("settings that the new version does not take are dropped, and the plan says
   const task = { ...atWork().task, settings: { auto_merge: true, agents: 3 } };
   expect(planMigration(builtIn("default"), pipeline, task).droppedSettings).toEqual(["agents"]);
 });
+
+test("a task that stays has entered its state at least once, also where only the new version counts that", () => {
+  const task = atWork();
+  const counting = loadText(text.replace("- { then: agent-review }", "- { when: visits < 3, then: agent-review }"));
+  const decision = migrate(builtIn("default"), counting, task.task, person, task.facts());
+  expect(decision).toMatchObject({ kind: "stayed", task: { visits: { working: 1 } } });
+});

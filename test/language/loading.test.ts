@@ -213,7 +213,12 @@ describe("an unknown name is an error at the name", () => {
       '"good" is never "maybe". It is one of true, false.',
     ],
     ["a setting in a preset", "fast: true }", "¦fats: true }", 'There is no setting "fats". Did you mean "fast"?'],
-    ["a property of objects in a preset", "fast: true }", "¦constructor: safe }", 'There is no setting "constructor".'],
+    [
+      "a property of objects in a preset",
+      "fast: true }",
+      "¦constructor: safe }",
+      '"constructor" cannot be used as a name. Choose another one.',
+    ],
   ]);
 });
 
@@ -1120,10 +1125,14 @@ describe("a name that means something to JavaScript means nothing here", () => {
     ];
     for (const text of texts) expect(problemsOf(text).map(formatProblem).join("\n")).toContain(name);
   });
-  test("a state may be called constructor", () => {
-    const workflow = load("version: 1\nstates: { constructor: { next: toString }, toString: { terminal: true } }\n");
-    expect(workflow.initial).toEqual(["constructor"]);
-    expect(workflow.ways).toHaveLength(1);
+  test("a state cannot be called constructor", () => {
+    const problems = problemsOf(
+      "version: 1\nstates: { constructor: { next: toString }, toString: { terminal: true } }\n",
+    );
+    expect(problems.map((problem) => problem.message)).toEqual([
+      '"constructor" cannot be used as a name.',
+      '"toString" cannot be used as a name.',
+    ]);
   });
   test("nothing leaks into other objects", () => {
     problemsOf("version: 1\n__proto__: { leaked: true }\nstates: { __proto__: { leaked: true } }\n");

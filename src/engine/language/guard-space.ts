@@ -93,16 +93,15 @@ function samplesOf(
   const near = new Set([...constants.flatMap((constant) => [constant - 1, constant, constant + 1]), 2, 3]);
   return [...new Set(guards.flatMap(namesOf))].map((field) => {
     if (isSwitch(field)) return { field, values: [0, 1] };
-    const least = leastOf(guards.find((guard) => guard.field === field)?.source ?? "setting", constants);
+    const least = leastOf(guards.find((guard) => guard.field === field)?.source ?? "setting");
     return { field, values: [...near].filter((value) => value >= least) };
   });
 }
 
-/** What is counted is never negative, and a task has entered the state it is in. Only settings and `set_field` go below. */
-function leastOf(source: Guard["source"], constants: readonly number[]): number {
+/** What is counted is never negative, and a task has entered the state it is in. Only settings go below. */
+function leastOf(source: Guard["source"]): number {
   if (source === "setting") return Number.NEGATIVE_INFINITY;
-  if (source === "visits") return 1;
-  return source === "counter" && Math.min(...constants) < 0 ? Number.NEGATIVE_INFINITY : 0;
+  return source === "visits" ? 1 : 0;
 }
 
 function namesOf(guard: Guard): readonly string[] {

@@ -99,7 +99,7 @@ function checkParam(context: Context, action: string, key: string, param: Param,
   }
   if (param.type === "prompt") checkPrompt(context, value, path);
   if (param.type === "role") checkRole(context, value, path);
-  if (param.type === "counter" && !/^[a-z][a-z0-9_]*$/.test(value))
+  if (param.type === "counter" && (!/^[a-z][a-z0-9_]*$/.test(value) || value in Object.prototype))
     return wrong("the name of a counter, such as review_round");
   if (param.type === "counter" && (isEngineField(value) || Object.hasOwn(context.settings, value))) {
     const text = `"${value}" is counted by the engine or set by people, and cannot be a counter of the file.`;

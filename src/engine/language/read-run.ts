@@ -122,7 +122,7 @@ export function checkPrompt(context: Context, name: string, path: Path): void {
 }
 
 export function checkRole(context: Context, role: string, path: Path): void {
-  if ((reservedRoles as readonly string[]).includes(role)) {
+  if ((reservedRoles as readonly string[]).includes(role) || role in Object.prototype) {
     context.error(path, `"${role}" is reserved and cannot run an agent.`, "Choose another name for the role.");
   } else if (context.roles !== undefined && !context.roles.includes(role)) {
     context.error(path, `There is no role "${role}".`, didYouMean(role, context.roles));

@@ -108,6 +108,9 @@ function readMap(shape: Extract<Shape, { kind: "map" }>, tree: Tree, path: Path,
     const at = [...path, entry.key];
     if (!names.test(entry.key)) {
       report(at, `"${entry.key}" is no name.`, "Use letters, digits, - and _, beginning with a letter.", true);
+    } else if (entry.key in Object.prototype) {
+      // Names become keys of plain objects, in which these mean something already.
+      report(at, `"${entry.key}" cannot be used as a name.`, "Choose another one.", true);
     }
     read[entry.key] = readShape(shape.of, entry.value, at, report);
   }

@@ -89,7 +89,9 @@ export function checkWaits(graph: Graph): readonly Finding[] {
     const state = stateAt(graph, edge.to);
     const watches = state?.wait.kind === "open" && state.rules.some(({ does }) => does.kind !== "mark_dead");
     const isAlone = Object.keys(graph.nodes[edge.to]?.world.task.runs ?? {}).length === 0;
-    if (edge.cause === "" || edge.driver === "human" || !watches || !isAlone) continue;
+    // Its limit may still take it on.
+    const isTimed = state?.limits.time !== undefined || state?.limits.cost !== undefined;
+    if (edge.cause === "" || edge.driver === "human" || !watches || !isAlone || isTimed) continue;
     tell("silent-wait", state.name, exampleOf(graph, "silent-wait", edge.from, [number]));
   }
   return findings;

@@ -1,5 +1,5 @@
-import { defaultNames } from "../default-names.ts";
 import type { Graph } from "../explore/graph.ts";
+import { ownsSection } from "../ownership.ts";
 import type { Way } from "../workflow.ts";
 import { exampleOf } from "./example.ts";
 import type { Finding } from "./finding.ts";
@@ -24,10 +24,8 @@ function producerFinding(
   roles: ReadonlySet<string>,
   node: number,
 ): readonly Finding[] {
-  const named = graph.workflow.owners[section] ?? [];
-  // What nobody else owns is the worker's.
-  const owners = named.length > 0 ? named : [defaultNames.roles.task];
-  if (owners.some((owner) => owner === "human" || roles.has(owner))) return [];
+  if (["human", ...roles].some((role) => ownsSection(graph.workflow, role, section))) return [];
+  const owners = graph.workflow.owners[section] ?? [];
   const who = `only ${owners.join(" or ")} can write it, who never runs there`;
   return [
     {
