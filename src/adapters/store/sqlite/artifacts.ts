@@ -1,31 +1,35 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Artifact, Store } from "../../../ports/store.ts";
-import type { Write } from "./writer.ts";
+import { taskMissing } from "../faults.ts";
+import type { Read, Write } from "./writer.ts";
 
 /** Evidence that passed a gate. `add` belongs to the transaction of its caller. */
-export interface Artifacts extends Pick<Store, "addArtifact" | "listArtifacts"> {
+interface Artifacts extends Pick<Store, "addArtifact" | "listArtifacts"> {
   add(artifact: Artifact): void;
 }
 
-export function createArtifacts(database: DatabaseSync, write: Write): Artifacts {
+export function createArtifacts(database: DatabaseSync, read: Read, write: Write): Artifacts {
   const insert = database.prepare(
-    "insert into artifact (task, section, text, hash, role, run, commit_id, at) values (?, ?, ?, ?, ?, ?, ?, ?)",
+    `insert into artifact (task, section, text, hash, role, run, commit_id, at)
+     select position, ?, ?, ?, ?, ?, ?, ? from task where id = ?`,
   );
-  const byTask = database.prepare("select * from artifact where task = ? order by id");
-  const add = (each: Artifact) => {
-    insert.run(each.task, each.section, each.text, each.hash, each.role, each.run, each.commit, each.at);
+  const byTask = database.prepare(
+    "select * from artifact where task = (select position from task where id = ?) order by id",
+  );
+  const add = ({ task, section, text, hash, role, run, commit, at }: Artifact) => {
+    if (insert.run(section, text, hash, role, run, commit, at, task).changes === 0) throw taskMissing(task);
   };
   return {
     add,
     addArtifact: (artifact) => write(() => add(artifact)),
-    listArtifacts: async (task) => byTask.all(task).map(read),
+    listArtifacts: (task) => read(() => byTask.all(task).map((row) => toArtifact(task, row))),
   };
 }
 
-function read(row: Record<string, unknown>): Artifact {
-  const { task, section, text, hash, role, run, commit_id: commit, at } = row;
+function toArtifact(task: string, row: Record<string, unknown>): Artifact {
+  const { section, text, hash, role, run, commit_id: commit, at } = row;
   return {
-    task: String(task),
+    task,
     section: String(section),
     text: String(text),
     hash: String(hash),

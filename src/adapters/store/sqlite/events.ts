@@ -1,58 +1,53 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { TaskEvent } from "../../../engine/decision.ts";
 import type { Store, StoredEvent } from "../../../ports/store.ts";
+import { readChanges, writeChanges } from "../changes.ts";
+import type { Read } from "./writer.ts";
 
 /** The history. `add` belongs to the transaction of its caller. */
 export interface Events extends Pick<Store, "listEvents" | "lastEvent"> {
-  add(task: string, project: string, revision: number, events: readonly TaskEvent[], at: number): void;
+  add(position: number, project: string, revision: number, events: readonly TaskEvent[], at: number): void;
 }
 
-export function createEvents(database: DatabaseSync): Events {
+export function createEvents(database: DatabaseSync, read: Read): Events {
   const insert = database.prepare(
     "insert into event (task, project, revision, type, actor, data, changes, at) values (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const last = database.prepare("select coalesce(max(position), 0) as last from event");
+  const select = (...conditions: readonly string[]) =>
+    database.prepare(
+      `select event.*, (select task.id from task where task.position = event.task) as task_id
+       from event where ${["event.position > ?", ...conditions].join(" and ")} order by event.position limit ?`,
+    );
+  const ofTask = "event.task = (select position from task where id = ?)";
   const statements = {
-    all: database.prepare("select * from event where position > ? order by position limit ?"),
-    project: database.prepare("select * from event where position > ? and project = ? order by position limit ?"),
-    task: database.prepare("select * from event where position > ? and task = ? order by position limit ?"),
+    all: select(),
+    project: select("event.project = ?"),
+    task: select(ofTask),
+    both: select(ofTask, "event.project = ?"),
   };
 
   return {
-    add: (task, project, revision, events, at) => {
+    add: (position, project, revision, events, at) => {
       for (const { type, by, data, set } of events) {
-        insert.run(task, project, revision, type, by, JSON.stringify(data), writeChanges(set), at);
+        insert.run(position, project, revision, type, by, JSON.stringify(data), writeChanges(set), at);
       }
     },
-    listEvents: async ({ task, project }, after, limit) => {
-      const kind = task !== undefined ? "task" : project !== undefined ? "project" : "all";
-      const value = task ?? project;
-      const values: SQLInputValue[] = value === undefined ? [after, limit] : [after, value, limit];
-      return statements[kind].all(...values).map(read);
-    },
-    lastEvent: async () => Number(last.get()?.last),
+    listEvents: ({ task, project }, after, limit) =>
+      read(() => {
+        const values: SQLInputValue[] = [task, project].filter((value) => value !== undefined);
+        const kind =
+          values.length === 2 ? "both" : task !== undefined ? "task" : project !== undefined ? "project" : "all";
+        return statements[kind].all(after, ...values, limit).map(toEvent);
+      }),
+    lastEvent: () => read(() => Number(last.get()?.last)),
   };
 }
 
-// JSON has no `undefined`, but an event can take something away.
-const taken = "\u0000taken";
-
-function writeChanges(set: TaskEvent["set"]): string {
-  return JSON.stringify(
-    Object.fromEntries(Object.entries(set).map(([key, value]) => [key, value === undefined ? taken : value])),
-  );
-}
-
-function readChanges(text: string): TaskEvent["set"] {
-  const set = JSON.parse(text) as Record<string, unknown>;
-  for (const key of Object.keys(set)) if (set[key] === taken) set[key] = undefined;
-  return set as TaskEvent["set"];
-}
-
-function read(row: Record<string, unknown>): StoredEvent {
+function toEvent(row: Record<string, unknown>): StoredEvent {
   return {
     position: Number(row.position),
-    task: String(row.task),
+    task: String(row.task_id),
     project: String(row.project),
     revision: Number(row.revision),
     event: {

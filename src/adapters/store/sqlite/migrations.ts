@@ -1,12 +1,17 @@
 /**
  * The database's versions, one script each. A script that has been released is never changed: databases out there have run
  * it. Times are milliseconds, JSON is text.
+ *
+ * A transition costs its fsync and, after that, the pages it writes. So what belongs to a task points at the task's
+ * position, not at its id: positions of tasks that are alive together are near each other, and so are their index entries.
  */
 export const migrations: readonly string[] = [
   `
 create table project (
   name text primary key,
-  data text not null
+  data text not null,
+  -- Counts on when a task is deleted: a number never names another task.
+  last_number integer not null
 ) strict;
 
 create table task (
@@ -19,26 +24,26 @@ create table task (
   parent text not null,
   is_open integer not null,
   revision integer not null,
-  data text not null,
   created_at integer not null,
   updated_at integer not null,
+  data text not null,
   unique (project, number)
 ) strict;
 create index task_by_project on task (project, position);
-create index task_by_status on task (project, status, position);
-create index open_task on task (position) where is_open = 1;
+create index task_by_status on task (status, position, project);
 create index task_by_parent on task (parent, position) where parent <> '';
+create index open_task on task (position, project) where is_open = 1;
 -- A branch belongs to one open task; what ended may have had it before.
-create unique index open_branch on task (project, branch) where is_open = 1 and branch <> '';
+create unique index open_branch on task (branch, project) where is_open = 1 and branch <> '';
 
 create table document (
-  task text primary key references task (id) on delete cascade,
+  task integer primary key references task (position) on delete cascade,
   text text not null
 ) strict;
 
 create table event (
   position integer primary key autoincrement,
-  task text not null,
+  task integer not null references task (position) on delete cascade,
   project text not null,
   revision integer not null,
   type text not null,
@@ -52,7 +57,7 @@ create index event_by_project on event (project, position);
 
 create table effect (
   id integer primary key autoincrement,
-  task text not null references task (id) on delete cascade,
+  task integer not null references task (position) on delete cascade,
   entry integer not null,
   effect text not null,
   state text not null,
@@ -72,7 +77,7 @@ create table workflow (
 
 create table artifact (
   id integer primary key autoincrement,
-  task text not null references task (id) on delete cascade,
+  task integer not null references task (position) on delete cascade,
   section text not null,
   text text not null,
   hash text not null,

@@ -1,172 +1,116 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { TaskEvent } from "../../../engine/decision.ts";
+import type { DatabaseSync } from "node:sqlite";
 import type { Task } from "../../../engine/task.ts";
-import { Fault } from "../../../fault.ts";
-import type { Store, StoredTask, TaskFilter } from "../../../ports/store.ts";
-import type { Artifacts } from "./artifacts.ts";
+import type { Artifact, Store, StoredTask } from "../../../ports/store.ts";
+import { branchTaken, conflict, projectMissing, taskExists, taskMissing } from "../faults.ts";
 import type { Effects } from "./effects.ts";
 import type { Events } from "./events.ts";
-import type { Write } from "./writer.ts";
+import type { Read, Write } from "./writer.ts";
 
-type Tasks = Pick<
-  Store,
-  | "createTask"
-  | "getTask"
-  | "findTask"
-  | "listTasks"
-  | "saveDecision"
-  | "addEvents"
-  | "saveDocument"
-  | "getDocument"
-  | "deleteTask"
->;
+type Tasks = Pick<Store, "createTask" | "saveDecision" | "addEvents" | "saveDocument" | "getDocument" | "deleteTask">;
+
+/** What is saved together with a task, in its transaction. */
+interface Belongings {
+  readonly addEvents: Events["add"];
+  readonly addEffects: Effects["add"];
+  readonly dropEffects: Effects["drop"];
+  readonly addArtifact: (artifact: Artifact) => void;
+}
 
 export function createTasks(
   database: DatabaseSync,
+  read: Read,
   write: Write,
-  { events, effects, artifacts }: { events: Events; effects: Effects; artifacts: Artifacts },
+  { addEvents, addEffects, dropEffects, addArtifact }: Belongings,
 ): Tasks {
-  const nextNumber = database.prepare("select coalesce(max(number), 0) + 1 as next from task where project = ?");
+  const nextNumber = database.prepare(
+    "update project set last_number = last_number + 1 where name = ? returning last_number",
+  );
   const insert = database.prepare(
-    `insert into task (id, project, number, branch, status, parent, is_open, revision, data, created_at, updated_at)
+    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, data)
      values (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?)`,
   );
-  const selectById = database.prepare("select * from task where id = ?");
-  const selectByNumber = database.prepare("select * from task where project = ? and number = ?");
-  const selectByBranch = database.prepare(
-    "select * from task where is_open = 1 and branch = ? and (?2 = '' or project = ?2) limit 2",
+  const byId = database.prepare(
+    "select position, project, branch, status, parent, is_open, revision, created_at from task where id = ?",
   );
-  const update = database.prepare(
-    `update task set branch = ?, status = ?, parent = ?, is_open = ?, revision = revision + 1, data = ?, updated_at = ?
-     where id = ? and revision = ?`,
+  const byBranch = database.prepare(
+    "select id from task where branch = ? and branch <> '' and is_open = 1 and project = ? and id <> ?",
   );
+  const change = (columns: string) =>
+    database.prepare(`update task set ${columns} revision = ?, updated_at = ?, data = ? where position = ?`);
+  // SQLite writes the index of every column that is set, changed or not.
+  const changeNothing = change("");
+  const changeStatus = change("status = ?,");
+  const changeAll = change("status = ?, branch = ?, parent = ?, is_open = ?,");
   const putDocument = database.prepare(
     "insert into document (task, text) values (?, ?) on conflict do update set text = excluded.text",
   );
-  const getDocument = database.prepare("select text from document where task = ?");
+  const getDocument = database.prepare(
+    "select text from document where task = (select position from task where id = ?)",
+  );
   const remove = database.prepare("delete from task where id = ?");
-  const removeEvents = database.prepare("delete from event where task = ?");
-  const projectExists = database.prepare("select 1 from project where name = ?");
-  const get = (id: string) => read(selectById.get(id));
+
   const must = (id: string) => {
-    const task = get(id);
-    if (task === undefined)
-      throw new Fault("store.missing", `There is no task ${id}.`, { hint: "List them with signalbox task list." });
-    return task;
+    const row = byId.get(id);
+    if (row === undefined) throw taskMissing(id);
+    return row;
+  };
+  const claimBranch = ({ id, branch }: Task, project: string) => {
+    const other = byBranch.get(branch, project, id);
+    if (other !== undefined) throw branchTaken(branch, String(other.id));
   };
 
   return {
     createTask: (project, decide) =>
       write(() => {
-        if (projectExists.get(project) === undefined)
-          throw new Fault("store.missing", `There is no project "${project}".`);
-        const { task, document, events: happened, effects: owed, at } = decide(Number(nextNumber.get(project)?.next));
-        if (get(task.id) !== undefined) throw new Fault("store.exists", `There is already a task ${task.id}.`);
-        const [other] = selectByBranch.all(task.branch, project);
-        if (task.branch !== "" && other !== undefined) throw branchTaken(task.branch, String(other.id));
-        insert.run(task.id, project, task.number, task.branch, task.status, task.parent, JSON.stringify(task), at, at);
-        putDocument.run(task.id, document);
-        events.add(task.id, project, 1, happened, at);
-        effects.add(task.id, task.entry, owed, at);
-        return must(task.id);
+        const number = nextNumber.get(project)?.last_number;
+        if (number === undefined) throw projectMissing(project);
+        const { task, document, events, effects, at } = decide(Number(number));
+        const { id, branch, status, parent } = task;
+        if (byId.get(id) !== undefined) throw taskExists(id);
+        claimBranch(task, project);
+        const data = JSON.stringify(task);
+        const { lastInsertRowid } = insert.run(id, project, task.number, branch, status, parent, at, at, data);
+        const order = Number(lastInsertRowid);
+        putDocument.run(order, document);
+        addEvents(order, project, 1, events, at);
+        addEffects(order, task.entry, effects, at);
+        return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order };
       }),
-    getTask: async (id) => get(id),
-    findTask: async (reference, project = "") => {
-      const byId = get(reference);
-      if (byId !== undefined) return byId;
-      const [, named = "", number = ""] = /^(.*)#(\d+)$/.exec(reference) ?? [];
-      if (number !== "") return read(selectByNumber.get(named === "" ? project : named, Number(number)));
-      const found = selectByBranch.all(reference, project);
-      return found.length === 1 ? read(found[0]) : undefined;
-    },
-    listTasks: async (filter, { before = Number.MAX_SAFE_INTEGER, limit }) => {
-      const { clause, values } = where(filter);
-      const statement = database.prepare(
-        `select * from task where position < ? ${clause} order by position desc limit ?`,
-      );
-      return statement.all(before, ...values, limit).flatMap((row) => read(row) ?? []);
-    },
-    saveDecision: ({
-      task,
-      revision,
-      isOpen,
-      events: happened,
-      effects: owed,
-      at,
-      document,
-      artifacts: accepted = [],
-      dropsOwed = false,
-    }) =>
+    saveDecision: ({ task, revision, isOpen, events, effects, at, document, artifacts = [], dropsOwed }) =>
+      write((): StoredTask => {
+        const before = must(task.id);
+        if (before.revision !== revision) throw conflict(task.id, revision, Number(before.revision));
+        const order = Number(before.position);
+        const project = String(before.project);
+        const { status, branch, parent } = task;
+        const values = [revision + 1, at, JSON.stringify(task), order] as const;
+        const open = isOpen ? 1 : 0;
+        if (before.branch !== branch || before.parent !== parent || before.is_open !== open) {
+          if (isOpen) claimBranch(task, project);
+          changeAll.run(status, branch, parent, open, ...values);
+        } else if (before.status !== status) {
+          changeStatus.run(status, ...values);
+        } else {
+          changeNothing.run(...values);
+        }
+        addEvents(order, project, revision + 1, events, at);
+        if (dropsOwed) dropEffects(order);
+        addEffects(order, task.entry, effects, at);
+        if (document !== undefined) putDocument.run(order, document);
+        for (const artifact of artifacts) addArtifact(artifact);
+        const createdAt = Number(before.created_at);
+        return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order };
+      }),
+    addEvents: (id, events, at) =>
       write(() => {
-        const changed = update.run(
-          task.branch,
-          task.status,
-          task.parent,
-          isOpen ? 1 : 0,
-          JSON.stringify(task),
-          at,
-          task.id,
-          revision,
-        );
-        if (changed.changes === 0) throw conflict(task.id, revision, must(task.id).revision);
-        events.add(task.id, task.project, revision + 1, happened, at);
-        if (dropsOwed) effects.drop(task.id);
-        effects.add(task.id, task.entry, owed, at);
-        if (document !== undefined) putDocument.run(task.id, document);
-        for (const artifact of accepted) artifacts.add(artifact);
-        return must(task.id);
+        const { position, project, revision } = must(id);
+        addEvents(Number(position), String(project), Number(revision), events, at);
       }),
-    addEvents: (id, happened: readonly TaskEvent[], at) =>
-      write(() => {
-        const { task, revision } = must(id);
-        events.add(id, task.project, revision, happened, at);
-      }),
-    saveDocument: (id, text) =>
-      write(() => {
-        must(id);
-        putDocument.run(id, text);
-      }),
-    getDocument: async (id) => String(getDocument.get(id)?.text ?? ""),
+    saveDocument: (id, text) => write(() => void putDocument.run(Number(must(id).position), text)),
+    getDocument: (id) => read(() => String(getDocument.get(id)?.text ?? "")),
     deleteTask: (id) =>
       write(() => {
-        must(id);
-        remove.run(id);
-        removeEvents.run(id);
+        if (remove.run(id).changes === 0) throw taskMissing(id);
       }),
   };
-}
-
-function read(row: Record<string, unknown> | undefined): StoredTask | undefined {
-  if (row === undefined) return undefined;
-  return {
-    task: JSON.parse(String(row.data)) as Task,
-    revision: Number(row.revision),
-    isOpen: row.is_open === 1,
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-    order: Number(row.position),
-  };
-}
-
-/** Only the words below become SQL; values are always bound. */
-function where(filter: TaskFilter): { clause: string; values: readonly SQLInputValue[] } {
-  const parts: [string, SQLInputValue][] = [];
-  if (filter.project !== undefined) parts.push(["project = ?", filter.project]);
-  if (filter.status !== undefined) parts.push(["status = ?", filter.status]);
-  if (filter.parent !== undefined) parts.push(["parent = ?", filter.parent]);
-  if (filter.isOpen !== undefined) parts.push([filter.isOpen ? "is_open = 1 and 1 = ?" : "is_open = 0 and 1 = ?", 1]);
-  return { clause: parts.map(([condition]) => `and ${condition}`).join(" "), values: parts.map(([, value]) => value) };
-}
-
-function conflict(id: string, revision: number, now: number): Fault {
-  return new Fault("store.conflict", `Somebody else changed task ${id} first (revision ${now}, not ${revision}).`, {
-    retry: "later",
-    hint: "Look at the task again, then decide.",
-  });
-}
-
-function branchTaken(branch: string, id: string): Fault {
-  return new Fault("store.exists", `Task ${id} already has the branch "${branch}".`, {
-    hint: `Continue it with signalbox task show ${id}, or choose another branch.`,
-  });
 }

@@ -1,0 +1,154 @@
+import type { Effect, TaskEvent } from "../../../engine/decision.ts";
+import type { Failure, StoredEffect } from "../../../ports/store.ts";
+import { writeChanges } from "../changes.ts";
+import { dueAt } from "../due-at.ts";
+import { taskMissing } from "../faults.ts";
+
+/** Runs something at once and in one piece: nothing else happens between its beginning and its end. */
+export type Run = <T>(run: () => T) => Promise<T>;
+
+/** Everything the store remembers. Nested data is JSON. */
+export interface Tables {
+  readonly projects: Map<string, ProjectRow>;
+  /** By hash. */
+  readonly workflows: Map<string, { readonly name: string; readonly text: string }>;
+  /** By id, the oldest first. */
+  readonly tasks: Map<string, TaskRow>;
+  /** The oldest first. */
+  events: EventRow[];
+  readonly effects: Map<number, EffectRow>;
+  /** The tasks that have open effects, with these in order. */
+  readonly open: Map<TaskRow, readonly EffectRow[]>;
+  /** The last number given of each kind; none is given twice. */
+  readonly last: { task: number; event: number; effect: number };
+}
+
+export interface ProjectRow {
+  data: string;
+  lastNumber: number;
+}
+
+export interface TaskRow {
+  readonly id: string;
+  readonly project: string;
+  readonly number: number;
+  readonly order: number;
+  readonly createdAt: number;
+  readonly effects: EffectRow[];
+  readonly artifacts: string[];
+  branch: string;
+  status: string;
+  parent: string;
+  isOpen: boolean;
+  revision: number;
+  updatedAt: number;
+  data: string;
+  document: string;
+}
+
+export interface EventRow {
+  readonly position: number;
+  readonly task: string;
+  readonly project: string;
+  readonly revision: number;
+  readonly type: TaskEvent["type"];
+  readonly by: string;
+  readonly data: string;
+  readonly changes: string;
+  readonly at: number;
+}
+
+export interface EffectRow {
+  readonly id: number;
+  readonly task: TaskRow;
+  readonly entry: number;
+  readonly effect: string;
+  state: StoredEffect["state"];
+  dueAt: number;
+  tries: number;
+  failure: Failure | undefined;
+}
+
+export function createTables(): Tables {
+  return {
+    projects: new Map(),
+    workflows: new Map(),
+    tasks: new Map(),
+    events: [],
+    effects: new Map(),
+    open: new Map(),
+    last: { task: 0, event: 0, effect: 0 },
+  };
+}
+
+export function mustHaveTask(tables: Tables, id: string): TaskRow {
+  const row = tables.tasks.get(id);
+  if (row === undefined) throw taskMissing(id);
+  return row;
+}
+
+/** The rows for new events and effects. They change nothing yet, because text that cannot be written must leave no trace. */
+export function prepareEvents(
+  tables: Tables,
+  task: TaskRow,
+  revision: number,
+  events: readonly TaskEvent[],
+  at: number,
+): readonly EventRow[] {
+  const { id, project } = task;
+  return events.map(({ type, by, data, set }, index) => {
+    const position = tables.last.event + 1 + index;
+    const texts = { data: JSON.stringify(data), changes: writeChanges(set) };
+    return { position, task: id, project, revision, type, by, ...texts, at };
+  });
+}
+
+export function prepareEffects(
+  tables: Tables,
+  task: TaskRow,
+  entry: number,
+  effects: readonly Effect[],
+  at: number,
+): readonly EffectRow[] {
+  return effects.map((effect, index) => ({
+    id: tables.last.effect + 1 + index,
+    task,
+    entry,
+    effect: JSON.stringify(effect),
+    state: "owed",
+    dueAt: dueAt(effect, at),
+    tries: 0,
+    failure: undefined,
+  }));
+}
+
+export function keep(tables: Tables, task: TaskRow, events: readonly EventRow[], effects: readonly EffectRow[]): void {
+  tables.events.push(...events);
+  tables.last.event += events.length;
+  for (const effect of effects) tables.effects.set(effect.id, effect);
+  tables.last.effect += effects.length;
+  task.effects.push(...effects);
+  noteOpen(tables, task);
+}
+
+/** To be called whenever effects of a task have changed. */
+export function noteOpen(tables: Tables, task: TaskRow): void {
+  const open = task.effects.filter(isOpen);
+  if (open.length === 0) tables.open.delete(task);
+  else tables.open.set(task, open);
+}
+
+export function isOpen({ state }: EffectRow): boolean {
+  return state === "owed" || state === "failed";
+}
+
+/** Forgets a task and all that belongs to it. */
+export function removeTasks(tables: Tables, rows: readonly TaskRow[]): void {
+  const ids = new Set(rows.map((row) => row.id));
+  tables.events = tables.events.filter((event) => !ids.has(event.task));
+  for (const row of rows) {
+    for (const effect of row.effects) tables.effects.delete(effect.id);
+    tables.open.delete(row);
+    tables.tasks.delete(row.id);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Task } from "../../../engine/task.ts";
+import type { Store, StoredTask } from "../../../ports/store.ts";
+import { branchTaken, conflict, projectMissing, taskExists } from "../faults.ts";
+import {
+  isOpen as isOpenEffect,
+  keep,
+  mustHaveTask,
+  prepareEffects,
+  prepareEvents,
+  type Run,
+  removeTasks,
+  type Tables,
+  type TaskRow,
+} from "./tables.ts";
+
+type Tasks = Pick<Store, "createTask" | "saveDecision" | "saveDocument" | "getDocument" | "deleteTask">;
+
+export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
+  const { tasks, projects } = tables;
+  const claimBranch = ({ id, branch }: Task, project: string) => {
+    if (branch === "") return;
+    for (const row of tasks.values()) {
+      const isSame = row.isOpen && row.branch === branch && row.project === project && row.id !== id;
+      if (isSame) throw branchTaken(branch, row.id);
+    }
+  };
+
+  return {
+    createTask: (project, decide) =>
+      write(() => {
+        const home = projects.get(project);
+        if (home === undefined) throw projectMissing(project);
+        const { task, document, events, effects, at } = decide(home.lastNumber + 1);
+        if (tasks.has(task.id)) throw taskExists(task.id);
+        claimBranch(task, project);
+        const { id, number, branch, status, parent } = task;
+        const row: TaskRow = {
+          ...{ id, project, number, branch, status, parent, isOpen: true, revision: 1, data: JSON.stringify(task) },
+          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, document, effects: [], artifacts: [] },
+        };
+        const happened = prepareEvents(tables, row, 1, events, at);
+        const owed = prepareEffects(tables, row, task.entry, effects, at);
+        home.lastNumber++;
+        tables.last.task++;
+        tasks.set(id, row);
+        keep(tables, row, happened, owed);
+        return stored(row, task);
+      }),
+    saveDecision: ({ task, revision, isOpen, events, effects, at, document, artifacts = [], dropsOwed }) =>
+      write(() => {
+        const row = mustHaveTask(tables, task.id);
+        if (row.revision !== revision) throw conflict(task.id, revision, row.revision);
+        const { branch, status, parent } = task;
+        if (isOpen && (row.branch !== branch || !row.isOpen)) claimBranch(task, row.project);
+        const happened = prepareEvents(tables, row, revision + 1, events, at);
+        const owed = prepareEffects(tables, row, task.entry, effects, at);
+        const evidence = artifacts.map((each) => [mustHaveTask(tables, each.task), JSON.stringify(each)] as const);
+        const data = JSON.stringify(task);
+        Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, data });
+        if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
+        if (document !== undefined) row.document = document;
+        for (const [owner, text] of evidence) owner.artifacts.push(text);
+        keep(tables, row, happened, owed);
+        return stored(row, task);
+      }),
+    saveDocument: (id, text) =>
+      write(() => {
+        mustHaveTask(tables, id).document = text;
+      }),
+    getDocument: (id) => read(() => tasks.get(id)?.document ?? ""),
+    deleteTask: (id) => write(() => removeTasks(tables, [mustHaveTask(tables, id)])),
+  };
+}
+
+function stored({ revision, isOpen, createdAt, updatedAt, order }: TaskRow, task: Task): StoredTask {
+  return { task: structuredClone(task), revision, isOpen, createdAt, updatedAt, order };
+}

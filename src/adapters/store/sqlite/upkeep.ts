@@ -1,0 +1,58 @@
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { backup, type DatabaseSync } from "node:sqlite";
+import { Fault } from "../../../fault.ts";
+import type { Store } from "../../../ports/store.ts";
+import { toFault } from "./store-fault.ts";
+
+/** What is done to the file as a whole. */
+export function createUpkeep(
+  database: DatabaseSync,
+  path: string,
+  flush: () => void,
+): Pick<Store, "check" | "backup" | "close"> {
+  let backups: Promise<unknown> = Promise.resolve();
+  return {
+    check: async () => {
+      try {
+        const rows = database.prepare("pragma integrity_check").all();
+        const damage = rows.map((row) => String(row.integrity_check)).filter((line) => line !== "ok");
+        const loose = database.prepare("pragma foreign_key_check").all();
+        return [...damage, ...loose.map((row) => `A row of ${String(row.table)} belongs to nothing.`)];
+      } catch (error) {
+        const fault = toFault(error, path);
+        if (fault instanceof Fault && fault.code === "store.corrupt") return [fault.message];
+        throw fault;
+      }
+    },
+    backup: (target) => {
+      const made = backups.then(() => publish(database, target));
+      backups = made.catch(() => undefined);
+      return made;
+    },
+    close: async () => {
+      flush();
+      await backups;
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Half a copy never has the name of a whole one. */
+async function publish(database: DatabaseSync, target: string): Promise<void> {
+  const part = `${target}.part`;
+  try {
+    await rm(part, { force: true });
+    await backup(database, part);
+    await rename(part, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined);
+    throw toFault(error, target);
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  await folder.sync().finally(() => folder.close());
+}
