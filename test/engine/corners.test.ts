@@ -149,7 +149,7 @@ test("names that plain objects know already are no names", () => {
   expect(() => loadText(file("coder", "rounds", "a"))).not.toThrow();
   expect(() => loadText(file("constructor", "rounds", "a"))).toThrow(/reserved/);
   expect(() => loadText(file("coder", "constructor", "a"))).toThrow(/name of a counter/);
-  expect(() => loadText(file("coder", "rounds", "constructor"))).toThrow(/no name/);
+  expect(() => loadText(file("coder", "rounds", "constructor"))).toThrow(/cannot be used as a name/);
 });
 
 test("a person who sends work back from the merge opens three new rounds of tests", () => {
