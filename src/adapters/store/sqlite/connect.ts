@@ -11,7 +11,6 @@ export function connect(path: string): DatabaseSync {
     database.exec("pragma journal_mode = wal");
     // NORMAL would lose acknowledged transitions with the power; the setting belongs to the connection, not to the file.
     database.exec("pragma synchronous = full");
-    database.exec("pragma wal_autocheckpoint = 1000");
     migrate(database, path);
     return database;
   } catch (error) {
