@@ -54,8 +54,8 @@ export function createSubmit(ports: SubmitPorts): Submit {
           events: decision.events,
           effects: decision.effects,
           at: clock.now(),
-          // The state's own work is over, however it ended: what was still to come of it is pointless.
-          dropsOwed: request.kind === "did",
+          dropsOwed: endsWork(stored.task, request, decision.task),
+          retriesFailed: request.kind === "continue" && stored.task.held?.again === "effects",
         });
         ports.wake(id);
         return { decision, stored: saved };
@@ -64,6 +64,11 @@ export function createSubmit(ports: SubmitPorts): Submit {
       }
     }
   };
+}
+
+/** Once a state's own work is over or left, what was still to come of it must not happen any more. */
+function endsWork(before: Task, request: Request, after: Task): boolean {
+  return before.phase === "doing" && (request.kind === "did" || after.phase !== "doing");
 }
 
 function refusal(request: Request, reasons: Extract<Decision, { kind: "rejected" }>["reasons"]): TaskEvent {

@@ -110,6 +110,8 @@ export interface SavedDecision {
   readonly artifacts?: readonly Artifact[];
   /** What the task still owed before is not owed any more. */
   readonly dropsOwed?: boolean;
+  /** What has failed for good is owed again. */
+  readonly retriesFailed?: boolean;
 }
 
 export interface TaskFilter {

@@ -84,8 +84,6 @@ test("a hopeless hook holds the task where it is, and what comes after waits unt
   });
   broken = false;
   await life.submit("t1", { kind: "continue", actor: human });
-  await life.store.retryEffects("t1", life.clock.now());
-  life.performer.wake("t1");
   await life.rest();
   expect(done).toEqual(everything);
 });
@@ -106,6 +104,32 @@ test("a failure of the state's own work is an ending that its rules decide about
     "dropped",
     "dropped",
   ]);
+});
+
+test("what was still to come of a state's work does not happen once a person has taken the task elsewhere", async () => {
+  let release = () => {};
+  const { done, performers } = recorder();
+  const slow: Performers = {
+    ...performers,
+    push_branch: async (effect, context) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await performers.push_branch?.(effect, context);
+    },
+  };
+  const text = `${threeHooks}  - { from: b, to: c, by: human, hooks: [notify] }\n`;
+  const life = await stage(openSqliteStore(":memory:"), text, slow);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  await life.submit("t1", { kind: "move", to: "c", actor: human });
+  release();
+  await life.rest();
+  expect(done).toEqual(["one", "two", "three", "push_branch", "notify"]);
+  expect(await life.task()).toMatchObject({ status: "c", phase: "waiting" });
+  expect((await life.task())?.held).toBeUndefined();
 });
 
 test("what nothing depends on may fail: it is noted, and the task goes on", async () => {

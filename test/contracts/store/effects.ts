@@ -79,6 +79,16 @@ export function effects(stage: Stage): void {
       expect(await due(5_000)).toEqual(["t1 a"]);
     });
 
+    test("a decision can make what has failed owed again, together with what it adds", async () => {
+      const { task, revision } = await stage.create("t1", {}, { effects: [sampleEffect("a")] });
+      await stage.store.failEffect(await first("t1"), failure);
+      const more = { events: [], effects: [sampleEffect("b")], at: 9_000, isOpen: true };
+      await stage.store.saveDecision({ task, revision, ...more, retriesFailed: true });
+      expect(await due(8_999)).toEqual([]);
+      expect(await due(9_000)).toEqual(["t1 a"]);
+      expect((await stage.store.openEffects("t1")).map((each) => each.state)).toEqual(["owed", "owed"]);
+    });
+
     test("a failure without one stops the task's effects until they are retried", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       await stage.store.failEffect(await first("t1"), failure);

@@ -1,7 +1,7 @@
 import type { Effect } from "../../../engine/decision.ts";
 import type { Store, StoredEffect } from "../../../ports/store.ts";
 import { effectMissing } from "../faults.ts";
-import { type EffectRow, isOpen, noteOpen, type Run, type Tables } from "./tables.ts";
+import { type EffectRow, isOpen, noteOpen, type Run, type Tables, type TaskRow } from "./tables.ts";
 
 type Effects = Pick<
   Store,
@@ -53,11 +53,17 @@ export function createEffects(tables: Tables, read: Run, write: Run): Effects {
       ),
     retryEffects: (task, at) =>
       write(() => {
-        const failed = (tables.tasks.get(task)?.effects ?? []).filter((row) => row.state === "failed");
-        for (const row of failed) Object.assign(row, { state: "owed", dueAt: at });
-        return failed.length;
+        const row = tables.tasks.get(task);
+        return row === undefined ? 0 : retryFailed(row, at);
       }),
   };
+}
+
+/** Makes the failed effects of a task owed again; gives how many there were. */
+export function retryFailed({ effects }: Pick<TaskRow, "effects">, at: number): number {
+  const failed = effects.filter((row) => row.state === "failed");
+  for (const row of failed) Object.assign(row, { state: "owed", dueAt: at });
+  return failed.length;
 }
 
 function toEffect({ id, task, entry, effect, state, dueAt, tries, failure }: EffectRow): StoredEffect {

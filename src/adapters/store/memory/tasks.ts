@@ -1,6 +1,7 @@
 import type { Task } from "../../../engine/task.ts";
 import type { Store, StoredTask } from "../../../ports/store.ts";
 import { branchTaken, conflict, projectMissing, taskExists } from "../faults.ts";
+import { retryFailed } from "./effects.ts";
 import {
   isOpen as isOpenEffect,
   keep,
@@ -46,7 +47,18 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         keep(tables, row, happened, owed);
         return stored(row, task);
       }),
-    saveDecision: ({ task, revision, isOpen, events, effects, at, document, artifacts = [], dropsOwed }) =>
+    saveDecision: ({
+      task,
+      revision,
+      isOpen,
+      events,
+      effects,
+      at,
+      document,
+      artifacts = [],
+      dropsOwed,
+      retriesFailed,
+    }) =>
       write(() => {
         const row = mustHaveTask(tables, task.id);
         if (row.revision !== revision) throw conflict(task.id, revision, row.revision);
@@ -58,6 +70,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         const data = JSON.stringify(task);
         Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, data });
         if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
+        if (retriesFailed) retryFailed(row, at);
         if (document !== undefined) row.document = document;
         for (const [owner, text] of evidence) owner.artifacts.push(text);
         keep(tables, row, happened, owed);

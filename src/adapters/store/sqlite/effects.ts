@@ -5,7 +5,7 @@ import { dueAt } from "../due-at.ts";
 import { effectMissing } from "../faults.ts";
 import type { Read, Write } from "./writer.ts";
 
-/** What tasks owe. `add` and `drop` belong to the transaction of their caller. */
+/** What tasks owe. `add`, `drop` and `retry` belong to the transaction of their caller. */
 export interface Effects
   extends Pick<
     Store,
@@ -13,6 +13,7 @@ export interface Effects
   > {
   add(position: number, entry: number, effects: readonly Effect[], at: number): void;
   drop(position: number): void;
+  retry(position: number, at: number): void;
 }
 
 export function createEffects(database: DatabaseSync, read: Read, write: Write): Effects {
@@ -33,7 +34,10 @@ export function createEffects(database: DatabaseSync, read: Read, write: Write):
     `update effect set state = ?, tries = tries + 1, failure = ?, due_at = coalesce(?, due_at) where id = ? and ${open}`,
   );
   const drop = database.prepare(`update effect set state = 'dropped' where task = ? and ${open}`);
-  const retry = database.prepare(`update effect set state = 'owed', due_at = ? where ${ofTask} and state = 'failed'`);
+  const retry = database.prepare("update effect set state = 'owed', due_at = ? where task = ? and state = 'failed'");
+  const retryById = database.prepare(
+    `update effect set state = 'owed', due_at = ? where ${ofTask} and state = 'failed'`,
+  );
   const known = database.prepare("select 1 from effect where id = ?");
   /** What is over stays as it is; to report it twice is no mistake. */
   const mustBeOver = (id: number) => {
@@ -45,6 +49,7 @@ export function createEffects(database: DatabaseSync, read: Read, write: Write):
       for (const effect of effects) insert.run(position, entry, JSON.stringify(effect), dueAt(effect, at));
     },
     drop: (position) => void drop.run(position),
+    retry: (position, at) => void retry.run(at, position),
     dueEffects: (now, limit) => read(() => due.all(now, limit).map(toEffect)),
     nextDue: (now) =>
       read(() => {
@@ -62,7 +67,7 @@ export function createEffects(database: DatabaseSync, read: Read, write: Write):
         const state = retryAt === undefined ? "failed" : "owed";
         if (fail.run(state, JSON.stringify(failure), retryAt ?? null, id).changes === 0) mustBeOver(id);
       }),
-    retryEffects: (task, at) => write(() => Number(retry.run(at, task).changes)),
+    retryEffects: (task, at) => write(() => Number(retryById.run(at, task).changes)),
   };
 }
 

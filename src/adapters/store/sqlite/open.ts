@@ -28,12 +28,12 @@ export function createSqliteStore(database: DatabaseSync, path: string): Store {
     }
   };
   const { add: addEvents, ...events } = createEvents(database, read);
-  const { add: addEffects, drop: dropEffects, ...effects } = createEffects(database, read, write);
+  const { add: addEffects, drop: dropEffects, retry: retryEffects, ...effects } = createEffects(database, read, write);
   const { add: addArtifact, ...artifacts } = createArtifacts(database, read, write);
   return {
     ...createProjects(database, read, write),
     ...createWorkflows(database, read, write),
-    ...createTasks(database, read, write, { addEvents, addEffects, dropEffects, addArtifact }),
+    ...createTasks(database, read, write, { addEvents, addEffects, dropEffects, retryEffects, addArtifact }),
     ...createLists(database, read),
     ...events,
     ...effects,

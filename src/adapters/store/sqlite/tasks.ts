@@ -13,6 +13,7 @@ interface Belongings {
   readonly addEvents: Events["add"];
   readonly addEffects: Effects["add"];
   readonly dropEffects: Effects["drop"];
+  readonly retryEffects: Effects["retry"];
   readonly addArtifact: (artifact: Artifact) => void;
 }
 
@@ -20,7 +21,7 @@ export function createTasks(
   database: DatabaseSync,
   read: Read,
   write: Write,
-  { addEvents, addEffects, dropEffects, addArtifact }: Belongings,
+  { addEvents, addEffects, dropEffects, retryEffects, addArtifact }: Belongings,
 ): Tasks {
   const nextNumber = database.prepare(
     "update project set last_number = last_number + 1 where name = ? returning last_number",
@@ -76,7 +77,18 @@ export function createTasks(
         addEffects(order, task.entry, effects, at);
         return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order };
       }),
-    saveDecision: ({ task, revision, isOpen, events, effects, at, document, artifacts = [], dropsOwed }) =>
+    saveDecision: ({
+      task,
+      revision,
+      isOpen,
+      events,
+      effects,
+      at,
+      document,
+      artifacts = [],
+      dropsOwed,
+      retriesFailed,
+    }) =>
       write((): StoredTask => {
         const before = must(task.id);
         if (before.revision !== revision) throw conflict(task.id, revision, Number(before.revision));
@@ -95,6 +107,7 @@ export function createTasks(
         }
         addEvents(order, project, revision + 1, events, at);
         if (dropsOwed) dropEffects(order);
+        if (retriesFailed) retryEffects(order, at);
         addEffects(order, task.entry, effects, at);
         if (document !== undefined) putDocument.run(order, document);
         for (const artifact of artifacts) addArtifact(artifact);
