@@ -5,7 +5,7 @@ import { apply, type Decision } from "../../src/engine/decision.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { migrate } from "../../src/engine/migrate.ts";
 import type { Facts, Request, RunEnd } from "../../src/engine/request.ts";
-import type { Task } from "../../src/engine/task.ts";
+import { blankIdentity, type Task } from "../../src/engine/task.ts";
 import { parseTaskDocument } from "../../src/engine/task-document.ts";
 
 // One test for each sentence of the checklist at the end of docs/workflow-language.md, in the same words.
@@ -1091,6 +1091,7 @@ function codes(reasons: readonly { readonly code: string }[]): readonly string[]
 }
 
 const identity = {
+  ...blankIdentity,
   id: "t1",
   project: "coffee",
   number: 1,
@@ -1099,13 +1100,4 @@ const identity = {
   workflow: "test",
   harness: "scripted",
   reviewHarness: "scripted",
-  workspace: "",
-  tmuxSession: "",
-  prUrl: "",
-  parent: "",
-  dependsOn: [],
-  labels: [],
-  priority: 0,
-  createdAt: "",
-  updatedAt: "",
-} as const;
+};
