@@ -1,6 +1,7 @@
 import { decideContinue } from "./continue.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { afterReply, roundLimit } from "./dialogue.ts";
+import { edit } from "./edit.ts";
 import { endWait, endWork } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
 import { wentIdle } from "./idle.ts";
@@ -28,6 +29,8 @@ export function decide(workflow: Workflow, task: Task, request: Request, facts: 
       return reply(workflow, task, request, facts);
     case "respawn":
       return respawn(workflow, task, request.actor, facts);
+    case "edit":
+      return edit(workflow, task, request.actor, request.set);
     case "ended":
       return runEnded(workflow, task, request, facts);
     case "idle":

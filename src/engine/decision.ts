@@ -52,7 +52,11 @@ export type ReasonCode =
   | "pool-full"
   | "still-alive"
   | "no-such-state"
-  | "bad-value";
+  | "bad-value"
+  | "no-credential"
+  | "other-task"
+  | "other-folder"
+  | "in-workspace";
 
 /** One line of history. `set` is all that it changed, so that replaying the events gives the same task. */
 export interface TaskEvent {
@@ -73,6 +77,8 @@ export type TaskEventType =
   | "task.continued"
   | "task.attended"
   | "task.migrated"
+  | "task.edited"
+  | "document.changed"
   | "request.rejected"
   | "effect.failed"
   | "agent.ended"
@@ -126,6 +132,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     workflow: set.workflow ?? task.workflow,
     harness: set.harness ?? task.harness,
     reviewHarness: set.reviewHarness ?? task.reviewHarness,
+    model: set.model ?? task.model,
     workspace: set.workspace ?? task.workspace,
     tmuxSession: set.tmuxSession ?? task.tmuxSession,
     prUrl: set.prUrl ?? task.prUrl,
@@ -133,6 +140,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     dependsOn: set.dependsOn ?? task.dependsOn,
     labels: set.labels ?? task.labels,
     priority: set.priority ?? task.priority,
+    autostart: set.autostart ?? task.autostart,
     createdAt: set.createdAt ?? task.createdAt,
     updatedAt: set.updatedAt ?? task.updatedAt,
     workflowHash: set.workflowHash ?? task.workflowHash,
@@ -189,6 +197,7 @@ function arrive(task: Task, set: Arrival): Task {
     workflow: task.workflow,
     harness: task.harness,
     reviewHarness: task.reviewHarness,
+    model: task.model,
     workspace: task.workspace,
     tmuxSession: task.tmuxSession,
     prUrl: task.prUrl,
@@ -196,6 +205,7 @@ function arrive(task: Task, set: Arrival): Task {
     dependsOn: task.dependsOn,
     labels: task.labels,
     priority: task.priority,
+    autostart: task.autostart,
     createdAt: task.createdAt,
     updatedAt: task.updatedAt,
     workflowHash: task.workflowHash,

@@ -94,7 +94,7 @@ function order(draft: Draft, spec: RunSpec, run: string, resume: string, options
     run,
     prompt: options.prompt ?? spec.prompt ?? "",
     message: options.message ?? "",
-    model: spec.model === undefined ? "" : modelOf(draft, spec.model, (options.member ?? 1) - 1),
+    model: spec.model === undefined ? draft.task.model : modelOf(draft, spec.model, (options.member ?? 1) - 1),
     window: window === undefined || window.includes("{") ? windowOf(draft, spec, options.member) : window,
     resume,
     spec,

@@ -27,7 +27,10 @@ export function enter(
   const event: TaskEvent = {
     type: "task.moved",
     by,
-    data: { from: task.status, to: way.to, cause },
+    data:
+      way.gates.length === 0
+        ? { from: task.status, to: way.to, cause }
+        : { from: task.status, to: way.to, cause, evidence: way.gates.map((gate) => gate.section) },
     set: reason === "" ? set : { ...set, reason },
   };
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };

@@ -33,7 +33,8 @@ function absentReason(gate: Gate, isMissing: boolean): Reason {
 
 /** What counts must come from somebody whose section it is, and a verdict must be for the commit it lets pass. */
 function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head: string): Reason | undefined {
-  if (!ownsSection(workflow, artifact.role, gate.section)) {
+  // A person may stand in for anybody: that is what the person could do by hand.
+  if (artifact.role !== "human" && !ownsSection(workflow, artifact.role, gate.section)) {
     const owners = workflow.owners[gate.section] ?? [];
     const who = owners.length > 0 ? owners.join(" or ") : defaultNames.roles.task;
     const text = `## ${gate.section} was written by ${artifact.role}, but only ${who} can.`;

@@ -6,6 +6,8 @@ import { bodyOf, parseTaskDocument } from "./task-document.ts";
 import { type FrontmatterTask, readFrontmatter, tamperedFields } from "./task-frontmatter.ts";
 
 const task: FrontmatterTask = {
+  model: "",
+  autostart: true,
   id: "a1b2",
   project: "coffee",
   number: 12,

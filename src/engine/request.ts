@@ -1,3 +1,4 @@
+import type { TaskEdit } from "./task.ts";
 import type { TaskDocument } from "./task-document.ts";
 
 /** Something that may change a task: somebody asks, or something was observed. */
@@ -10,6 +11,8 @@ export type Request =
   | { readonly kind: "reply"; readonly actor: Actor; readonly text: string }
   /** A person brings a dead agent back without moving the task. */
   | { readonly kind: "respawn"; readonly actor: Actor }
+  /** Somebody changes what the task is called or how it is made, not where it stands. */
+  | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */
   | {
       readonly kind: "ended";

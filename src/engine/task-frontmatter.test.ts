@@ -3,6 +3,8 @@ import { parseTaskDocument } from "./task-document.ts";
 import { type FrontmatterTask, frontmatterLines, readFrontmatter, tamperedFields } from "./task-frontmatter.ts";
 
 const task: FrontmatterTask = {
+  model: "",
+  autostart: true,
   id: "a1b2",
   project: "coffee",
   number: 12,
@@ -57,7 +59,7 @@ test("is written in a fixed order", () => {
 });
 
 test("is read back as it was written", () => {
-  const { counters, number, ...fields } = task;
+  const { counters, number, model, autostart, ...fields } = task;
   expect(readFrontmatter(documentOf(lines))).toEqual({ ...fields, reviewRound: counters.review_round });
 });
 

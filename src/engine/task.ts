@@ -15,6 +15,8 @@ export interface TaskIdentity {
   readonly workflow: string;
   readonly harness: string;
   readonly reviewHarness: string;
+  /** For runs whose workflow names no model; empty for the harness's own choice. */
+  readonly model: string;
   readonly workspace: string;
   readonly tmuxSession: string;
   readonly prUrl: string;
@@ -22,9 +24,28 @@ export interface TaskIdentity {
   readonly dependsOn: readonly string[];
   readonly labels: readonly string[];
   readonly priority: number;
+  /** The scheduler may start the task when a slot is free. */
+  readonly autostart: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** What can be changed about a task without moving it. */
+export type TaskEdit = Partial<
+  Pick<
+    TaskIdentity,
+    | "summary"
+    | "branch"
+    | "harness"
+    | "reviewHarness"
+    | "model"
+    | "labels"
+    | "priority"
+    | "dependsOn"
+    | "autostart"
+    | "prUrl"
+  >
+>;
 
 /** Where the task stands in its workflow. */
 export interface TaskPosition {
@@ -129,6 +150,7 @@ export const blankIdentity: TaskIdentity = {
   workflow: "",
   harness: "",
   reviewHarness: "",
+  model: "",
   workspace: "",
   tmuxSession: "",
   prUrl: "",
@@ -136,6 +158,7 @@ export const blankIdentity: TaskIdentity = {
   dependsOn: [],
   labels: [],
   priority: 0,
+  autostart: true,
   createdAt: "",
   updatedAt: "",
 };

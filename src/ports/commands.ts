@@ -10,6 +10,8 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   /** Milliseconds; then the program and its children are killed. */
   readonly timeout: number;
+  /** When it fires they are killed at once, and `run` fails with `command.stopped`. */
+  readonly signal?: AbortSignal;
 }
 
 export interface CommandResult {

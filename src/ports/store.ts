@@ -1,5 +1,6 @@
 import type { Effect, TaskEvent } from "../engine/decision.ts";
 import type { Task } from "../engine/task.ts";
+import type { Agent, Conversation, Credential, Finding, Kept, Message, Run, Usage, Workspace } from "./records.ts";
 
 /**
  * Everything we remember. Each method is one transaction: it has happened whole and for good when its promise resolves,
@@ -25,8 +26,9 @@ export interface Store {
   saveDecision(decision: SavedDecision): Promise<StoredTask>;
   /** Adds to a task's history without changing the task. */
   addEvents(task: string, events: readonly TaskEvent[], at: number): Promise<void>;
-  saveDocument(task: string, text: string): Promise<void>;
-  getDocument(task: string): Promise<string>;
+  /** Replaces the task's document; the events say who wrote what. */
+  saveDocument(task: string, document: StoredDocument, events: readonly TaskEvent[], at: number): Promise<void>;
+  getDocument(task: string): Promise<StoredDocument>;
   /** Forgets a task and all that belongs to it; its project and other tasks are untouched. */
   deleteTask(id: string): Promise<void>;
 
@@ -38,7 +40,8 @@ export interface Store {
   listEffects(task: string): Promise<readonly StoredEffect[]>;
   /** Those of them that are owed or have failed. */
   openEffects(task: string): Promise<readonly StoredEffect[]>;
-  finishEffect(id: number, at: number): Promise<void>;
+  /** Ticks an effect off. `note` goes into history with it: nothing depended on the effect, but it failed. */
+  finishEffect(id: number, at: number, note?: TaskEvent): Promise<void>;
   /** Notes a failure. With `retryAt` the effect stays owed; without, it has failed for good. */
   failEffect(id: number, failure: Failure, retryAt?: number): Promise<void>;
   /** Makes the failed effects of a task owed again. */
@@ -56,11 +59,30 @@ export interface Store {
   /** The oldest first. */
   listArtifacts(task: string): Promise<readonly Artifact[]>;
 
+  readonly agents: Collection<Agent>;
+  readonly workspaces: Collection<Workspace>;
+  readonly runs: Collection<Run>;
+  readonly credentials: Collection<Credential>;
+  readonly findings: Collection<Finding>;
+  readonly messages: Collection<Message>;
+  readonly conversations: Collection<Conversation>;
+  readonly usage: Collection<Usage>;
+
   /** Complains about damage; an empty list is a clean bill. */
   check(): Promise<readonly string[]>;
   /** Copies everything, as it is at one moment, into a new file. */
   backup(path: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Records of one kind. Those of a task are forgotten with it, those of a project likewise. */
+export interface Collection<T extends Kept> {
+  /** Adds a record, or replaces the one with its id. */
+  put(record: T): Promise<void>;
+  get(id: string): Promise<T | undefined>;
+  /** The oldest first. */
+  list(filter: { readonly project?: string; readonly task?: string }): Promise<readonly T[]>;
+  remove(id: string): Promise<void>;
 }
 
 export interface Project {
@@ -77,9 +99,26 @@ export interface Project {
   readonly createdAt: number;
 }
 
+/** The task's sections, without frontmatter, and who wrote them. */
+export interface StoredDocument {
+  readonly text: string;
+  /** By heading. A section that is not there was written by nobody we know. */
+  readonly authors: Readonly<Record<string, Author>>;
+}
+
+export interface Author {
+  readonly role: string;
+  /** Empty for people. */
+  readonly run: string;
+  /** The commit the branch was at; empty where there was none. */
+  readonly commit: string;
+  /** Of the section as its author wrote it: if it is another now, somebody else did. */
+  readonly fingerprint: string;
+}
+
 export interface NewTask {
   readonly task: Task;
-  readonly document: string;
+  readonly document: StoredDocument;
   readonly events: readonly TaskEvent[];
   readonly effects: readonly Effect[];
   readonly at: number;
@@ -105,7 +144,7 @@ export interface SavedDecision {
   readonly effects: readonly Effect[];
   readonly at: number;
   /** The document as it was read for the decision, where it changed. */
-  readonly document?: string;
+  readonly document?: StoredDocument;
   /** Evidence that the decision accepted. */
   readonly artifacts?: readonly Artifact[];
   /** What the task still owed before is not owed any more. */

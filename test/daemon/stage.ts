@@ -22,8 +22,8 @@ export async function stage(
     store,
     clock,
     workflowOf: async () => workflow,
-    factsOf: async (task) => ({ ...facts, document: parseTaskDocument(await store.getDocument(task.id)) }),
-    wake: (task) => performer.wake(task),
+    factsOf: async (_, document) => ({ ...facts, document: parseTaskDocument(document?.text ?? "") }),
+    changed: ({ task }) => performer.wake(task.id),
   });
   const performer = createPerformer({ store, clock, submit, performers, onError: (error) => errors.push(error) });
   return {
@@ -42,7 +42,8 @@ export async function stage(
           { ...facts, document: parseTaskDocument("") },
         );
         if (created.kind !== "moved") throw new Error(JSON.stringify(created));
-        return { task: created.task, document: "", events: created.events, effects: created.effects, at: clock.now() };
+        const document = { text: "", authors: {} };
+        return { task: created.task, document, events: created.events, effects: created.effects, at: clock.now() };
       });
       performer.wake("t1");
     },

@@ -350,7 +350,7 @@ describe("a value of the wrong kind is an error at the value", () => {
       "{ action: increment, field: tries }, { action: ¦notify_agent, role: coder }",
       '"notify_agent" needs either a message or a prompt.',
     ],
-    ["infinity", "attempts: 2", "cost: ¦.inf", "This value has no place in a workflow."],
+    ["infinity", "attempts: 2", "cost: ¦.inf", "This value has no place here."],
     ["a schema that is none", "good: { type: boolean }", "good: { type: ¦bool }", '"bool"'],
   ]);
 });
@@ -1094,8 +1094,7 @@ describe("a file that is far too much is refused in a moment", () => {
     );
     expect(performance.now() - started).toBeLessThan(20_000);
   };
-  test("too large", () =>
-    quick(`version: 1\n#${"x".repeat(300_000)}\n`, "The file has 293 KB; a workflow may have 256 KB."));
+  test("too large", () => quick(`version: 1\n#${"x".repeat(300_000)}\n`, "The file has 293 KB; it may have 256 KB."));
   test("too many values", () =>
     quick(`version: 1\nstates: [${"a,".repeat(25_000)}]\n`, "The file has more than 20000 values."));
   test("too deep", () =>

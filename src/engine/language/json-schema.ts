@@ -4,14 +4,14 @@ import type { Key, Shape } from "./shape.ts";
 type Json = Readonly<Record<string, unknown>>;
 type Description = { readonly description: string } | Record<string, never>;
 
-/** The workflow language as JSON Schema (draft 2020-12), for editors. It accepts every file whose form the loader accepts. */
-export function jsonSchema(): Json {
-  const names = namesOfShared(workflowShape);
-  const definitions = [...names].map(([shape, name]) => [name, write(shape, names, true)] as const);
+/** A shape as JSON Schema (draft 2020-12), for editors. It accepts every file whose form the loader accepts. */
+export function jsonSchema(shape = workflowShape, title = "Signalbox workflow"): Json {
+  const names = namesOfShared(shape);
+  const definitions = [...names].map(([shared, name]) => [name, write(shared, names, true)] as const);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "Signalbox workflow",
-    ...write(workflowShape, names, true),
+    title,
+    ...write(shape, names, true),
     $defs: Object.fromEntries(definitions.sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
@@ -59,7 +59,11 @@ function write(shape: Shape, names: Names, isDefinition = false): Json {
       return writeText(shape);
     case "integer":
     case "number":
-      return { type: shape.kind, ...(shape.min === undefined ? {} : { minimum: shape.min }) };
+      return {
+        type: shape.kind,
+        ...(shape.min === undefined ? {} : { minimum: shape.min }),
+        ...(shape.max === undefined ? {} : { maximum: shape.max }),
+      };
     case "boolean":
       return { type: "boolean" };
     case "list":

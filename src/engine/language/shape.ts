@@ -5,8 +5,8 @@ import type { Tree } from "./tree.ts";
 /** What a value in a workflow file may look like. Checks the file, and is printed as the JSON schema for editors. */
 export type Shape =
   | { readonly kind: "text"; readonly pattern?: RegExp; readonly expected?: string; readonly oneOf?: readonly string[] }
-  | { readonly kind: "integer"; readonly min?: number }
-  | { readonly kind: "number"; readonly min?: number }
+  | { readonly kind: "integer"; readonly min?: number; readonly max?: number }
+  | { readonly kind: "number"; readonly min?: number; readonly max?: number }
   | { readonly kind: "boolean" }
   | { readonly kind: "list"; readonly of: Shape; readonly notEmpty?: boolean }
   /** Names the author chooses, each with the same kind of value. */
@@ -94,6 +94,7 @@ function readNumber(shape: Extract<Shape, { kind: "integer" | "number" }>, tree:
     return 0;
   }
   if (shape.min !== undefined && value < shape.min) report(path, `${label(path)} must be at least ${shape.min}.`, "");
+  if (shape.max !== undefined && value > shape.max) report(path, `${label(path)} must be at most ${shape.max}.`, "");
   return value;
 }
 

@@ -32,7 +32,7 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
   });
   const start = { line: 1, column: 1, offset: 0 };
   if (text.length > maxBytes) {
-    const size = `The file has ${Math.ceil(text.length / 1024)} KB; a workflow may have ${maxBytes / 1024} KB.`;
+    const size = `The file has ${Math.ceil(text.length / 1024)} KB; it may have ${maxBytes / 1024} KB.`;
     return { tree: undefined, problems: [problem(start, size, "Move long texts out of it.")] };
   }
 
@@ -93,7 +93,7 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
     if (typeof value === "string" || typeof value === "boolean" || value === null)
       return { kind: "scalar", place, value };
     if (typeof value === "number" && Number.isFinite(value)) return { kind: "scalar", place, value };
-    problems.push(problem(place, "This value has no place in a workflow.", "Use text, numbers, true or false."));
+    problems.push(problem(place, "This value has no place here.", "Use text, numbers, true or false."));
     return { kind: "scalar", place, value: null };
   };
   const tree = convert(document.contents, 0, start);

@@ -1,0 +1,99 @@
+import { stateOf } from "./enter.ts";
+import { gateReasons } from "./gate.ts";
+import { guardReasons, targetsFor } from "./move.ts";
+import type { Facts } from "./request.ts";
+import type { Task } from "./task.ts";
+import type { State, Workflow } from "./workflow.ts";
+
+/** Where a task is, what stands in its way, and who can move it. */
+export interface Explanation {
+  readonly where: string;
+  readonly blocked: readonly { readonly reason: string; readonly fix: string }[];
+  readonly moves: readonly Move[];
+}
+
+export interface Move {
+  readonly to: string;
+  /** Who may ask; empty means everybody who has a say in the task. */
+  readonly by: readonly string[];
+  readonly open: boolean;
+  readonly command: string;
+  /** What is missing, as sentences. */
+  readonly missing: readonly string[];
+}
+
+export function explain(workflow: Workflow, task: Task, facts: Facts): Explanation {
+  const state = stateOf(workflow, task.status);
+  const moves = state.terminal ? [] : movesOf(workflow, state, task, facts);
+  return { where: whereIs(state, task), blocked: blocks(state, task, moves), moves };
+}
+
+function whereIs(state: State, task: Task): string {
+  const name = `"${state.name}"`;
+  if (state.terminal) return `The task is over: it ended in ${name} (${state.outcome}).`;
+  if (task.held !== undefined) return `The task is held in ${name} until a person looks at it.`;
+  if (task.phase === "entering") return `The task has entered ${name}; what belongs to that is being carried out.`;
+  if (task.phase === "doing") return `The task is in ${name}, and its own work is under way.`;
+  return `The task is in ${name} and ${waitsFor(state, task)}.`;
+}
+
+function waitsFor({ wait }: State, task: Task): string {
+  const { turn } = task.wait;
+  if (turn === "reply" || turn === "confirm") return "waits for a person's answer";
+  switch (wait.kind) {
+    case "agent":
+      return task.runs[wait.run.role] === undefined
+        ? `waits for ${wait.run.role}, which is not running`
+        : `waits for ${wait.run.role}`;
+    case "panel":
+      return `waits for a panel of ${wait.member.role}`;
+    case "fan_out":
+      return "waits for its children";
+    case "human":
+      return "waits for a person";
+    case "slot":
+      return "waits for a free slot";
+    case "time":
+      return `waits for ${wait.seconds} seconds to pass`;
+    default:
+      return "stays there until somebody asks for another state";
+  }
+}
+
+function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
+  const again = `signalbox task continue ${task.id}`;
+  if (task.held !== undefined) {
+    return [{ reason: task.held.reason, fix: `Mend the cause, then try again: ${again}` }];
+  }
+  if (state.terminal || task.phase !== "waiting") return [];
+  const { wait } = state;
+  if (task.wait.turn === "reply" || task.wait.turn === "confirm") {
+    return [{ reason: "The agent asked something.", fix: `Answer it: signalbox task answer ${task.id}` }];
+  }
+  if (wait.kind === "human") return [{ reason: state.ask ?? "A person is needed.", fix: again }];
+  if (wait.kind === "slot" && !task.autostart) return [{ reason: "The task does not start by itself.", fix: again }];
+  const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
+  if (wait.kind !== "agent" && wait.kind !== "open") return [];
+  return closed.flatMap(({ to, missing }) => missing.map((reason) => ({ reason: `For "${to}": ${reason}`, fix: "" })));
+}
+
+function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts): readonly Move[] {
+  return Object.entries(state.out).flatMap(([to, ways]) => {
+    const askable = ways.filter((way) => way.implied !== "escalation");
+    if (askable.length === 0) return [];
+    const missing = askable.map((way) => [
+      ...guardReasons(way, workflow, task, facts),
+      ...gateReasons(way, workflow, task, facts),
+    ]);
+    const open = missing.some((reasons) => reasons.length === 0);
+    const best = missing.reduce((least, each) => (each.length < least.length ? each : least));
+    const isNext =
+      state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
+    const command =
+      isNext && !targetsFor(state, "human").includes(to)
+        ? `signalbox task continue ${task.id}`
+        : `signalbox task update ${task.id} --status ${to}`;
+    const by = askable.some((way) => way.by === undefined) ? [] : [...new Set(askable.flatMap((way) => way.by ?? []))];
+    return [{ to, by, open, command, missing: best.map(({ text }) => text) }];
+  });
+}

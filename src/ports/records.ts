@@ -1,0 +1,88 @@
+/** What is kept beside tasks. Every record belongs to a project, and most to a task. */
+export interface Kept {
+  /** Unique among records of its kind. */
+  readonly id: string;
+  readonly project: string;
+  /** Empty where it belongs to no task. */
+  readonly task: string;
+  /** When it was made. Milliseconds since 1970, as all times here. */
+  readonly at: number;
+}
+
+/** A named slot that performs runs. */
+export interface Agent extends Kept {
+  readonly role: string;
+  readonly harness: string;
+  readonly model: string;
+  readonly state: "idle" | "ready" | "working" | "done" | "stuck";
+  /** Why it is stuck. */
+  readonly reason: string;
+}
+
+/** A folder with a checkout, bound to at most one task. */
+export interface Workspace extends Kept {
+  readonly path: string;
+  readonly kind: "worktree" | "clone" | "folder";
+}
+
+/** One execution of an agent for a task and a role. */
+export interface Run extends Kept {
+  /** `<role>#<n>`, as the task knows it. */
+  readonly key: string;
+  readonly role: string;
+  readonly harness: string;
+  readonly model: string;
+  /** What the harness calls its session; empty while nobody knows. */
+  readonly session: string;
+  /** Where it works; empty where that is nowhere in particular. */
+  readonly folder: string;
+  /** Its process; 0 while there is none. */
+  readonly pid: number;
+  readonly endedAt: number | undefined;
+  readonly word: string;
+}
+
+/** What a run shows to be believed. Its id is the hash of the secret; the secret itself is kept nowhere. */
+export interface Credential extends Kept {
+  readonly role: string;
+  readonly run: string;
+  readonly expiresAt: number;
+  readonly revokedAt: number | undefined;
+}
+
+/** Something a reviewer found. */
+export interface Finding extends Kept {
+  readonly run: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly file: string;
+  readonly line: number | undefined;
+  readonly severity: string;
+  readonly state: "open" | "approved" | "dismissed" | "fixed";
+  readonly commit: string;
+}
+
+/** Something to be delivered to an agent, or to a person. */
+export interface Message extends Kept {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  readonly deliveredAt: number | undefined;
+}
+
+/** A talk between a role and a person. */
+export interface Conversation extends Kept {
+  readonly role: string;
+  readonly entries: readonly { readonly from: "agent" | "human"; readonly text: string; readonly at: number }[];
+}
+
+/** What a run used up. */
+export interface Usage extends Kept {
+  readonly run: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  /** In dollars. Undefined where nobody told: unknown is not zero. */
+  readonly cost: number | undefined;
+}
