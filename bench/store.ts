@@ -173,7 +173,7 @@ function create(store: Store, id: string): Promise<StoredTask> {
   return store.createTask("coffee", (number) => {
     const task: Task = { ...positions[0].task, id, number, branch: `signalbox/${id}` };
     const created = { type: "task.created" as const, by: "human", data: {}, set: task };
-    return { task, document: "", events: [created], effects: [], at: 1 };
+    return { task, document: { text: "", authors: {} }, events: [created], effects: [], at: 1 };
   });
 }
 

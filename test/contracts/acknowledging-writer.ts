@@ -2,7 +2,7 @@
 // as the store has acknowledged each: `saved <task> <revision>`, `finished <effect>`.
 import { writeSync } from "node:fs";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import { sampleDecision, sampleEffect, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
+import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
 
 const store = openSqliteStore(process.argv[2] ?? "");
 const say = (...words: readonly unknown[]) => writeSync(1, `${words.join(" ")}\n`);
@@ -11,14 +11,19 @@ await Promise.all(Array.from({ length: 8 }, (_, i) => work(`t${i}`)));
 
 async function work(id: string): Promise<never> {
   let stored =
-    (await store.getTask(id)) ?? (await store.createTask("coffee", sampleTask(id, {}, { document: "revision 1" })));
+    (await store.getTask(id)) ??
+    (await store.createTask("coffee", sampleTask(id, {}, { document: sampleDocument("revision 1") })));
   for (;;) {
     const next = `revision ${stored.revision + 1}`;
     stored = await store.saveDecision(
       sampleDecision(
         stored,
         { summary: next, entry: stored.revision + 1, status: stored.revision % 2 === 0 ? "todo" : "working" },
-        { events: [sampleEvent("task.moved", { summary: next })], effects: [sampleEffect("notify")], document: next },
+        {
+          events: [sampleEvent("task.moved", { summary: next })],
+          effects: [sampleEffect("notify")],
+          document: sampleDocument(next),
+        },
       ),
     );
     say("saved", id, stored.revision);

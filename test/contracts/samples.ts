@@ -1,6 +1,7 @@
 import type { Effect, TaskEvent } from "../../src/engine/decision.ts";
 import type { Task } from "../../src/engine/task.ts";
-import type { Artifact, NewTask, Project, SavedDecision, StoredTask } from "../../src/ports/store.ts";
+import type { Kept } from "../../src/ports/records.ts";
+import type { Artifact, NewTask, Project, SavedDecision, StoredDocument, StoredTask } from "../../src/ports/store.ts";
 import { builtIn, drive } from "../engine/drive.ts";
 
 const fresh = drive(builtIn("minimal")).task;
@@ -25,7 +26,7 @@ export function sampleTask(id: string, change: Partial<Task> = {}, rest: Partial
     const task: Task = { ...fresh, project: "coffee", branch: `signalbox/${id}`, ...change, id, number };
     return {
       task,
-      document: `# ${id}\n`,
+      document: sampleDocument(`# ${id}\n`),
       events: [sampleEvent("task.created", task)],
       effects: [],
       at: 1_000,
@@ -51,6 +52,12 @@ export function sampleDecision(
   };
 }
 
+/** Its author is nobody, unless it is told who wrote `Plan`. */
+export function sampleDocument(text: string, role?: string): StoredDocument {
+  if (role === undefined) return { text, authors: {} };
+  return { text, authors: { Plan: { role, run: `${role}#1`, commit: "c0ffee", fingerprint: "f00d" } } };
+}
+
 export function sampleEvent(type: TaskEvent["type"], set: Partial<Task> = {}): TaskEvent {
   return { type, by: "human", data: { note: type }, set };
 }
@@ -61,4 +68,9 @@ export function sampleEffect(action: string, delay?: number): Effect {
 
 export function sampleArtifact(task: string, section: string): Artifact {
   return { task, section, text: `${section}!`, hash: "abc", role: "worker", run: "worker#1", commit: "c0ffee", at: 5 };
+}
+
+/** What records of all kinds have. */
+export function sampleRecord(id: string, task = "", at = 1_000, project = "coffee"): Kept {
+  return { id, project, task, at };
 }

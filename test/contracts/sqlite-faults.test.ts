@@ -22,7 +22,15 @@ import { connect } from "../../src/adapters/store/sqlite/connect.ts";
 import { createSqliteStore, openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { sampleArtifact, sampleDecision, sampleEffect, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
+import {
+  sampleArtifact,
+  sampleDecision,
+  sampleDocument,
+  sampleEffect,
+  sampleEvent,
+  sampleProject,
+  sampleTask,
+} from "./samples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -139,7 +147,7 @@ describe("a full disk", () => {
       const results = await Promise.allSettled(
         ids.map((id) => {
           const effects = [sampleEffect("notify")];
-          return store.createTask("coffee", sampleTask(id, {}, { document: text, effects }));
+          return store.createTask("coffee", sampleTask(id, {}, { document: sampleDocument(text), effects }));
         }),
       );
       for (const [i, result] of results.entries()) {
@@ -158,13 +166,16 @@ describe("a full disk", () => {
       expect(tasks.map(({ task }) => task.number).reverse()).toEqual(tasks.map((_, i) => i + 1));
       expect(await store.listEvents({}, 0, 10_000)).toHaveLength(saved.size);
       expect(await store.dueEffects(9_999, 10_000)).toHaveLength(saved.size);
-      for (const id of saved) expect(await store.getDocument(id)).toBe(text);
+      for (const id of saved) expect(await store.getDocument(id)).toEqual(sampleDocument(text));
       expect(await store.check()).toEqual([]);
     };
     await isWhole();
     makeRoom();
     saved.add("later");
-    await store.createTask("coffee", sampleTask("later", {}, { document: text, effects: [sampleEffect("notify")] }));
+    await store.createTask(
+      "coffee",
+      sampleTask("later", {}, { document: sampleDocument(text), effects: [sampleEffect("notify")] }),
+    );
     await isWhole();
   };
 
@@ -266,7 +277,7 @@ describe("writes that share a commit", () => {
           second,
           { status: "two", branch: "elsewhere" },
           {
-            document: "lost",
+            document: sampleDocument("lost"),
             effects: [sampleEffect("merge")],
             artifacts: [sampleArtifact("t2", "Plan")],
             events: [sampleEvent("task.moved"), unwritable],
@@ -278,7 +289,7 @@ describe("writes that share a commit", () => {
     ]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
     expect(await store.getTask("t2")).toEqual(second);
-    expect(await store.getDocument("t2")).toBe("# t2\n");
+    expect(await store.getDocument("t2")).toEqual(sampleDocument("# t2\n"));
     expect(await store.listEffects("t2")).toEqual([]);
     expect(await store.listArtifacts("t2")).toEqual([]);
     expect((await store.listEvents({}, history.at(-1)?.position ?? 0, 9)).map((event) => event.task)).toEqual([
@@ -294,9 +305,9 @@ describe("writes that share a commit", () => {
     const holder = spawn(process.execPath, ["-e", hold, file], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise((resolve) => holder.stdout.once("data", resolve));
     const begun = performance.now();
-    await store.saveDocument("t1", "patient");
+    await store.saveDocument("t1", sampleDocument("patient"), [], 1);
     expect(performance.now() - begun).toBeGreaterThan(50);
-    expect(await store.getDocument("t1")).toBe("patient");
+    expect(await store.getDocument("t1")).toEqual(sampleDocument("patient"));
     await store.close();
   });
 });
@@ -326,7 +337,7 @@ test("kill -9 at any moment loses nothing acknowledged and doubles nothing", asy
       expect(events.map((event) => event.revision)).toEqual(upTo);
       const effects = await store.listEffects(task.id);
       expect(effects.map((effect) => effect.entry)).toEqual(upTo.slice(1));
-      expect(await store.getDocument(task.id)).toBe(`revision ${revision}`);
+      expect(await store.getDocument(task.id)).toEqual(sampleDocument(`revision ${revision}`));
       if (revision > 1) expect(task.summary).toBe(`revision ${revision}`);
       for (const { id, state } of effects) if (finished.has(id)) expect(state).toBe("done");
       saved.set(task.id, revision);

@@ -4,8 +4,9 @@ import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
 import type { Task } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
-import type { Store, StoredTask } from "../../src/ports/store.ts";
-import { sampleArtifact, sampleDecision, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
+import type { Kept } from "../../src/ports/records.ts";
+import type { Collection, Store, StoredTask } from "../../src/ports/store.ts";
+import { sampleArtifact, sampleDecision, sampleDocument, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
 
 /** One write; the same for every store that is in the same state. */
 type Operation = (store: Store) => Promise<unknown>;
@@ -45,6 +46,17 @@ const anyEvents = fc.array(
   anyChange.map((change) => sampleEvent("task.moved", change)),
   { maxLength: 3 },
 );
+const anyDocument = fc.tuple(anyText, fc.constantFrom(undefined, "worker", "human")).map((of) => sampleDocument(...of));
+const kinds = ["agents", "conversations"] as const;
+const anyKind = fc.constantFrom(...kinds);
+const anyRecordId = fc.constantFrom("r0", "r1", "r2", "r3");
+const anyRecord = fc.record({
+  id: anyRecordId,
+  project: anyProject,
+  task: fc.constantFrom("", ...tasks),
+  at: anyTime,
+  detail: anyText,
+});
 const anyFailure = fc.record({ word: fc.constantFrom("error", "time"), reason: anyText });
 
 const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
@@ -94,12 +106,13 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
             effects: anyEffects,
             events: anyEvents,
             at: anyTime,
-            document: anyText,
+            document: anyDocument,
             artifacts: fc.array(
               fc.tuple(anyTask, anyText).map((of) => sampleArtifact(...of)),
               { maxLength: 2 },
             ),
             dropsOwed: fc.boolean(),
+            retriesFailed: fc.boolean(),
           },
           { requiredKeys: ["isOpen", "effects", "events", "at"] },
         ),
@@ -117,10 +130,23 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
       (store) =>
         store.addEvents(...event),
   ),
-  fc.tuple(anyTask, anyText).map(
+  fc.tuple(anyTask, anyDocument, anyEvents, anyTime).map(
     (document): Operation =>
       (store) =>
         store.saveDocument(...document),
+  ),
+  {
+    weight: 4,
+    arbitrary: fc.tuple(anyKind, anyRecord).map(
+      ([kind, record]): Operation =>
+        (store) =>
+          kept(store, kind).put(record),
+    ),
+  },
+  fc.tuple(anyKind, anyRecordId).map(
+    ([kind, id]): Operation =>
+      (store) =>
+        kept(store, kind).remove(id),
   ),
   anyTask.map(
     (id): Operation =>
@@ -139,10 +165,10 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   ),
   {
     weight: 3,
-    arbitrary: fc.tuple(fc.nat(12), anyTime).map(
-      (of): Operation =>
+    arbitrary: fc.tuple(fc.nat(12), anyTime, fc.option(anyEvents, { nil: [] })).map(
+      ([id, at, [note]]): Operation =>
         (store) =>
-          store.finishEffect(...of),
+          note === undefined ? store.finishEffect(id, at) : store.finishEffect(id, at, note),
     ),
   },
   {
@@ -224,6 +250,14 @@ async function lookAtAll(store: Store): Promise<unknown> {
       await store.lastEvent(),
     ],
     due: await each(times, async (now) => [await store.dueEffects(now, 3), await store.nextDue(now)]),
+    kept: await each(kinds, async (kind) => [
+      await each(["r0", "r1", "r2", "r3"], (id) => kept(store, kind).get(id)),
+      await kept(store, kind).list({}),
+      await each(["", ...tasks], (task) => kept(store, kind).list({ task })),
+      await each(projects, (project) => kept(store, kind).list({ project })),
+      await kept(store, kind).list({ project: "coffee", task: "t0" }),
+      await kept(store, kind).list({ project: "tea", task: "" }),
+    ]),
     check: await store.check(),
   };
 }
@@ -232,6 +266,11 @@ async function each<T, R>(all: readonly T[], look: (one: T) => Promise<R>): Prom
   const results: R[] = [];
   for (const one of all) results.push(await look(one));
   return results;
+}
+
+/** All kinds are alike, so any record will do. */
+function kept(store: Store, kind: (typeof kinds)[number]): Collection<Kept> {
+  return store[kind] as Collection<Kept>;
 }
 
 function unknown(id: string): StoredTask {

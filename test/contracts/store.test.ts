@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import { sampleArtifact, sampleDecision, sampleEffect, sampleProject, sampleTask } from "./samples.ts";
+import {
+  sampleArtifact,
+  sampleDecision,
+  sampleDocument,
+  sampleEffect,
+  sampleProject,
+  sampleRecord,
+  sampleTask,
+} from "./samples.ts";
 import { storeContract } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-store-"));
@@ -14,6 +22,11 @@ const newFile = () => join(folder, `${++files}.db`);
 
 storeContract("memory", async () => createMemoryStore());
 storeContract("sqlite", async () => openSqliteStore(newFile()));
+
+const finding = {
+  ...{ run: "reviewer#1", title: "Cold", detail: "It is cold.", file: "cup.ts", line: 3, severity: "low" },
+  ...{ state: "open" as const, commit: "c0ffee" },
+};
 
 /** Everything there is to know about task t1 and its surroundings. */
 async function lookAtAll(store: ReturnType<typeof openSqliteStore>) {
@@ -27,6 +40,7 @@ async function lookAtAll(store: ReturnType<typeof openSqliteStore>) {
     workflow: await store.getWorkflow("h1"),
     last: await store.lastEvent(),
     next: await store.nextDue(0),
+    findings: await store.findings.list({}),
   };
 }
 
@@ -36,7 +50,10 @@ async function fill(store: ReturnType<typeof openSqliteStore>) {
   const effects = [sampleEffect("spawn_agent"), sampleEffect("notify", 3)];
   const created = await store.createTask("coffee", sampleTask("t1", {}, { effects }));
   const artifacts = [sampleArtifact("t1", "Plan")];
-  await store.saveDecision(sampleDecision(created, { held: undefined }, { artifacts, document: "done" }));
+  await store.saveDecision(
+    sampleDecision(created, { held: undefined }, { artifacts, document: sampleDocument("done", "worker") }),
+  );
+  await store.findings.put({ ...sampleRecord("f1", "t1"), ...finding });
   await store.failEffect(1, { word: "error", reason: "no net" }, 4_000);
   return lookAtAll(store);
 }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
-import { sampleEffect, sampleProject } from "./samples.ts";
+import { sampleDocument, sampleEffect, sampleProject } from "./samples.ts";
 import { createStage } from "./stage.ts";
 import { belongings } from "./store/belongings.ts";
+import { collections } from "./store/collections.ts";
 import { decisions } from "./store/decisions.ts";
 import { effects } from "./store/effects.ts";
 import { finding } from "./store/finding.ts";
@@ -21,7 +22,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     afterEach(() => store.close());
 
     const stage = createStage(() => store);
-    for (const part of [projects, newTasks, decisions, history, effects, finding, belongings]) part(stage);
+    for (const part of [projects, newTasks, decisions, history, effects, finding, belongings, collections]) part(stage);
 
     test("a clean store has a clean bill", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("notify")] });
@@ -31,14 +32,14 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     test("a store that is closed says so, and what was under way is saved or refused, never left open", async () => {
       await stage.create("t1");
       const closed = { code: "store.closed", hint: expect.any(String) };
-      const written = store.saveDocument("t1", "last words");
+      const written = store.saveDocument("t1", sampleDocument("last words"), [], 1);
       const closing = store.close();
-      const late = expect(store.saveDocument("t1", "too late")).rejects.toMatchObject(closed);
+      const late = expect(store.saveDocument("t1", sampleDocument("too late"), [], 1)).rejects.toMatchObject(closed);
       await written;
       await closing;
       await late;
       await expect(store.getTask("t1")).rejects.toMatchObject(closed);
-      await expect(store.saveDocument("t1", "x")).rejects.toMatchObject(closed);
+      await expect(store.saveDocument("t1", sampleDocument("x"), [], 1)).rejects.toMatchObject(closed);
       await store.close();
     });
   });

@@ -1,6 +1,7 @@
 import type { Store } from "../../ports/store.ts";
 import { storeClosed } from "./faults.ts";
 import { createArtifacts } from "./memory/artifacts.ts";
+import { createCollections } from "./memory/collections.ts";
 import { createEffects } from "./memory/effects.ts";
 import { createEvents } from "./memory/events.ts";
 import { createLists } from "./memory/lists.ts";
@@ -34,6 +35,7 @@ export function createMemoryStore(): Store {
     ...createEvents(tables, read, write),
     ...createEffects(tables, read, write),
     ...createArtifacts(tables, read, write),
+    ...createCollections(tables, read, write),
     ...createUpkeep(tables, read),
     close: async () => {
       await undefined;

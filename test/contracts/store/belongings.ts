@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleArtifact, sampleEffect } from "../samples.ts";
+import { sampleArtifact, sampleDocument, sampleEffect, sampleEvent } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function belongings(stage: Stage): void {
@@ -7,12 +7,36 @@ export function belongings(stage: Stage): void {
     test("a document is what was saved last, as it was, and empty where there is none", async () => {
       await stage.create("t1");
       const text = "## Plan\r\n\tπ ☕ 𝕊 \u0000 \u{10ffff}\n".repeat(500);
-      await stage.store.saveDocument("t1", text);
-      expect(await stage.store.getDocument("t1")).toBe(text);
-      await stage.store.saveDocument("t1", "");
-      expect(await stage.store.getDocument("t1")).toBe("");
-      expect(await stage.store.getDocument("t9")).toBe("");
-      await expect(stage.store.saveDocument("t9", "x")).rejects.toMatchObject({ code: "store.missing" });
+      for (const document of [sampleDocument(text, "worker"), sampleDocument("", "human"), sampleDocument("")]) {
+        await stage.store.saveDocument("t1", document, [], 1);
+        expect(await stage.store.getDocument("t1")).toEqual(document);
+      }
+      expect(await stage.store.getDocument("t9")).toEqual({ text: "", authors: {} });
+      await expect(stage.store.saveDocument("t9", sampleDocument("x"), [], 1)).rejects.toMatchObject({
+        code: "store.missing",
+      });
+    });
+
+    test("a document and the events that say who wrote it are saved together, and the task stays as it is", async () => {
+      const before = await stage.create("t1");
+      const document = sampleDocument("## Plan\n", "worker");
+      const events = [sampleEvent("task.attended"), sampleEvent("task.held")];
+      await stage.store.saveDocument("t1", document, events, 7_000);
+      expect(await stage.store.getTask("t1")).toEqual(before);
+      expect((await stage.all("t1")).slice(1)).toMatchObject([
+        { revision: 1, at: 7_000, event: { type: "task.attended" } },
+        { revision: 1, at: 7_000, event: { type: "task.held" } },
+      ]);
+      const unwritable = { ...sampleEvent("task.held"), data: { n: 1n } };
+      const lost = stage.store.saveDocument(
+        "t1",
+        sampleDocument("lost"),
+        [sampleEvent("task.held"), unwritable],
+        8_000,
+      );
+      await expect(lost).rejects.toThrow(TypeError);
+      expect(await stage.store.getDocument("t1")).toEqual(document);
+      expect(await stage.all("t1")).toHaveLength(3);
     });
 
     test("artifacts are kept in the order in which they came, each as it was", async () => {
@@ -43,19 +67,19 @@ export function belongings(stage: Stage): void {
       await stage.store.deleteTask("t1");
       expect(await stage.store.getTask("t1")).toBeUndefined();
       expect(await stage.store.findTask("coffee#1")).toBeUndefined();
-      expect(await stage.store.getDocument("t1")).toBe("");
+      expect(await stage.store.getDocument("t1")).toEqual({ text: "", authors: {} });
       expect(await stage.store.listEffects("t1")).toEqual([]);
       expect(await stage.store.listArtifacts("t1")).toEqual([]);
       expect(await stage.all("t1")).toEqual([]);
       expect((await stage.all()).map((event) => event.task)).toEqual(["t2"]);
       expect((await stage.store.dueEffects(9_999, 9)).map((each) => each.task)).toEqual(["t2"]);
-      expect(await stage.store.getDocument("t2")).toBe("# t2\n");
+      expect(await stage.store.getDocument("t2")).toEqual(sampleDocument("# t2\n"));
       expect(await stage.store.listArtifacts("t2")).toHaveLength(1);
       await expect(stage.store.finishEffect(effect?.id ?? 0, 1)).rejects.toMatchObject({ code: "store.missing" });
       await expect(stage.store.deleteTask("t1")).rejects.toMatchObject({ code: "store.missing" });
       await stage.create("t1");
       expect(await stage.store.listEffects("t1")).toEqual([]);
-      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+      expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# t1\n"));
     });
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StoredTask } from "../../../src/ports/store.ts";
-import { sampleArtifact, sampleDecision, sampleEffect, sampleEvent, sampleTask } from "../samples.ts";
+import { sampleArtifact, sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleTask } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function decisions(stage: Stage): void {
@@ -13,7 +13,7 @@ export function decisions(stage: Stage): void {
           { status: "working", entry: 4 },
           {
             effects: [sampleEffect("spawn_agent"), sampleEffect("notify")],
-            document: "# changed\n",
+            document: sampleDocument("# changed\n", "worker"),
             artifacts: [sampleArtifact("t1", "Plan")],
           },
         ),
@@ -33,7 +33,7 @@ export function decisions(stage: Stage): void {
         { task: "t1", entry: 4, effect: { action: "spawn_agent" }, state: "owed", dueAt: 2_000, tries: 0 },
         { task: "t1", entry: 4, effect: { action: "notify" } },
       ]);
-      expect(await stage.store.getDocument("t1")).toBe("# changed\n");
+      expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# changed\n", "worker"));
       expect(await stage.store.listArtifacts("t1")).toEqual([sampleArtifact("t1", "Plan")]);
     });
 
@@ -44,7 +44,7 @@ export function decisions(stage: Stage): void {
         { status: "lost" },
         {
           effects: [sampleEffect("merge")],
-          document: "lost",
+          document: sampleDocument("lost"),
           artifacts: [sampleArtifact("t1", "Plan")],
           dropsOwed: true,
         },
@@ -62,7 +62,7 @@ export function decisions(stage: Stage): void {
       expect((await stage.store.getTask("t1"))?.task.status).toBe("won");
       expect(await stage.all()).toHaveLength(2);
       expect(await stage.owedBy("t1")).toEqual([["notify", "owed"]]);
-      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+      expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# t1\n"));
       expect(await stage.store.listArtifacts("t1")).toEqual([]);
     });
 
@@ -118,10 +118,10 @@ export function decisions(stage: Stage): void {
 
     test("a write that nobody has waited for yet is not seen", async () => {
       await stage.create("t1");
-      const written = stage.store.saveDocument("t1", "new");
-      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+      const written = stage.store.saveDocument("t1", sampleDocument("new"), [], 1);
+      expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# t1\n"));
       await written;
-      expect(await stage.store.getDocument("t1")).toBe("new");
+      expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("new"));
     });
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleDecision, sampleEffect } from "../samples.ts";
+import { sampleDecision, sampleEffect, sampleEvent } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function effects(stage: Stage): void {
@@ -61,6 +61,24 @@ export function effects(stage: Stage): void {
       await stage.store.finishEffect(id, 2);
       await stage.store.failEffect(id, failure, 5);
       expect(await stage.store.listEffects("t1")).toEqual(after);
+    });
+
+    test("a note about an effect goes into history when the effect is ticked off, once", async () => {
+      const stored = await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
+      await stage.store.saveDecision(sampleDecision(stored));
+      const id = await first("t1");
+      const note = sampleEvent("effect.failed");
+      await stage.store.finishEffect(id, 3_000, note);
+      await stage.store.finishEffect(id, 4_000, note);
+      expect((await stage.all("t1")).slice(2)).toMatchObject([{ task: "t1", revision: 2, at: 3_000, event: note }]);
+      const unwritable = { ...note, data: { n: 1n } };
+      await expect(stage.store.finishEffect(await first("t1"), 5_000, unwritable)).rejects.toThrow(TypeError);
+      expect(await stage.owedBy("t1")).toEqual([
+        ["a", "done"],
+        ["b", "owed"],
+      ]);
+      await expect(stage.store.finishEffect(99, 1, note)).rejects.toMatchObject({ code: "store.missing" });
+      expect(await stage.all()).toHaveLength(3);
     });
 
     test("a failure with a time to try again leaves the effect owed, and is counted", async () => {

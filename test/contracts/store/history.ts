@@ -9,7 +9,7 @@ import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import type { Workflow } from "../../../src/engine/workflow.ts";
 import type { Store, StoredEvent, StoredTask } from "../../../src/ports/store.ts";
 import { builtIn } from "../../engine/drive.ts";
-import { sampleDecision, sampleEvent, sampleProject } from "../samples.ts";
+import { sampleDecision, sampleDocument, sampleEvent, sampleProject } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function history(stage: Stage): void {
@@ -113,7 +113,7 @@ async function live(store: Store, workflow: Workflow, id: string, seed: number):
     const identity = { ...blankIdentity, id, project: "coffee", number, branch: id, summary: "Brew" };
     const created = granted(createTask(workflow, identity, factsOf({ ...start, task: {} as Task }, {})));
     world = { ...start, task: created.task, workspace: workspaceAfter(false, created) };
-    return { ...created, document: "", at: seed };
+    return { ...created, document: sampleDocument(""), at: seed };
   });
   for (let i = 0; i < 40 && world !== undefined; i++) {
     const steps = stimuli(workflow, world);

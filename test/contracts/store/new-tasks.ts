@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleDecision, sampleEffect, sampleEvent, sampleProject, sampleTask } from "../samples.ts";
+import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject, sampleTask } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function newTasks(stage: Stage): void {
@@ -16,7 +16,7 @@ export function newTasks(stage: Stage): void {
         order: created.order,
       });
       expect(await stage.store.getTask("t1")).toEqual(created);
-      expect(await stage.store.getDocument("t1")).toBe("# t1\n");
+      expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# t1\n"));
       expect(await stage.all()).toMatchObject([
         { task: "t1", project: "coffee", revision: 1, at: 1_000, event: { type: "task.created" } },
       ]);

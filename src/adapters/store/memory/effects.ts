@@ -1,7 +1,16 @@
 import type { Effect } from "../../../engine/decision.ts";
 import type { Store, StoredEffect } from "../../../ports/store.ts";
 import { effectMissing } from "../faults.ts";
-import { type EffectRow, isOpen, noteOpen, type Run, type Tables, type TaskRow } from "./tables.ts";
+import {
+  type EffectRow,
+  isOpen,
+  keep,
+  noteOpen,
+  prepareEvents,
+  type Run,
+  type Tables,
+  type TaskRow,
+} from "./tables.ts";
 
 type Effects = Pick<
   Store,
@@ -36,10 +45,13 @@ export function createEffects(tables: Tables, read: Run, write: Run): Effects {
       }),
     listEffects: (task) => read(() => (tables.tasks.get(task)?.effects ?? []).map(toEffect)),
     openEffects: (task) => read(() => (tables.tasks.get(task)?.effects ?? []).filter(isOpen).map(toEffect)),
-    finishEffect: (id, _at) =>
+    finishEffect: (id, at, note) =>
       write(() =>
         change(id, (row) => {
+          const { task } = row;
+          const happened = note === undefined ? [] : prepareEvents(tables, task, task.revision, [note], at);
           row.state = "done";
+          keep(tables, task, happened, []);
         }),
       ),
     failEffect: (id, { word, reason }, retryAt) =>

@@ -1,6 +1,6 @@
 import type { Project, Store } from "../../../ports/store.ts";
 import { projectExists, projectInUse, projectMissing } from "../faults.ts";
-import { type Run, removeTasks, type Tables } from "./tables.ts";
+import { forget, type Run, removeTasks, type Tables } from "./tables.ts";
 
 type Projects = Pick<Store, "addProject" | "updateProject" | "removeProject" | "getProject" | "listProjects">;
 
@@ -31,6 +31,7 @@ export function createProjects(tables: Tables, read: Run, write: Run): Projects 
         const open = tasks.filter((task) => task.isOpen).length;
         if (open > 0) throw projectInUse(name, open);
         removeTasks(tables, tasks);
+        forget(tables, ({ project }) => project === name);
         projects.delete(name);
       }),
     getProject: (name) =>

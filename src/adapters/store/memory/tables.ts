@@ -21,6 +21,22 @@ export interface Tables {
   readonly open: Map<TaskRow, readonly EffectRow[]>;
   /** The last number given of each kind; none is given twice. */
   readonly last: { task: number; event: number; effect: number };
+  /** Records of each kind by id, in the order in which they came. */
+  readonly kept: Readonly<Record<Kind, Map<string, KeptRow>>>;
+}
+
+export type Kind = (typeof kinds)[number];
+
+const kinds = [
+  ...(["agents", "workspaces", "runs", "credentials"] as const),
+  ...(["findings", "messages", "conversations", "usage"] as const),
+] as const;
+
+export interface KeptRow {
+  readonly project: string;
+  readonly task: string;
+  readonly at: number;
+  readonly data: string;
 }
 
 export interface ProjectRow {
@@ -78,6 +94,7 @@ export function createTables(): Tables {
     effects: new Map(),
     open: new Map(),
     last: { task: 0, event: 0, effect: 0 },
+    kept: Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as Tables["kept"],
   };
 }
 
@@ -150,5 +167,13 @@ export function removeTasks(tables: Tables, rows: readonly TaskRow[]): void {
     for (const effect of row.effects) tables.effects.delete(effect.id);
     tables.open.delete(row);
     tables.tasks.delete(row.id);
+  }
+  forget(tables, ({ task }) => ids.has(task));
+}
+
+/** Forgets the records that a task or a project had. */
+export function forget({ kept }: Tables, isGone: (row: KeptRow) => boolean): void {
+  for (const kind of kinds) {
+    for (const [id, row] of kept[kind]) if (isGone(row)) kept[kind].delete(id);
   }
 }

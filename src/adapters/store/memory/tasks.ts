@@ -1,5 +1,5 @@
 import type { Task } from "../../../engine/task.ts";
-import type { Store, StoredTask } from "../../../ports/store.ts";
+import type { Store, StoredDocument, StoredTask } from "../../../ports/store.ts";
 import { branchTaken, conflict, projectMissing, taskExists } from "../faults.ts";
 import { retryFailed } from "./effects.ts";
 import {
@@ -37,7 +37,8 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         const { id, number, branch, status, parent } = task;
         const row: TaskRow = {
           ...{ id, project, number, branch, status, parent, isOpen: true, revision: 1, data: JSON.stringify(task) },
-          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, document, effects: [], artifacts: [] },
+          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, effects: [], artifacts: [] },
+          document: JSON.stringify(document),
         };
         const happened = prepareEvents(tables, row, 1, events, at);
         const owed = prepareEffects(tables, row, task.entry, effects, at);
@@ -67,20 +68,29 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         const happened = prepareEvents(tables, row, revision + 1, events, at);
         const owed = prepareEffects(tables, row, task.entry, effects, at);
         const evidence = artifacts.map((each) => [mustHaveTask(tables, each.task), JSON.stringify(each)] as const);
-        const data = JSON.stringify(task);
-        Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, data });
+        const texts = {
+          data: JSON.stringify(task),
+          document: document === undefined ? row.document : JSON.stringify(document),
+        };
+        Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, ...texts });
         if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
         if (retriesFailed) retryFailed(row, at);
-        if (document !== undefined) row.document = document;
         for (const [owner, text] of evidence) owner.artifacts.push(text);
         keep(tables, row, happened, owed);
         return stored(row, task);
       }),
-    saveDocument: (id, text) =>
+    saveDocument: (id, document, events, at) =>
       write(() => {
-        mustHaveTask(tables, id).document = text;
+        const row = mustHaveTask(tables, id);
+        const happened = prepareEvents(tables, row, row.revision, events, at);
+        row.document = JSON.stringify(document);
+        keep(tables, row, happened, []);
       }),
-    getDocument: (id) => read(() => tasks.get(id)?.document ?? ""),
+    getDocument: (id) =>
+      read((): StoredDocument => {
+        const row = tasks.get(id);
+        return row === undefined ? { text: "", authors: {} } : JSON.parse(row.document);
+      }),
     deleteTask: (id) => write(() => removeTasks(tables, [mustHaveTask(tables, id)])),
   };
 }

@@ -10,7 +10,9 @@ export function createUpkeep(tables: Tables, read: Run): Pick<Store, "check" | "
         const { projects, workflows, tasks, events } = tables;
         const effects = [...tables.effects.values()].map(({ task, ...effect }) => ({ ...effect, task: task.id }));
         const rows = [...tasks.values()].map(({ effects: _, ...task }) => task);
-        return JSON.stringify({ projects: [...projects], workflows: [...workflows], tasks: rows, events, effects });
+        const kept = Object.entries(tables.kept).map(([kind, records]) => [kind, [...records.values()]]);
+        const maps = { projects: [...projects], workflows: [...workflows], kept };
+        return JSON.stringify({ ...maps, tasks: rows, events, effects });
       });
       await writeFile(path, everything);
     },

@@ -3,6 +3,7 @@ import type { Effect } from "../../../engine/decision.ts";
 import type { Failure, Store, StoredEffect } from "../../../ports/store.ts";
 import { dueAt } from "../due-at.ts";
 import { effectMissing } from "../faults.ts";
+import type { Events } from "./events.ts";
 import type { Read, Write } from "./writer.ts";
 
 /** What tasks owe. `add`, `drop` and `retry` belong to the transaction of their caller. */
@@ -16,7 +17,7 @@ export interface Effects
   retry(position: number, at: number): void;
 }
 
-export function createEffects(database: DatabaseSync, read: Read, write: Write): Effects {
+export function createEffects(database: DatabaseSync, read: Read, write: Write, addEvents: Events["add"]): Effects {
   const insert = database.prepare(
     "insert into effect (task, entry, effect, state, due_at, tries) values (?, ?, ?, 'owed', ?, 0)",
   );
@@ -29,7 +30,10 @@ export function createEffects(database: DatabaseSync, read: Read, write: Write):
   const next = database.prepare(`select min(due_at) as due ${first} and due_at > ?`);
   const byTask = database.prepare(`select ${columns} from effect where ${ofTask} order by id`);
   const openByTask = database.prepare(`select ${columns} from effect where ${ofTask} and ${open} order by id`);
-  const finish = database.prepare(`update effect set state = 'done', done_at = ? where id = ? and ${open}`);
+  const finish = database.prepare(
+    `update effect set state = 'done', done_at = ? where id = ? and ${open} returning task`,
+  );
+  const owner = database.prepare("select project, revision from task where position = ?");
   const fail = database.prepare(
     `update effect set state = ?, tries = tries + 1, failure = ?, due_at = coalesce(?, due_at) where id = ? and ${open}`,
   );
@@ -58,9 +62,14 @@ export function createEffects(database: DatabaseSync, read: Read, write: Write):
       }),
     listEffects: (task) => read(() => byTask.all(task).map(toEffect)),
     openEffects: (task) => read(() => openByTask.all(task).map(toEffect)),
-    finishEffect: (id, at) =>
+    finishEffect: (id, at, note) =>
       write(() => {
-        if (finish.run(at, id).changes === 0) mustBeOver(id);
+        const position = finish.get(at, id)?.task;
+        if (position === undefined) mustBeOver(id);
+        else if (note !== undefined) {
+          const { project, revision } = owner.get(position) ?? {};
+          addEvents(Number(position), String(project), Number(revision), [note], at);
+        }
       }),
     failEffect: (id, failure, retryAt) =>
       write(() => {

@@ -1,3 +1,5 @@
+const kinds = ["agent", "workspace", "run", "credential", "finding", "message", "conversation", "usage"];
+
 /**
  * The database's versions, one script each. A script that has been released is never changed: databases out there have run
  * it. Times are milliseconds, JSON is text.
@@ -38,7 +40,8 @@ create unique index open_branch on task (branch, project) where is_open = 1 and 
 
 create table document (
   task integer primary key references task (position) on delete cascade,
-  text text not null
+  text text not null,
+  authors text not null
 ) strict;
 
 create table event (
@@ -87,5 +90,22 @@ create table artifact (
   at integer not null
 ) strict;
 create index artifact_by_task on artifact (task, id);
-`,
+${kinds.map(tableOf).join("")}`,
 ];
+
+/** Records of one kind. */
+function tableOf(kind: string): string {
+  return `
+create table ${kind} (
+  position integer primary key,
+  id text not null unique,
+  project text not null references project (name) on delete cascade,
+  -- Null where it belongs to no task.
+  task text references task (id) on delete cascade,
+  at integer not null,
+  data text not null
+) strict;
+create index ${kind}_by_project on ${kind} (project, at, position);
+create index ${kind}_by_task on ${kind} (task, at, position);
+`;
+}

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Store } from "../../../ports/store.ts";
 import { createArtifacts } from "./artifacts.ts";
+import { createCollections } from "./collections.ts";
 import { connect } from "./connect.ts";
 import { createEffects } from "./effects.ts";
 import { createEvents } from "./events.ts";
@@ -28,7 +29,12 @@ export function createSqliteStore(database: DatabaseSync, path: string): Store {
     }
   };
   const { add: addEvents, ...events } = createEvents(database, read);
-  const { add: addEffects, drop: dropEffects, retry: retryEffects, ...effects } = createEffects(database, read, write);
+  const {
+    add: addEffects,
+    drop: dropEffects,
+    retry: retryEffects,
+    ...effects
+  } = createEffects(database, read, write, addEvents);
   const { add: addArtifact, ...artifacts } = createArtifacts(database, read, write);
   return {
     ...createProjects(database, read, write),
@@ -38,6 +44,7 @@ export function createSqliteStore(database: DatabaseSync, path: string): Store {
     ...events,
     ...effects,
     ...artifacts,
+    ...createCollections(database, read, write),
     ...createUpkeep(database, path, flush),
   };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Task } from "../../../engine/task.ts";
-import type { Artifact, Store, StoredTask } from "../../../ports/store.ts";
+import type { Artifact, Store, StoredDocument, StoredTask } from "../../../ports/store.ts";
 import { branchTaken, conflict, projectMissing, taskExists, taskMissing } from "../faults.ts";
 import type { Effects } from "./effects.ts";
 import type { Events } from "./events.ts";
@@ -43,10 +43,11 @@ export function createTasks(
   const changeStatus = change("status = ?,");
   const changeAll = change("status = ?, branch = ?, parent = ?, is_open = ?,");
   const putDocument = database.prepare(
-    "insert into document (task, text) values (?, ?) on conflict do update set text = excluded.text",
+    `insert into document (task, text, authors) values (?, ?, ?)
+     on conflict do update set text = excluded.text, authors = excluded.authors`,
   );
   const getDocument = database.prepare(
-    "select text from document where task = (select position from task where id = ?)",
+    "select text, authors from document where task = (select position from task where id = ?)",
   );
   const remove = database.prepare("delete from task where id = ?");
 
@@ -55,6 +56,8 @@ export function createTasks(
     if (row === undefined) throw taskMissing(id);
     return row;
   };
+  const saveDocument = (position: number, { text, authors }: StoredDocument) =>
+    putDocument.run(position, text, JSON.stringify(authors));
   const claimBranch = ({ id, branch }: Task, project: string) => {
     const other = byBranch.get(branch, project, id);
     if (other !== undefined) throw branchTaken(branch, String(other.id));
@@ -72,7 +75,7 @@ export function createTasks(
         const data = JSON.stringify(task);
         const { lastInsertRowid } = insert.run(id, project, task.number, branch, status, parent, at, at, data);
         const order = Number(lastInsertRowid);
-        putDocument.run(order, document);
+        saveDocument(order, document);
         addEvents(order, project, 1, events, at);
         addEffects(order, task.entry, effects, at);
         return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order };
@@ -109,7 +112,7 @@ export function createTasks(
         if (dropsOwed) dropEffects(order);
         if (retriesFailed) retryEffects(order, at);
         addEffects(order, task.entry, effects, at);
-        if (document !== undefined) putDocument.run(order, document);
+        if (document !== undefined) saveDocument(order, document);
         for (const artifact of artifacts) addArtifact(artifact);
         const createdAt = Number(before.created_at);
         return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order };
@@ -119,8 +122,17 @@ export function createTasks(
         const { position, project, revision } = must(id);
         addEvents(Number(position), String(project), Number(revision), events, at);
       }),
-    saveDocument: (id, text) => write(() => void putDocument.run(Number(must(id).position), text)),
-    getDocument: (id) => read(() => String(getDocument.get(id)?.text ?? "")),
+    saveDocument: (id, document, events, at) =>
+      write(() => {
+        const { position, project, revision } = must(id);
+        saveDocument(Number(position), document);
+        addEvents(Number(position), String(project), Number(revision), events, at);
+      }),
+    getDocument: (id) =>
+      read(() => {
+        const { text = "", authors = "{}" } = getDocument.get(id) ?? {};
+        return { text: String(text), authors: JSON.parse(String(authors)) as StoredDocument["authors"] };
+      }),
     deleteTask: (id) =>
       write(() => {
         if (remove.run(id).changes === 0) throw taskMissing(id);

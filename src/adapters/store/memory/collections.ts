@@ -1,0 +1,46 @@
+import type { Kept } from "../../../ports/records.ts";
+import type { Collection, Store } from "../../../ports/store.ts";
+import { projectMissing } from "../faults.ts";
+import { type Kind, mustHaveTask, type Run, type Tables } from "./tables.ts";
+
+/** What is kept beside tasks: the same for every kind. */
+export function createCollections(tables: Tables, read: Run, write: Run): Pick<Store, Kind> {
+  const of = <T extends Kept>(kind: Kind): Collection<T> => createCollection(tables, kind, read, write);
+  return {
+    agents: of("agents"),
+    workspaces: of("workspaces"),
+    runs: of("runs"),
+    credentials: of("credentials"),
+    findings: of("findings"),
+    messages: of("messages"),
+    conversations: of("conversations"),
+    usage: of("usage"),
+  };
+}
+
+function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run, write: Run): Collection<T> {
+  const records = tables.kept[kind];
+  const toRecord = ({ data }: { data: string }) => JSON.parse(data) as T;
+  return {
+    put: (record) =>
+      write(() => {
+        const { id, project, task, at } = record;
+        if (!tables.projects.has(project)) throw projectMissing(project);
+        if (task !== "") mustHaveTask(tables, task);
+        records.set(id, { project, task, at, data: JSON.stringify(record) });
+      }),
+    get: (id) =>
+      read(() => {
+        const row = records.get(id);
+        return row && toRecord(row);
+      }),
+    list: ({ project, task }) =>
+      read(() =>
+        [...records.values()]
+          .filter((row) => row.project === (project ?? row.project) && row.task === (task ?? row.task))
+          .sort((one, other) => one.at - other.at)
+          .map(toRecord),
+      ),
+    remove: (id) => write(() => void records.delete(id)),
+  };
+}

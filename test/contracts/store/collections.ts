@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type {
+  Agent,
+  Conversation,
+  Credential,
+  Finding,
+  Kept,
+  Message,
+  Run,
+  Usage,
+  Workspace,
+} from "../../../src/ports/records.ts";
+import type { Collection } from "../../../src/ports/store.ts";
+import { sampleProject, sampleRecord } from "../samples.ts";
+import type { Stage } from "../stage.ts";
+
+const agent: Agent = {
+  ...sampleRecord("r1"),
+  ...{ role: "worker", harness: "claude", model: "fast", state: "stuck", reason: "π ☕ \u0000" },
+};
+const workspace: Workspace = { ...sampleRecord("r1"), path: "/src/coffee-1", kind: "worktree" };
+const run: Run = {
+  ...sampleRecord("r1"),
+  ...{ key: "worker#1", role: "worker", harness: "claude", model: "fast", session: "", folder: "/src", pid: 7 },
+  ...{ endedAt: undefined, word: "" },
+};
+const credential: Credential = {
+  ...sampleRecord("r1"),
+  ...{ role: "worker", run: "worker#1", expiresAt: 9_000, revokedAt: undefined },
+};
+const finding: Finding = {
+  ...sampleRecord("r1"),
+  ...{ run: "reviewer#1", title: "Cold", detail: "It is cold.", file: "cup.ts", line: 3, severity: "low" },
+  ...{ state: "open", commit: "c0ffee" },
+};
+const message: Message = { ...sampleRecord("r1"), from: "human", to: "worker", text: "Hot!", deliveredAt: undefined };
+const conversation: Conversation = {
+  ...sampleRecord("r1"),
+  ...{ role: "scout", entries: [{ from: "human", text: "How hot?", at: 5 }] },
+};
+const usage: Usage = {
+  ...sampleRecord("r1"),
+  ...{ run: "worker#1", model: "fast", inputTokens: 9, outputTokens: 3, cachedTokens: 0, cost: 0.01 },
+};
+const records = {
+  ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },
+  ...{ findings: finding, messages: message, conversations: conversation, usage },
+};
+type Kind = keyof typeof records;
+
+/** Records of every kind are kept alike, but each kind by itself. */
+export function collections(stage: Stage): void {
+  const kinds = Object.keys(records) as Kind[];
+  const of = (kind: Kind) => stage.store[kind] as Collection<Kept>;
+  const ids = async (kind: Kind, filter: Parameters<Collection<Kept>["list"]>[0]) =>
+    (await of(kind).list(filter)).map(({ id }) => id);
+
+  describe("records", () => {
+    test("of each kind are kept as they were given, apart from those of other kinds", async () => {
+      for (const kind of kinds) await of(kind).put(records[kind]);
+      for (const kind of kinds) {
+        expect(await of(kind).get("r1")).toEqual(records[kind]);
+        expect(await of(kind).list({})).toEqual([records[kind]]);
+        await of(kind).remove("r1");
+        expect(await of(kind).get("r1")).toBeUndefined();
+      }
+    });
+
+    test("go with their project", async () => {
+      await stage.store.addProject(sampleProject("tea"));
+      for (const kind of kinds) {
+        await of(kind).put(sampleRecord("r1"));
+        await of(kind).put(sampleRecord("r2", "", 1_000, "tea"));
+      }
+      await stage.store.removeProject("coffee");
+      for (const kind of kinds) expect(await ids(kind, {})).toEqual(["r2"]);
+    });
+
+    test("go with their task", async () => {
+      for (const id of ["t1", "t2"]) await stage.create(id);
+      for (const kind of kinds) {
+        for (const task of ["", "t1", "t2"]) await of(kind).put(sampleRecord(`of ${task}`, task));
+      }
+      await stage.store.deleteTask("t1");
+      await stage.create("t1", { branch: "again" });
+      for (const kind of kinds) {
+        expect(await ids(kind, {})).toEqual(["of ", "of t2"]);
+        expect(await ids(kind, { task: "t1" })).toEqual([]);
+      }
+    });
+
+    test("are replaced by those with the same id, in everything", async () => {
+      await stage.store.addProject(sampleProject("tea"));
+      await stage.create("t1", { project: "tea" });
+      await stage.store.agents.put(agent);
+      const changed: Agent = { ...agent, project: "tea", task: "t1", at: 5, state: "idle" };
+      await stage.store.agents.put(changed);
+      expect(await stage.store.agents.get("r1")).toEqual(changed);
+      expect(await stage.store.agents.list({ project: "coffee" })).toEqual([]);
+      expect(await stage.store.agents.list({ project: "tea", task: "t1" })).toEqual([changed]);
+    });
+
+    test("are listed by project, by task, by both, and where there is no task", async () => {
+      await stage.store.addProject(sampleProject("tea"));
+      await stage.create("t1");
+      await stage.create("u1", { project: "tea" });
+      const { put } = stage.store.workspaces;
+      for (const [id, task, project] of [
+        ["r1", "t1", "coffee"],
+        ["r2", "", "coffee"],
+        ["r3", "u1", "tea"],
+        ["r4", "", "tea"],
+      ] as const) {
+        await put({ ...workspace, id, task, project });
+      }
+      expect(await ids("workspaces", {})).toEqual(["r1", "r2", "r3", "r4"]);
+      expect(await ids("workspaces", { project: "coffee" })).toEqual(["r1", "r2"]);
+      expect(await ids("workspaces", { task: "u1" })).toEqual(["r3"]);
+      expect(await ids("workspaces", { task: "" })).toEqual(["r2", "r4"]);
+      expect(await ids("workspaces", { task: "", project: "tea" })).toEqual(["r4"]);
+      expect(await ids("workspaces", { task: "t1", project: "tea" })).toEqual([]);
+      expect(await ids("workspaces", { task: "t9" })).toEqual([]);
+      expect(await ids("workspaces", { project: "ale" })).toEqual([]);
+    });
+
+    test("are listed the oldest first; of those made at the same time, the one that came first", async () => {
+      const { put } = stage.store.messages;
+      for (const [id, at] of Object.entries({ z: 30, y: 10, x: 20, w: 10 })) await put({ ...message, id, at });
+      await put({ ...message, id: "y", at: 10, text: "again" });
+      expect(await ids("messages", {})).toEqual(["y", "w", "x", "z"]);
+      expect(await ids("messages", { project: "coffee" })).toEqual(["y", "w", "x", "z"]);
+      expect(await ids("messages", { task: "" })).toEqual(["y", "w", "x", "z"]);
+    });
+
+    test("belong to a project and a task that are there", async () => {
+      const missing = (name: string) => ({ code: "store.missing", message: expect.stringContaining(name) });
+      await expect(stage.store.runs.put({ ...run, project: "tea" })).rejects.toMatchObject(missing("tea"));
+      await expect(stage.store.runs.put({ ...run, task: "t9" })).rejects.toMatchObject(missing("t9"));
+      expect(await stage.store.runs.list({})).toEqual([]);
+    });
+
+    test("that are not there can be removed", async () => {
+      await stage.store.usage.remove("r9");
+      expect(await stage.store.usage.get("r9")).toBeUndefined();
+    });
+
+    test("can be changed outside without changing what is stored", async () => {
+      const given = { ...conversation, entries: [...conversation.entries] };
+      await stage.store.conversations.put(given);
+      given.entries.length = 0;
+      ((await stage.store.conversations.get("r1"))?.entries as unknown[]).length = 0;
+      expect(await stage.store.conversations.get("r1")).toEqual(conversation);
+    });
+  });
+}
