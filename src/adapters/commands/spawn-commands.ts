@@ -6,8 +6,9 @@ import type { Commands } from "../../ports/commands.ts";
 const mostOutput = 64 * 1024;
 
 export const spawnCommands: Commands = {
-  run: ({ argv, cwd, env, timeout }) =>
+  run: ({ argv, cwd, env, timeout, signal }) =>
     new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(stopped(argv));
       const [program = "", ...rest] = argv;
       // A group of its own, so that the time limit reaches its children too.
       const child = spawn(program, rest, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
@@ -18,6 +19,8 @@ export const spawnCommands: Commands = {
       };
       child.stdout.on("data", take);
       child.stderr.on("data", take);
+      const stop = () => killGroup(child.pid);
+      signal?.addEventListener("abort", stop);
       const timer = setTimeout(() => {
         timedOut = true;
         killGroup(child.pid);
@@ -28,7 +31,9 @@ export const spawnCommands: Commands = {
       });
       child.on("close", (code) => {
         clearTimeout(timer);
-        resolve({ code: code ?? undefined, timedOut, output });
+        signal?.removeEventListener("abort", stop);
+        if (signal?.aborted) reject(stopped(argv));
+        else resolve({ code: code ?? undefined, timedOut, output });
       });
     }),
 };
@@ -40,6 +45,10 @@ function killGroup(pid: number | undefined): void {
   } catch {
     // It ended by itself in the meantime.
   }
+}
+
+function stopped(argv: readonly string[]): Fault {
+  return new Fault("command.stopped", `${argv.join(" ")} was stopped.`, { retry: "later" });
 }
 
 function notStarted(program: string, cwd: string, error: NodeJS.ErrnoException): Fault {

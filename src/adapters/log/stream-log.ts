@@ -1,0 +1,69 @@
+import type { LeveledLog, LogLevel } from "../../ports/log.ts";
+import { leveledLog } from "./leveled-log.ts";
+import type { Plain } from "./plain-fields.ts";
+import { redact } from "./redact.ts";
+
+// A reader that stopped reading must not make us keep everything.
+const mostWaiting = 1024 * 1024;
+
+/** Writes readable lines, for a person in front of a terminal: `12:03:11 info  message key=value`. */
+export function createStreamLog(
+  stream: NodeJS.WritableStream,
+  level: LogLevel,
+  now: () => number = Date.now,
+): LeveledLog {
+  // Without a listener, a terminal that was closed would end the process.
+  stream.on("error", () => {});
+  return leveledLog(level, {
+    write(level, message, fields) {
+      if (waiting(stream) > mostWaiting) return;
+      const pairs = Object.entries(fields).flatMap(([key, value]) => pairsOf(key, value));
+      const head = redact([timeOf(now()), level.padEnd(5), inert(message), ...pairs].join(" "));
+      const stacks = level === "error" ? Object.values(fields).flatMap(stackOf) : [];
+      stream.write(`${[head, ...stacks].join("\n")}\n`);
+    },
+    close: () => new Promise((resolve) => void stream.write("", () => resolve())),
+  });
+}
+
+function waiting(stream: NodeJS.WritableStream): number {
+  return "writableLength" in stream ? Number(stream.writableLength) : 0;
+}
+
+function timeOf(now: number): string {
+  const date = new Date(now);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+}
+
+function pairsOf(key: string, value: Plain): readonly string[] {
+  if (!isError(value)) return [`${inert(key)}=${written(value)}`];
+  const { code, message } = value;
+  return [`${inert(key)}=${written(message)}`, ...(code === undefined ? [] : [`${inert(key)}.code=${written(code)}`])];
+}
+
+/** Quoted where one could not see where it ends. */
+function written(value: Plain): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return inert(typeof value === "string" && (text === "" || /[\s"=]/.test(text)) ? JSON.stringify(text) : text);
+}
+
+function stackOf(value: Plain): readonly string[] {
+  if (!isError(value)) return [];
+  return value.stack.split("\n").flatMap((line) => (/^\s+at /.test(line) ? [`    ${inert(line.trim())}`] : []));
+}
+
+function isError(value: Plain): value is { name: string; message: string; stack: string; code?: string } {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "stack" in value &&
+    [value.stack, value.name, value.message].every((part) => typeof part === "string")
+  );
+}
+
+/** What a terminal would obey, or show in another order, is spelled out instead. */
+function inert(text: string): string {
+  return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) =>
+    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
