@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { homeFolder, homePlaces, repositoryPlaces } from "./places.ts";
+
+const base = mkdtempSync(join(tmpdir(), "signalbox-places-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+test("everything lies in the home, whose path may be relative", () => {
+  const home = resolve("some", "home");
+  const places = homePlaces("some/home/");
+  expect(places).toEqual(homePlaces(home));
+  for (const path of Object.values(places)) expect(path.startsWith(`${home}/`)).toBe(true);
+  expect(places).toMatchObject({
+    database: join(home, "signalbox.db"),
+    log: join(home, "logs", "daemon.log"),
+    socket: join(home, "run", "daemon.sock"),
+    lock: join(home, "run", "lock.db"),
+    startReport: join(home, "run", "start.log"),
+  });
+});
+
+test("a socket lies elsewhere where the system could not take its path, in a folder for this user and this home", () => {
+  const tail = "/run/daemon.sock".length;
+  const longest = `/${"a".repeat(100 - tail - 1)}`;
+  expect(homePlaces(longest).socket).toBe(`${longest}/run/daemon.sock`);
+  const { socket, run } = homePlaces(`${longest}a`);
+  expect(socket).toMatch(new RegExp(`^/tmp/signalbox-${process.getuid?.()}-[0-9a-f]{12}/daemon\\.sock$`));
+  expect(dirname(socket)).not.toBe(run);
+  expect(homePlaces(`${longest}a`).socket).toBe(socket);
+  expect(homePlaces(`${longest}b`).socket).not.toBe(socket);
+  // 60 characters, but 120 bytes.
+  expect(homePlaces(`/${"ä".repeat(60)}`).socket).toMatch(/^\/tmp\//);
+});
+
+test("the home is SIGNALBOX_HOME, else ~/.signalbox, and always absolute", () => {
+  expect(homeFolder({ SIGNALBOX_HOME: "/srv/box" })).toBe("/srv/box");
+  expect(homeFolder({ SIGNALBOX_HOME: "" })).toBe(join(homedir(), ".signalbox"));
+  expect(homeFolder({})).toBe(join(homedir(), ".signalbox"));
+  expect(isAbsolute(homeFolder({ SIGNALBOX_HOME: "box" }))).toBe(true);
+});
+
+test("a repository has its own configuration and workflows", () => {
+  expect(repositoryPlaces("/home/me/.signalbox", "/src/app")).toEqual({
+    config: "/src/app/.signalbox/config.yml",
+    workflows: "/src/app/.signalbox/workflows",
+  });
+});
+
+test("what is in the home belongs to the user, also where the folder around it is a repository", () => {
+  expect(repositoryPlaces("/home/me/.signalbox", "/home/me")).toBeUndefined();
+  mkdirSync(join(base, "real"));
+  symlinkSync(join(base, "real"), join(base, ".signalbox"));
+  expect(repositoryPlaces(join(base, "real"), base)).toBeUndefined();
+});

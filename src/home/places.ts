@@ -1,0 +1,76 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { sha256 } from "../engine/sha256.ts";
+
+/** Where everything of the user's lies. All paths are absolute. */
+export interface Places {
+  readonly database: string;
+  readonly config: string;
+  readonly workflows: string;
+  readonly logs: string;
+  readonly log: string;
+  readonly backups: string;
+  readonly trash: string;
+  /** What belongs to the running daemon, and to nobody else: mode 0700. */
+  readonly run: string;
+  /** Its folder is not always `run`, and must be as private. */
+  readonly socket: string;
+  readonly lock: string;
+  readonly startReport: string;
+  /** Where agents work, for those who must know before they speak for a person. */
+  readonly agents: string;
+  readonly humanToken: string;
+  readonly trusted: string;
+  readonly workspaces: string;
+}
+
+export function homePlaces(home: string): Places {
+  const root = resolve(home);
+  const run = join(root, "run");
+  return {
+    database: join(root, "signalbox.db"),
+    config: join(root, "config.yml"),
+    workflows: join(root, "workflows"),
+    logs: join(root, "logs"),
+    log: join(root, "logs", "daemon.log"),
+    backups: join(root, "backups"),
+    trash: join(root, "trash"),
+    run,
+    socket: socketPath(root, join(run, "daemon.sock")),
+    lock: join(run, "lock.db"),
+    startReport: join(run, "start.log"),
+    agents: join(run, "agents.json"),
+    humanToken: join(root, "human.token"),
+    trusted: join(root, "trusted"),
+    workspaces: join(root, "workspaces"),
+  };
+}
+
+export function homeFolder(env: Readonly<Record<string, string | undefined>>): string {
+  return resolve(env.SIGNALBOX_HOME || join(homedir(), ".signalbox"));
+}
+
+/** What a repository brings along, unless its `.signalbox` is the home: who keeps all of `~` in git has no project there. */
+export function repositoryPlaces(home: string, repository: string): Pick<Places, "config" | "workflows"> | undefined {
+  const folder = resolve(repository, ".signalbox");
+  if (realPath(folder) === realPath(resolve(home))) return undefined;
+  return { config: join(folder, "config.yml"), workflows: join(folder, "workflows") };
+}
+
+// The system refuses paths of sockets beyond 107 bytes, some systems beyond 103.
+const longestSocket = 100;
+
+/** Not in TMPDIR, which an agent or a service may have changed: whoever has the same home must come to the same socket. */
+function socketPath(home: string, wanted: string): string {
+  if (Buffer.byteLength(wanted) <= longestSocket) return wanted;
+  return join("/tmp", `signalbox-${process.getuid?.() ?? 0}-${sha256(home).slice(0, 12)}`, "daemon.sock");
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { type Layers, resolveConfig } from "./resolve-config.ts";
+
+test("where nobody says anything the defaults hold", () => {
+  const resolved = resolveConfig({});
+  expect(Object.fromEntries(Object.entries(resolved).map(([name, { value }]) => [name, value]))).toEqual({
+    workflow: "default",
+    harness: "claude",
+    reviewHarness: "",
+    model: "",
+    branchPrefix: "signalbox/",
+    poolSize: 4,
+    autostart: true,
+    port: 0,
+    logLevel: "info",
+    notifyDesktop: true,
+    notifyWebhook: "",
+    notifyWebhookSecretEnv: "",
+  });
+  expect(new Set(Object.values(resolved).map(({ source }) => source))).toEqual(new Set(["default"]));
+});
+
+test("the nearest who says something about a key is believed, for each key on its own", () => {
+  const order = ["flag", "environment", "repository", "project", "user"] as const;
+  for (const [i, source] of order.entries()) {
+    const layers: Layers = Object.fromEntries(order.slice(i).map((each) => [each, { model: each }]));
+    expect(resolveConfig({ ...layers, user: { ...layers.user, harness: "codex" } })).toMatchObject({
+      model: { value: source, source },
+      harness: { value: "codex", source: "user" },
+      poolSize: { value: 4, source: "default" },
+    });
+  }
+});
+
+test("false, 0 and the empty text are said; undefined is not", () => {
+  const resolved = resolveConfig({
+    flag: { autostart: false, poolSize: undefined },
+    user: { autostart: true, reviewHarness: "", port: 0, poolSize: 9 },
+  });
+  expect(resolved).toMatchObject({
+    autostart: { value: false, source: "flag" },
+    reviewHarness: { value: "", source: "user" },
+    port: { value: 0, source: "user" },
+    poolSize: { value: 9, source: "user" },
+  });
+});

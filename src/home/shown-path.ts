@@ -1,0 +1,17 @@
+import { relative } from "node:path";
+
+/** Relative to where the user is, unless that leads out of there. */
+export function shownPath(file: string): string {
+  const folder = currentFolder();
+  const path = folder === undefined ? "" : relative(folder, file);
+  return path === "" || path.startsWith("..") ? file : path;
+}
+
+function currentFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    // Somebody has removed it.
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { didYouMean } from "../engine/language/nearest.ts";
+import { Fault } from "../fault.ts";
+import { packageRoot } from "./package-root.ts";
+import { homePlaces, repositoryPlaces } from "./places.ts";
+import { shownPath } from "./shown-path.ts";
+
+/** A workflow that somebody named, before anything is known about what is in its file. */
+export interface Found {
+  readonly name: string;
+  readonly from: "built-in" | "user" | "project" | "file";
+  /** Absolute. */
+  readonly file: string;
+  /** The file as the user would write it. */
+  readonly shown: string;
+}
+
+/** Where workflows are looked for. */
+export interface Lookup {
+  readonly home: string;
+  readonly repository?: string | undefined;
+}
+
+/** A path where it looks like one, else a workflow of the repository's, else one of the user's, else a built-in one. */
+export function findWorkflow(lookup: Lookup, reference: string): Found {
+  if (reference.includes("/") || isWorkflowFile(reference)) return foundFile(lookup, reference);
+  const found = listWorkflows(lookup).find(({ name }) => name === reference);
+  if (found !== undefined) return found;
+  if (existsSync(reference)) {
+    throw new Fault("not-found", `There is no workflow "${reference}".`, {
+      hint: `To use the file of that name, write ./${reference}`,
+    });
+  }
+  throw notFound(`There is no workflow "${reference}".`, reference, lookup);
+}
+
+/** Every workflow that has a name. Of several with the same name only the one that `findWorkflow` gives is listed. */
+export function listWorkflows(lookup: Lookup): readonly Found[] {
+  const project = workflowsIn(projectFolder(lookup), "project");
+  const user = without(project, workflowsIn(homePlaces(lookup.home).workflows, "user"));
+  return [...without([...project, ...user], builtInWorkflows()), ...user, ...project];
+}
+
+export function builtInWorkflows(): readonly Found[] {
+  return workflowsIn(join(packageRoot(), "workflows"), "built-in");
+}
+
+/** Where the repository's own workflows are, if it has any. */
+export function projectFolder({ home, repository }: Lookup): string | undefined {
+  const folder = repository === undefined ? undefined : repositoryPlaces(home, repository)?.workflows;
+  return folder !== undefined && existsSync(folder) ? folder : undefined;
+}
+
+export function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    throw new Fault("unreadable", `The folder ${folder} cannot be read (${code}).`, {
+      hint: "Look at SIGNALBOX_HOME and at the folder's permissions.",
+      cause: error,
+    });
+  }
+}
+
+function workflowsIn(folder: string | undefined, from: Found["from"]): readonly Found[] {
+  if (folder === undefined) return [];
+  return filesIn(folder)
+    .filter((file) => file.endsWith(".yml") && !file.startsWith(".") && mayBeFile(join(folder, file)))
+    .map((file) => {
+      const path = resolve(folder, file);
+      return { name: file.slice(0, -".yml".length), from, file: path, shown: shownPath(path) };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A repository can bring links to devices and pipes, which would be read without an end. */
+function mayBeFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+function without(hiding: readonly Found[], all: readonly Found[]): readonly Found[] {
+  const hidden = new Set(hiding.map(({ name }) => name));
+  return all.filter(({ name }) => !hidden.has(name));
+}
+
+function foundFile(lookup: Lookup, path: string): Found {
+  const name = basename(path).replace(/\.ya?ml$/, "");
+  if (!existsSync(path)) throw notFound(`There is no file ${path}.`, name, lookup);
+  return { name, from: "file", file: resolve(path), shown: path };
+}
+
+function isWorkflowFile(path: string): boolean {
+  return /\.ya?ml$/.test(path);
+}
+
+function notFound(message: string, name: string, lookup: Lookup): Fault {
+  const names = listWorkflows(lookup).map((each) => each.name);
+  return new Fault("not-found", message, {
+    hint: `${didYouMean(name, names)}\nTo read about them: signalbox workflow list`,
+  });
+}
