@@ -1,0 +1,89 @@
+import { any, boolean, integer, list, map, nullable, oneOf, record, type TypeOf, text } from "./wire.ts";
+
+export const heldWire = record({ reason: text, word: text, again: oneOf("wait", "do", "effects") });
+
+/** A task as everybody outside sees it. Times are ISO texts. */
+export const taskWire = record({
+  id: text,
+  project: text,
+  number: integer(0),
+  branch: text,
+  summary: text,
+  workflow: text,
+  workflowHash: text,
+  status: text,
+  previousStatus: text,
+  phase: oneOf("entering", "waiting", "doing", "over"),
+  /** How a task that is over ended. */
+  outcome: nullable(oneOf("done", "failed", "cancelled")),
+  /** A person should look at it. */
+  needsAttention: boolean,
+  held: nullable(heldWire),
+  /** Whether an agent's session is there: none was started, alive, dead, or nobody can tell. */
+  session: oneOf("none", "alive", "dead", "unknown"),
+  harness: text,
+  reviewHarness: text,
+  model: text,
+  workspace: text,
+  prUrl: text,
+  parent: text,
+  dependsOn: list(text),
+  labels: list(text),
+  priority: integer(Number.MIN_SAFE_INTEGER),
+  autostart: boolean,
+  counters: map(integer(Number.MIN_SAFE_INTEGER)),
+  crashCount: integer(0),
+  runs: list(record({ role: text, key: text, mode: text })),
+  revision: integer(1),
+  createdAt: text,
+  updatedAt: text,
+});
+export type TaskView = TypeOf<typeof taskWire>;
+
+/** What a request did. */
+export const changeWire = record({
+  kind: oneOf("moved", "stayed", "ignored"),
+  /** Where the task was before. */
+  from: text,
+  task: taskWire,
+  /** Why it was ignored; empty otherwise. */
+  why: text,
+});
+export type ChangeView = TypeOf<typeof changeWire>;
+
+export const eventWire = record({
+  /** Grows; where the stream is taken up again. */
+  position: integer(0),
+  task: text,
+  project: text,
+  revision: integer(0),
+  type: text,
+  by: text,
+  data: map(any),
+  at: text,
+});
+export type EventView = TypeOf<typeof eventWire>;
+
+export const effectWire = record({
+  id: integer(0),
+  action: text,
+  state: oneOf("owed", "done", "failed", "dropped"),
+  tries: integer(0),
+  dueAt: text,
+  failure: nullable(text),
+});
+
+/** What `explain` tells. */
+export const explanationWire = record({
+  task: taskWire,
+  /** One sentence each: where it is, and what it is doing there. */
+  where: text,
+  /** What stands in the way, the most important first. */
+  blocked: list(record({ reason: text, fix: text })),
+  /** Who can move it where, with the exact command. */
+  moves: list(record({ to: text, by: list(text), open: boolean, command: text, missing: list(text) })),
+  /** What happens by itself, and when. */
+  next: list(record({ what: text, at: nullable(text) })),
+  owed: list(effectWire),
+});
+export type ExplanationView = TypeOf<typeof explanationWire>;

@@ -1,0 +1,144 @@
+/** What a value on the wire must look like: checks it, describes it for OpenAPI, and is its type. */
+export interface Wire<T> {
+  readonly schema: JsonSchema;
+  /** Reports everything that does not fit. */
+  check(value: unknown, at: string, report: Report): void;
+  /** Never there; carries the type. */
+  readonly type?: T;
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+export type Report = (at: string, message: string) => void;
+export type TypeOf<W> = W extends Wire<infer T> ? T : never;
+
+/** All that is wrong with a value, as sentences. */
+export function problemsOf(wire: Wire<unknown>, value: unknown, what: string): readonly string[] {
+  const problems: string[] = [];
+  wire.check(value, what, (at, message) => {
+    if (problems.length < mostProblems) problems.push(`${at} ${message}.`);
+  });
+  return problems;
+}
+
+const mostProblems = 10;
+
+export const text: Wire<string> = {
+  schema: { type: "string" },
+  check: (value, at, report) => {
+    if (typeof value !== "string") report(at, `must be text, but is ${kindOf(value)}`);
+  },
+};
+
+/** Text of at most this many characters. */
+export function shortText(most: number): Wire<string> {
+  return {
+    schema: { type: "string", maxLength: most },
+    check: (value, at, report) => {
+      if (typeof value !== "string") report(at, `must be text, but is ${kindOf(value)}`);
+      else if (value.length > most) report(at, `must have at most ${most} characters, but has ${value.length}`);
+    },
+  };
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]): Wire<T> {
+  return {
+    schema: { type: "string", enum: words },
+    check: (value, at, report) => {
+      if (!words.includes(value as T)) report(at, `must be one of ${words.join(", ")}`);
+    },
+  };
+}
+
+export const boolean: Wire<boolean> = {
+  schema: { type: "boolean" },
+  check: (value, at, report) => {
+    if (typeof value !== "boolean") report(at, `must be true or false, but is ${kindOf(value)}`);
+  },
+};
+
+export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER): Wire<number> {
+  return {
+    schema: { type: "integer", minimum: least, ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }) },
+    check: (value, at, report) => {
+      if (!Number.isSafeInteger(value)) report(at, `must be a whole number, but is ${kindOf(value)}`);
+      else if ((value as number) < least) report(at, `must be at least ${least}`);
+      else if ((value as number) > most) report(at, `must be at most ${most}`);
+    },
+  };
+}
+
+/** Anything JSON can say. */
+export const any: Wire<unknown> = { schema: {}, check: () => {} };
+
+export function list<T>(of: Wire<T>): Wire<readonly T[]> {
+  return {
+    schema: { type: "array", items: of.schema },
+    check: (value, at, report) => {
+      if (!Array.isArray(value)) return report(at, `must be a list, but is ${kindOf(value)}`);
+      for (const [index, item] of value.entries()) of.check(item, `${at}[${index}]`, report);
+    },
+  };
+}
+
+/** Names that nobody knows beforehand, each with the same kind of value. */
+export function map<T>(of: Wire<T>): Wire<Readonly<Record<string, T>>> {
+  return {
+    schema: { type: "object", additionalProperties: of.schema },
+    check: (value, at, report) => {
+      if (!isObject(value)) return report(at, `must be an object, but is ${kindOf(value)}`);
+      for (const [key, item] of Object.entries(value)) of.check(item, `${at}.${key}`, report);
+    },
+  };
+}
+
+export function nullable<T>(of: Wire<T>): Wire<T | null> {
+  return {
+    schema: { anyOf: [of.schema, { type: "null" }] },
+    check: (value, at, report) => {
+      if (value !== null) of.check(value, at, report);
+    },
+  };
+}
+
+type Keys = Readonly<Record<string, Wire<unknown>>>;
+type Values<K extends Keys> = { readonly [P in keyof K]: TypeOf<K[P]> };
+
+/** An object with these keys and no others. */
+export function record<R extends Keys, O extends Keys = Record<never, never>>(
+  required: R,
+  optional?: O,
+): Wire<Values<R> & Partial<Values<O>>> {
+  const keys: Keys = { ...required, ...optional };
+  const properties = Object.fromEntries(Object.entries(keys).map(([key, wire]) => [key, wire.schema]));
+  const needed = Object.keys(required);
+  return {
+    schema: {
+      type: "object",
+      properties,
+      ...(needed.length > 0 ? { required: needed } : {}),
+      additionalProperties: false,
+    },
+    check: (value, at, report) => {
+      if (!isObject(value)) return report(at, `must be an object, but is ${kindOf(value)}`);
+      for (const key of Object.keys(value)) {
+        if (Object.hasOwn(keys, key)) continue;
+        report(at, `has no "${key}"; it takes ${Object.keys(keys).join(", ") || "nothing"}`);
+      }
+      for (const [key, wire] of Object.entries(keys)) {
+        const item = Object.hasOwn(value, key) ? value[key] : undefined;
+        if (item !== undefined) wire.check(item, `${at}.${key}`, report);
+        else if (Object.hasOwn(required, key)) report(at, `needs "${key}"`);
+      }
+    },
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : JSON.stringify(value);
+}
