@@ -1,5 +1,6 @@
 import { actions } from "../engine/actions/index.ts";
-import type { Effect } from "../engine/decision.ts";
+import type { Effect, TaskEvent } from "../engine/decision.ts";
+import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -18,8 +19,8 @@ export interface PerformContext {
 export type Performers = Readonly<Record<string, Perform>>;
 
 export interface Performer {
-  /** Looks at what is owed now; a task that was just changed may have to go on by itself. */
-  wake(task?: string): void;
+  /** A task was changed: it may owe something now, or may have to go on by itself. */
+  wake(task: string): void;
   /** After a start: lets every open task go on from where it was left. */
   recover(): Promise<void>;
   /** Takes nothing new on, and waits for what is under way. */
@@ -32,13 +33,17 @@ export interface PerformPorts {
   readonly submit: Submit;
   readonly performers: Performers;
   /** Something nobody foresaw. */
-  onError(error: unknown, effect: StoredEffect | undefined): void;
+  onError(error: unknown): void;
 }
 
-const pageSize = 200;
+const pageSize = 500;
 /** How often an effect that may work later is tried before a person is asked, and how long the first pause is. */
 const mostTries = 6;
 const firstPause = 1_000;
+/** Something nobody foresaw is tried again too, but a store that is full must not be asked without a pause. */
+const longestPause = 60_000;
+/** Nothing should ever be found by looking; this is for what nobody thought of. */
+const netInterval = 60_000;
 
 /**
  * Carries out what tasks owe: in order per task, tasks side by side. What was under way when the process died is still
@@ -47,53 +52,60 @@ const firstPause = 1_000;
 export function createPerformer(ports: PerformPorts): Performer {
   const { store, clock } = ports;
   const busy = new Map<string, Promise<void>>();
-  const touched = new Set<string>();
+  const again = new Set<string>();
+  const timers = new Map<string, () => void>();
+  const failures = new Map<string, number>();
   let stopped = false;
-  let looking: Promise<void> | undefined;
-  let again = false;
-  let cancelTimer = () => {};
 
-  /** One thing at a time per task. */
-  const start = (task: string, work: () => Promise<void>, effect?: StoredEffect) => {
-    const done = work()
-      .catch((error) => ports.onError(error, effect))
+  const wake = (task: string) => {
+    if (stopped) return;
+    if (busy.has(task)) return void again.add(task);
+    cancelTimer(task);
+    // What has changed until the next look at the task is seen by that look.
+    const looks = () => {
+      again.delete(task);
+      return !stopped;
+    };
+    const done = goOn(ports, task, looks, () => stopped)
+      .then((dueAt) => {
+        failures.delete(task);
+        if (dueAt !== undefined) wakeIn(task, dueAt - clock.now());
+      })
+      .catch((error) => {
+        ports.onError(error);
+        const count = failures.get(task) ?? 0;
+        failures.set(task, count + 1);
+        wakeIn(task, Math.min(firstPause * 2 ** count, longestPause));
+      })
       .finally(() => {
         busy.delete(task);
-        wake();
+        if (again.delete(task)) wake(task);
       });
     busy.set(task, done);
   };
-
-  const look = async () => {
-    for (const task of [...touched]) {
-      if (stopped || busy.has(task)) continue;
-      touched.delete(task);
-      start(task, () => advance(store, ports.submit, task));
-    }
-    for (const each of await store.dueEffects(clock.now(), pageSize)) {
-      if (!stopped && !busy.has(each.task)) start(each.task, () => performOne(ports, each), each);
-    }
-    const next = await store.nextDue(clock.now());
-    cancelTimer();
-    if (next !== undefined && !stopped) cancelTimer = clock.after(next - clock.now(), wake);
+  const cancelTimer = (task: string) => {
+    timers.get(task)?.();
+    timers.delete(task);
+  };
+  const wakeIn = (task: string, milliseconds: number) => {
+    cancelTimer(task);
+    if (!stopped)
+      timers.set(
+        task,
+        clock.after(milliseconds, () => wake(task)),
+      );
   };
 
-  const wake = (task?: string) => {
-    if (task !== undefined) touched.add(task);
-    if (stopped) return;
-    if (looking !== undefined) {
-      again = true;
-      return;
+  const wakeOwing = async (until: number) => {
+    for (const { task } of await store.dueEffects(until, Number.MAX_SAFE_INTEGER)) {
+      if (!busy.has(task) && !timers.has(task)) wake(task);
     }
-    looking = look()
-      .catch((error) => ports.onError(error, undefined))
-      .finally(() => {
-        looking = undefined;
-        if (again) {
-          again = false;
-          wake();
-        }
-      });
+  };
+  let cancelNet = () => {};
+  const spreadNet = () => {
+    cancelNet = clock.after(netInterval, () => {
+      wakeOwing(clock.now()).catch(ports.onError).finally(spreadNet);
+    });
   };
 
   return {
@@ -104,22 +116,43 @@ export function createPerformer(ports: PerformPorts): Performer {
           { isOpen: true },
           before === undefined ? { limit: pageSize } : { before, limit: pageSize },
         );
-        for (const { task } of page) touched.add(task.id);
+        for (const { task } of page) if (task.phase !== "waiting") wake(task.id);
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
-      wake();
+      await wakeOwing(Number.MAX_SAFE_INTEGER);
+      spreadNet();
     },
     async stop() {
       stopped = true;
-      cancelTimer();
-      await looking;
+      cancelNet();
+      for (const cancel of timers.values()) cancel();
       await Promise.all(busy.values());
     },
   };
 }
 
-async function performOne(ports: PerformPorts, owed: StoredEffect): Promise<void> {
+/** Lets a task go on as far as it can by itself. Gives the time at which it can go on further, where there is one. */
+async function goOn(
+  ports: PerformPorts,
+  task: string,
+  looks: () => boolean,
+  isStopped: () => boolean,
+): Promise<number | undefined> {
+  while (looks()) {
+    const [first] = await ports.store.openEffects(task);
+    if (first?.state !== "owed") {
+      if (!(await advance(ports.store, ports.submit, task, first))) return undefined;
+    } else if (first.dueAt > ports.clock.now()) {
+      return first.dueAt;
+    } else {
+      await performOne(ports, first, isStopped);
+    }
+  }
+  return undefined;
+}
+
+async function performOne(ports: PerformPorts, owed: StoredEffect, isStopped: () => boolean): Promise<void> {
   const { store, clock, performers } = ports;
   const stored = await store.getTask(owed.task);
   if (stored === undefined) return;
@@ -128,9 +161,10 @@ async function performOne(ports: PerformPorts, owed: StoredEffect): Promise<void
     await perform(owed.effect, { task: stored.task, key: `${owed.task}:${owed.id}` });
     await store.finishEffect(owed.id, clock.now());
   } catch (error) {
+    // What was cut short because we stop has not failed; it stays owed.
+    if (isStopped()) return;
     await noteFailure(ports, owed, stored.task, error);
   }
-  await advance(store, ports.submit, owed.task);
 }
 
 async function unavailable(effect: Effect): Promise<void> {
@@ -150,28 +184,30 @@ async function noteFailure(
   const isHopeful = error instanceof Fault && error.retry === "later" && owed.tries + 1 < mostTries;
   if (isHopeful) return store.failEffect(owed.id, { word, reason }, clock.now() + firstPause * 2 ** owed.tries);
   if (actions[action]?.holds !== false || task.phase === "doing") return store.failEffect(owed.id, { word, reason });
-  await store.addEvents(
-    owed.task,
-    [{ type: "effect.failed", by: "engine", data: { action, reason }, set: {} }],
-    clock.now(),
-  );
-  await store.finishEffect(owed.id, clock.now());
+  const note: TaskEvent = { type: "effect.failed", by: "engine", data: { action, reason }, set: {} };
+  await store.finishEffect(owed.id, clock.now(), note);
 }
 
 /**
- * Tells the engine what follows from what a task owes. It only looks at what is stored, so that it does the same after a
- * crash as it would have done before.
+ * Tells the engine what follows from what a task owes; false where nothing does. It only looks at what is stored, so that
+ * it does the same after a crash as it would have done before. `first` is the first effect that is not done.
  */
-export async function advance(store: Store, submit: Submit, id: string): Promise<void> {
-  const stored = await store.getTask(id);
-  if (stored === undefined) return;
-  const { entry, phase, held } = stored.task;
-  const [first] = await store.openEffects(id);
-  if (first?.state === "owed") return;
+async function advance(store: Store, submit: Submit, id: string, first: StoredEffect | undefined): Promise<boolean> {
+  const known = await store.getTask(id);
+  const request = nextRequest(known?.task, first);
+  if (known === undefined || request === undefined) return false;
+  const { decision } = await submit(id, request, { known });
+  return decision.kind === "moved" || decision.kind === "stayed";
+}
+
+function nextRequest(task: Task | undefined, first: StoredEffect | undefined): Request | undefined {
+  if (task === undefined) return undefined;
+  const { entry, phase, held } = task;
   if (first?.failure !== undefined) {
     const { word, reason } = first.failure;
-    if (phase === "doing") await submit(id, { kind: "did", entry, word, reason });
-    else if (held === undefined) await submit(id, { kind: "unsettled", entry, action: first.effect.action, reason });
-  } else if (phase === "entering") await submit(id, { kind: "settled", entry });
-  else if (phase === "doing") await submit(id, { kind: "did", entry, word: "ok" });
+    if (phase === "doing") return { kind: "did", entry, word, reason };
+    return held === undefined ? { kind: "unsettled", entry, action: first.effect.action, reason } : undefined;
+  }
+  if (phase === "entering") return { kind: "settled", entry };
+  return phase === "doing" ? { kind: "did", entry, word: "ok" } : undefined;
 }

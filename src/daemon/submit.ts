@@ -1,31 +1,44 @@
 import { decide } from "../engine/decide.ts";
-import type { Decision, TaskEvent } from "../engine/decision.ts";
-import type { Facts, Request } from "../engine/request.ts";
+import type { Decision, Reason, TaskEvent } from "../engine/decision.ts";
+import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import { evidenceOf, withEvidence } from "./evidence.ts";
+import type { FactsOf } from "./facts.ts";
+import { createTurns } from "./turns.ts";
+import { writeDocument } from "./write-document.ts";
 
 export interface SubmitPorts {
   readonly store: Store;
   readonly clock: Clock;
   /** The workflow a task is pinned to. */
   workflowOf(task: Task): Promise<Workflow>;
-  /** What is true outside at this moment. */
-  factsOf(task: Task): Promise<Facts>;
-  /** Somebody should look at what the task owes now. */
-  wake(task: string): void;
+  readonly factsOf: FactsOf;
+  /** The task was changed: somebody should look at what it owes and waits for now. */
+  changed(stored: StoredTask): void;
 }
 
 export interface Answer {
   readonly decision: Decision;
+  /** As the task is now. */
   readonly stored: StoredTask;
+  /** Where it was before. */
+  readonly from: string;
 }
 
-export type Submit = (task: string, request: Request) => Promise<Answer>;
+export interface SubmitOptions {
+  /** The asker's task file; it counts, and is kept, only if the request is granted. */
+  readonly document?: string | undefined;
+  /** The task as it was read a moment ago: saves reading it again. */
+  readonly known?: StoredTask;
+}
 
-// Two askers at once: one wins, the other looks again. More than this at the same task is not contention but a loop.
+export type Submit = (task: string, request: Request, options?: SubmitOptions) => Promise<Answer>;
+
+// Another process may have written: then we look again. More often than this at one task is not contention but a loop.
 const mostTries = 10;
 
 /**
@@ -33,37 +46,62 @@ const mostTries = 10;
  * asked.
  */
 export function createSubmit(ports: SubmitPorts): Submit {
-  const { store, clock } = ports;
-  return async (id, request) => {
+  const { store } = ports;
+  const inTurn = createTurns();
+  return (id, request, options) => inTurn(id, () => submit(id, request, options));
+
+  async function submit(id: string, request: Request, { document, known }: SubmitOptions = {}): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      const stored = await store.getTask(id);
+      const stored = attempt === 1 && known !== undefined ? known : await store.getTask(id);
       if (stored === undefined)
         throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List them with signalbox task list." });
-      const workflow = await ports.workflowOf(stored.task);
-      const decision = decide(workflow, stored.task, request, await ports.factsOf(stored.task));
-      if (decision.kind === "ignored") return { decision, stored };
-      if (decision.kind === "rejected") {
-        await store.addEvents(id, [refusal(request, decision.reasons)], clock.now());
-        return { decision, stored };
-      }
       try {
-        const saved = await store.saveDecision({
-          task: decision.task,
-          revision: stored.revision,
-          isOpen: decision.task.phase !== "over",
-          events: decision.events,
-          effects: decision.effects,
-          at: clock.now(),
-          dropsOwed: endsWork(stored.task, request, decision.task),
-          retriesFailed: request.kind === "continue" && stored.task.held?.again === "effects",
-        });
-        ports.wake(id);
-        return { decision, stored: saved };
+        return await submitOnce(ports, stored, request, document);
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === mostTries) throw error;
       }
     }
-  };
+  }
+}
+
+async function submitOnce(
+  { store, clock, workflowOf, factsOf, changed }: SubmitPorts,
+  stored: StoredTask,
+  request: Request,
+  given: string | undefined,
+): Promise<Answer> {
+  const { task } = stored;
+  const { id, status: from } = task;
+  const workflow = await workflowOf(task);
+  const before = await store.getDocument(id);
+  const actor = actorOf(request);
+  const written = given === undefined ? undefined : writeDocument(workflow, before, given, actor, "");
+  const document = written?.document ?? before;
+  const facts = await factsOf(task, document);
+  const decision = decide(workflow, task, request, facts);
+  if (decision.kind === "ignored") return { decision, stored, from };
+  const at = clock.now();
+  if (decision.kind === "rejected") {
+    await store.addEvents(id, [refusal(request, decision.reasons)], at);
+    return { decision, stored, from };
+  }
+  const artifacts = evidenceOf(id, decision.events, facts, document.authors, at);
+  const events = withEvidence(decision.events, artifacts, actor.run);
+  const isChanged = written !== undefined && written.changed.length > 0;
+  const saved = await store.saveDecision({
+    task: decision.task,
+    revision: stored.revision,
+    isOpen: decision.task.phase !== "over",
+    events: isChanged ? [documentChanged(actor, written.changed), ...events] : events,
+    effects: decision.effects,
+    at,
+    ...(isChanged ? { document } : {}),
+    artifacts,
+    dropsOwed: endsWork(task, request, decision.task),
+    retriesFailed: request.kind === "continue" && task.held?.again === "effects",
+  });
+  changed(saved);
+  return { decision, stored: saved, from };
 }
 
 /** Once a state's own work is over or left, what was still to come of it must not happen any more. */
@@ -71,7 +109,23 @@ function endsWork(before: Task, request: Request, after: Task): boolean {
   return before.phase === "doing" && (request.kind === "did" || after.phase !== "doing");
 }
 
-function refusal(request: Request, reasons: Extract<Decision, { kind: "rejected" }>["reasons"]): TaskEvent {
-  const by = "actor" in request ? request.actor.role : "engine";
+function actorOf(request: Request) {
+  return "actor" in request ? request.actor : { role: "engine" };
+}
+
+export function documentChanged(
+  { role, run }: { readonly role: string; readonly run?: string },
+  sections: readonly string[],
+): TaskEvent {
+  return {
+    type: "document.changed",
+    by: role,
+    data: { sections, ...(run === undefined ? {} : { run }) },
+    set: {},
+  };
+}
+
+/** History of what was asked in vain. */
+export function refusal(request: Request, reasons: readonly Reason[], by: string = actorOf(request).role): TaskEvent {
   return { type: "request.rejected", by, data: { request, reasons }, set: {} };
 }

@@ -12,10 +12,12 @@ export interface RunCommandPorts {
   folderOf(task: Task): Promise<string>;
   /** What every command may see of our own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Fires when the daemon stops: a command that is under way is killed, and begun anew after the start. */
+  readonly signal?: AbortSignal;
 }
 
 /** Runs a command of the workflow. Its key is the same whenever it is run again, so that it can tell a repeat. */
-export function runCommand({ commands, folderOf, env }: RunCommandPorts): Perform {
+export function runCommand({ commands, folderOf, env, signal }: RunCommandPorts): Perform {
   return async ({ params }, { task, key }) => {
     const argv = params.command as readonly string[];
     const seconds = readDuration(params.timeout as string | number) ?? defaultTimeout;
@@ -26,6 +28,7 @@ export function runCommand({ commands, folderOf, env }: RunCommandPorts): Perfor
       cwd,
       env: { ...env, ...own },
       timeout: seconds * 1000,
+      ...(signal === undefined ? {} : { signal }),
     });
     if (code === 0) return;
     const how = timedOut ? `did not end within ${seconds} s` : code === undefined ? "was killed" : `ended with ${code}`;

@@ -1,0 +1,139 @@
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { systemClock } from "./adapters/clock/system-clock.ts";
+import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
+import { randomIds } from "./adapters/ids/random-ids.ts";
+import { takeLock } from "./adapters/lock/take-lock.ts";
+import { createFileLog } from "./adapters/log/file-log.ts";
+import { createStreamLog } from "./adapters/log/stream-log.ts";
+import { all } from "./adapters/notifier/all.ts";
+import { desktop } from "./adapters/notifier/desktop.ts";
+import { terminal } from "./adapters/notifier/terminal.ts";
+import { webhook } from "./adapters/notifier/webhook.ts";
+import { openSqliteStore } from "./adapters/store/sqlite/open.ts";
+import { errorBodyOf } from "./api/error.ts";
+import { publishAgents } from "./daemon/agents-at-work.ts";
+import { createCore } from "./daemon/create-core.ts";
+import { notify } from "./daemon/effects/notify.ts";
+import { runCommand } from "./daemon/effects/run-command.ts";
+import { createHandlers } from "./daemon/handlers.ts";
+import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
+import type { Performers } from "./daemon/perform.ts";
+import type { Task } from "./engine/task.ts";
+import type { Workflow } from "./engine/workflow.ts";
+import { Fault } from "./fault.ts";
+import { ensureHumanToken } from "./home/human-token.ts";
+import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
+import { makePrivateFolder } from "./home/make-folder.ts";
+import { packageVersion } from "./home/package-version.ts";
+import { homeFolder, homePlaces } from "./home/places.ts";
+import type { LeveledLog, Log } from "./ports/log.ts";
+
+/** What the daemon's process says with its exit code. */
+export const daemonExit = { ok: 0, failed: 1, alreadyRunning: 75 } as const;
+
+/** The daemon's process: takes the lock of its home, opens the store, listens, and goes on until it is told to stop. */
+export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise<number> {
+  const home = homeFolder(env);
+  const places = homePlaces(home);
+  for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
+  const release = takeLock(places.lock);
+  if (release === undefined) return daemonExit.alreadyRunning;
+  const log: LeveledLog = isForeground
+    ? createStreamLog(process.stderr, "info")
+    : createFileLog({ path: places.log, level: "info", now: systemClock.now });
+  const stopping = new AbortController();
+  const listening: Listening[] = [];
+  const config = createLiveConfig(places.config, log);
+  const store = openSqliteStore(places.database);
+  const version = packageVersion;
+  const core = createCore({
+    version,
+    home,
+    store,
+    clock: systemClock,
+    ids: randomIds,
+    log,
+    commands: spawnCommands,
+    humanToken: ensureHumanToken(places),
+    performers: (folderOf, workflowOf) =>
+      performers({ env, log, config, folderOf, workflowOf, signal: stopping.signal }),
+    config: config.current,
+    address: () => listening.find(({ address }) => address !== "")?.address ?? "",
+    stop: () => setImmediate(() => stopping.abort()),
+  });
+  const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+  try {
+    const ports = { handlers: createHandlers(core), callers: core.callers, log, version };
+    listening.push(await serveSocket(ports, places.socket));
+    const { port } = config.resolved();
+    if (port !== 0) listening.push(await serveTcp(ports, port));
+    writeFileSync(join(places.run, "daemon.pid"), `${process.pid}\n`);
+    log.info("The daemon has started", { version, home, pid: process.pid });
+    await publishAgents(core);
+    await core.recover();
+    await stopped;
+    log.info("The daemon stops; agents go on");
+  } finally {
+    await Promise.all(listening.map((each) => each.close()));
+    await core.close();
+    config.stop();
+    await store.close();
+    await log.close();
+    release();
+  }
+  return daemonExit.ok;
+}
+
+interface PerformerPorts {
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  readonly config: LiveConfig;
+  readonly signal: AbortSignal;
+  folderOf(task: Task): Promise<string>;
+  workflowOf(task: Task): Promise<Workflow>;
+}
+
+function performers({ env, log, config, signal, folderOf, workflowOf }: PerformerPorts): Performers {
+  const inherited = Object.fromEntries(
+    ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"].flatMap((name) =>
+      env[name] === undefined ? [] : [[name, env[name]]],
+    ),
+  );
+  // Read anew for every note: the configuration may have changed.
+  const notifier = {
+    notify: (note: Parameters<ReturnType<typeof all>["notify"]>[0]) => {
+      const { notifyDesktop, notifyWebhook, notifyWebhookSecretEnv } = config.resolved();
+      const secret = notifyWebhookSecretEnv === "" ? undefined : env[notifyWebhookSecretEnv];
+      return all(
+        [
+          ...(notifyDesktop ? [desktop({ commands: spawnCommands, platform: process.platform, env })] : []),
+          ...(notifyWebhook === ""
+            ? []
+            : [webhook({ url: notifyWebhook, now: systemClock.now, ...(secret === undefined ? {} : { secret }) })]),
+          ...(process.stderr.isTTY
+            ? [terminal({ write: (text) => process.stderr.write(text), isTTY: true, env })]
+            : []),
+        ],
+        (error) => log.warn("One way to tell the person failed", { error }),
+      ).notify(note);
+    },
+  };
+  return {
+    run_command: runCommand({ commands: spawnCommands, folderOf, env: inherited, signal }),
+    notify: notify({ notifier, workflowOf, outsideOf: async () => ({}) }),
+  };
+}
+
+if (import.meta.main) {
+  runDaemon(process.env, process.argv.includes("--foreground")).then(
+    (code) => process.exit(code),
+    (error) => {
+      // The command line that started us reads this.
+      const fault = error instanceof Fault ? error : new Fault("daemon.error", String(error?.stack ?? error));
+      process.stderr.write(`${JSON.stringify(errorBodyOf(fault))}\n`);
+      process.exit(daemonExit.failed);
+    },
+  );
+}

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../ports/clock.ts";
+import type { Credential } from "../ports/records.ts";
+import type { Store } from "../ports/store.ts";
+
+/** Who asks. */
+export type Caller =
+  | { readonly kind: "human" }
+  | { readonly kind: "run"; readonly credential: Credential; readonly isOver: boolean }
+  /** `why` says what was wrong with what was shown. */
+  | { readonly kind: "nobody"; readonly why: string };
+
+export interface Callers {
+  /** Whose token this is. */
+  of(token: string | undefined): Promise<Caller>;
+  /** Gives a run its credential; one it had before is over. */
+  issue(credential: Omit<Credential, "id" | "revokedAt">, secret: string): Promise<string>;
+  /** The run is over: what it shows is not believed any more. */
+  revoke(task: string, run: string): Promise<void>;
+}
+
+/** Only the daemon writes credentials, so what was read once is known. */
+export function createCallers(store: Store, clock: Clock, humanToken: string): Callers {
+  const human = hashOf(humanToken);
+  const known = new Map<string, Credential>();
+  const find = async (hash: string) => {
+    const found = known.get(hash) ?? (await store.credentials.get(hash));
+    if (found !== undefined) remember(known, hash, found);
+    return found;
+  };
+  const revoke = async (task: string, run: string) => {
+    for (const each of await store.credentials.list({ task })) {
+      if (each.run !== run || each.revokedAt !== undefined) continue;
+      const over = { ...each, revokedAt: clock.now() };
+      await store.credentials.put(over);
+      remember(known, each.id, over);
+    }
+  };
+  return {
+    async of(token) {
+      if (token === undefined) return { kind: "nobody", why: "No credential was shown." };
+      const hash = hashOf(token);
+      // Hashes of secrets tell nothing about them, so comparing them needs no constant time.
+      if (hash === human) return { kind: "human" };
+      const credential = await find(hash);
+      if (credential === undefined) return { kind: "nobody", why: "The credential is not known." };
+      const isOver = credential.revokedAt !== undefined || credential.expiresAt <= clock.now();
+      return { kind: "run", credential, isOver };
+    },
+    async issue(credential, secret) {
+      await revoke(credential.task, credential.run);
+      const token = `sbr_${secret}`;
+      await store.credentials.put({ ...credential, id: hashOf(token), revokedAt: undefined });
+      return token;
+    },
+    revoke,
+  };
+}
+
+function hashOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+/** Thirty agents have thirty credentials; what is beyond a thousand is forgotten and read again. */
+function remember(known: Map<string, Credential>, hash: string, credential: Credential): void {
+  if (known.size >= 1_000) known.clear();
+  known.set(hash, credential);
+}

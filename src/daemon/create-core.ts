@@ -1,0 +1,129 @@
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import type { PartialConfig } from "../home/config-fields.ts";
+import { homePlaces } from "../home/places.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Commands } from "../ports/commands.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { Store, StoredTask } from "../ports/store.ts";
+import { forgetAgents } from "./agents-at-work.ts";
+import { createCallers } from "./caller.ts";
+import type { Core } from "./core.ts";
+import { createDeadlines } from "./deadlines.ts";
+import { killAgent, killSession, releaseWorkspace } from "./effects/end-agents.ts";
+import { createFacts } from "./facts.ts";
+import { createNews, tellingStore } from "./news.ts";
+import { createPerformer, type Performers } from "./perform.ts";
+import { rememberProjects } from "./remember-projects.ts";
+import { createScheduler } from "./scheduler.ts";
+import { createSubmit } from "./submit.ts";
+import { createTally } from "./tally.ts";
+import { createWorkflowCache } from "./workflow-cache.ts";
+
+export interface CorePorts {
+  readonly version: string;
+  readonly home: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly commands: Commands;
+  readonly humanToken: string;
+  /** Made once the folders and the workflows of tasks can be asked for. */
+  performers(folderOf: (task: Task) => Promise<string>, workflowOf: (task: Task) => Promise<Workflow>): Performers;
+  config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
+  address(): string;
+  stop(): void;
+}
+
+export interface RunningCore extends Core {
+  /** Lets every open task go on from where it was left. */
+  recover(): Promise<void>;
+  /** Takes nothing new on, and waits for what is under way. Agents go on. */
+  close(): Promise<void>;
+}
+
+/** Puts together what moves tasks. */
+export function createCore(ports: CorePorts): RunningCore {
+  const { log, clock, config, address, stop } = ports;
+  const places = homePlaces(ports.home);
+  const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
+  const news = createNews(ports.store, onError);
+  const { store, projects } = rememberProjects(tellingStore(ports.store, news.wake));
+  const workflows = createWorkflowCache(store);
+  const tally = createTally(workflows);
+  const workflowOf = (task: Task) => workflows.get(task.workflowHash);
+  const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
+  const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
+  const submit = createSubmit({ store, clock, workflowOf, factsOf, changed: (stored) => changed(stored) });
+  const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
+  const callers = createCallers(store, clock, ports.humanToken);
+  const performers: Performers = {
+    kill_agent: killAgent({ store, clock, callers }),
+    kill_session: killSession({ store, clock, callers }),
+    release_workspace: releaseWorkspace({ store }),
+    spawn_next: async () => scheduler.wake(),
+    ...ports.performers(folderOf, workflowOf),
+  };
+  const performer = createPerformer({ store, clock, submit, performers, onError });
+  const scheduler = createScheduler({ store, workflowOf, submit, poolSize, onError });
+  const deadlines = createDeadlines({ store, clock, workflowOf, submit, onError });
+
+  const notice = (stored: StoredTask) =>
+    Promise.all([
+      scheduler.noticed(stored),
+      deadlines.noticed(stored),
+      tally.noticed(stored),
+      stored.isOpen ? undefined : forgetAgents({ store, callers, places, clock }, stored.task.id),
+    ]);
+  const changed = (stored: StoredTask) => {
+    performer.wake(stored.task.id);
+    notice(stored).catch(onError);
+  };
+
+  return {
+    version: ports.version,
+    home: ports.home,
+    places,
+    startedAt: clock.now(),
+    store,
+    clock,
+    ids: ports.ids,
+    log,
+    commands: ports.commands,
+    callers,
+    workflows,
+    factsOf,
+    submit,
+    performer,
+    scheduler,
+    deadlines,
+    tally,
+    news,
+    config,
+    changed,
+    address,
+    stop,
+    async recover() {
+      for (let before: number | undefined; ; ) {
+        const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
+        for (const stored of page) {
+          await Promise.all([scheduler.recall(stored), deadlines.noticed(stored), tally.noticed(stored)]);
+        }
+        before = page.at(-1)?.order;
+        if (before === undefined) break;
+      }
+      await performer.recover();
+      scheduler.wake();
+    },
+    async close() {
+      news.stop();
+      await scheduler.stop();
+      await deadlines.stop();
+      await performer.stop();
+    },
+  };
+}
+
+const limit = 500;

@@ -1,0 +1,140 @@
+import type { Request } from "../engine/request.ts";
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Store, StoredTask } from "../ports/store.ts";
+
+export interface Deadline {
+  readonly at: number;
+  readonly request: Request;
+  /** For people: what will happen then. */
+  readonly what: string;
+}
+
+export interface Deadlines {
+  /** A task is as it is now. */
+  noticed(stored: StoredTask): Promise<void>;
+  forgot(task: string): void;
+  /** The next one of a task. */
+  of(task: string): Deadline | undefined;
+  stop(): Promise<void>;
+}
+
+export interface DeadlinePorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  workflowOf(task: Task): Promise<Workflow>;
+  submit(task: string, request: Request): Promise<unknown>;
+  onError(error: unknown): void;
+}
+
+/** Waits that only time ends, and limits on time: of the stay in a state, and of the whole life. */
+export function createDeadlines(ports: DeadlinePorts): Deadlines {
+  const { store, clock } = ports;
+  const due = new Map<string, Deadline>();
+  // A person who continues a task past its limit has heard of it.
+  const spoken = new Set<string>();
+  const entered = new Map<string, { entry: number; at: number }>();
+  let cancel = () => {};
+  let ringing: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  const ring = () => {
+    ringing = ringing
+      .then(async () => {
+        for (const [task, deadline] of due) {
+          if (stopped || deadline.at > clock.now()) continue;
+          due.delete(task);
+          if (isOfLife(deadline)) spoken.add(task);
+          await ports.submit(task, deadline.request);
+        }
+      })
+      .catch(ports.onError)
+      .finally(plan);
+  };
+  const plan = () => {
+    cancel();
+    if (stopped || due.size === 0) return;
+    let first = Number.POSITIVE_INFINITY;
+    for (const { at } of due.values()) first = Math.min(first, at);
+    // A timer cannot be set further than 24 days ahead; it then rings for nothing and is set again.
+    cancel = clock.after(Math.min(Math.max(0, first - clock.now()), 2 ** 31 - 1), ring);
+  };
+
+  const enteredAt = async ({ task, updatedAt }: StoredTask): Promise<number> => {
+    const known = entered.get(task.id);
+    if (known?.entry === task.entry) return known.at;
+    // Only after a start: otherwise the task was noticed when it entered.
+    const at = known === undefined ? await lastEntry(store, task.id, updatedAt) : updatedAt;
+    entered.set(task.id, { entry: task.entry, at });
+    return at;
+  };
+
+  return {
+    async noticed(stored) {
+      const { task, isOpen } = stored;
+      const next = isOpen ? await nextDeadline(await ports.workflowOf(task), stored, enteredAt, spoken) : undefined;
+      if (!isOpen) entered.delete(task.id);
+      if (next === undefined && !due.delete(task.id)) return;
+      if (next !== undefined) due.set(task.id, next);
+      plan();
+    },
+    forgot(task) {
+      due.delete(task);
+      entered.delete(task);
+      spoken.delete(task);
+    },
+    of: (task) => due.get(task),
+    async stop() {
+      stopped = true;
+      cancel();
+      await ringing;
+    },
+  };
+}
+
+async function nextDeadline(
+  workflow: Workflow,
+  stored: StoredTask,
+  enteredAt: (stored: StoredTask) => Promise<number>,
+  spoken: ReadonlySet<string>,
+): Promise<Deadline | undefined> {
+  const { task, createdAt } = stored;
+  const state = workflow.states[task.status];
+  if (state === undefined || state.terminal || task.held !== undefined) return undefined;
+  const found: Deadline[] = [];
+  const { entry } = task;
+  if (workflow.limits.time !== undefined && !spoken.has(task.id)) {
+    const at = createdAt + workflow.limits.time * 1000;
+    found.push({ at, request: { kind: "limit", word: "time" }, what: "The task's time is up" });
+  }
+  const wait = state.wait.kind === "time" && task.phase === "waiting" ? state.wait.seconds : undefined;
+  if (wait !== undefined || state.limits.time !== undefined) {
+    const start = await enteredAt(stored);
+    if (wait !== undefined) {
+      const request = { kind: "continue" as const, actor: { role: "engine" } };
+      found.push({ at: start + wait * 1000, request, what: "Go on by itself" });
+    }
+    if (state.limits.time !== undefined) {
+      const request = { kind: "limit" as const, word: "time" as const, entry };
+      found.push({ at: start + state.limits.time * 1000, request, what: `The time of "${state.name}" is up` });
+    }
+  }
+  return found.sort((a, b) => a.at - b.at)[0];
+}
+
+function isOfLife({ request }: Deadline): boolean {
+  return request.kind === "limit" && request.entry === undefined;
+}
+
+const arrivals = new Set(["task.created", "task.moved", "task.migrated"]);
+
+async function lastEntry(store: Store, task: string, otherwise: number): Promise<number> {
+  let at = otherwise;
+  for (let after = 0; ; ) {
+    const page = await store.listEvents({ task }, after, 500);
+    for (const each of page) if (arrivals.has(each.event.type)) at = each.at;
+    after = page.at(-1)?.position ?? 0;
+    if (page.length < 500) return at;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Callers } from "../caller.ts";
+import type { Perform } from "../perform.ts";
+
+export interface EndAgentPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly callers: Pick<Callers, "revoke">;
+}
+
+/** Ends one run of a task: what it shows is not believed any more. Its process is not ours to kill yet. */
+export function killAgent(ports: EndAgentPorts): Perform {
+  return ({ params: { run, role } }, { task }) =>
+    endRuns(ports, task.id, (key) => (run === undefined ? roleOf(key) === role : key === run));
+}
+
+/** Ends every run of a task. */
+export function killSession(ports: EndAgentPorts): Perform {
+  return (_, { task }) => endRuns(ports, task.id, () => true);
+}
+
+/** Nothing where no workspace is bound. Folders that were lent to the task are their owner's again. */
+export function releaseWorkspace({ store }: Pick<EndAgentPorts, "store">): Perform {
+  return async (_, { task }) => {
+    for (const { id, kind } of await store.workspaces.list({ task: task.id })) {
+      if (kind === "folder") await store.workspaces.remove(id);
+    }
+  };
+}
+
+async function endRuns({ store, clock, callers }: EndAgentPorts, task: string, isMeant: (key: string) => boolean) {
+  for (const run of await store.runs.list({ task })) {
+    if (!isMeant(run.key) || run.endedAt !== undefined) continue;
+    await callers.revoke(task, run.key);
+    await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+  }
+}
+
+function roleOf(key: string): string {
+  return key.slice(0, key.lastIndexOf("#"));
+}

@@ -1,0 +1,158 @@
+import { Refusal } from "../../api/error.ts";
+import type { Routes } from "../../api/routes.ts";
+import type { TypeOf } from "../../api/wire.ts";
+import { branchNameProblem } from "../../engine/branch-name.ts";
+import { createTask as decideCreation } from "../../engine/create.ts";
+import type { Facts } from "../../engine/request.ts";
+import { blankIdentity, type TaskIdentity } from "../../engine/task.ts";
+import { bodyOf, parseTaskDocument, withSection } from "../../engine/task-document.ts";
+import type { Settings } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import { configFault, loadConfig } from "../../home/config.ts";
+import { repositoryPlaces } from "../../home/places.ts";
+import { type ResolvedConfig, resolveConfig } from "../../home/resolve-config.ts";
+import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { isoTime, taskView } from "../views.ts";
+import { checkTrust, chooseWorkflow } from "./choose-workflow.ts";
+import { findTask } from "./find-task.ts";
+import { idsOf } from "./move-task.ts";
+import { mustHave } from "./projects.ts";
+
+type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
+
+export function createTask(core: Core): Handler<Routes["createTask"]> {
+  return async ({ body }) => {
+    const project = await mustHave(core, body.project);
+    const config = configFor(core, project, body);
+    const chosen = await chooseWorkflow(core, project.path, config.workflow.value);
+    checkTrust(core, project.name, chosen);
+    const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
+    const document = await firstDocument(core, body.context, from);
+    const id = await freeId(core);
+    const identity = await identityOf(core, project, body, config, id, from);
+    const facts = await firstFacts(core, project, document);
+    const { status, preset, settings } = body;
+    await core.workflows.keep(chosen.workflow, chosen.text);
+    const stored = await core.store.createTask(project.name, (number) => {
+      const decision = decideCreation(
+        chosen.workflow,
+        {
+          ...identity,
+          number,
+          workflow: chosen.found.name,
+          ...(status === undefined ? {} : { status }),
+          ...(preset === undefined ? {} : { preset }),
+          ...(settings === undefined ? {} : { settings: settings as Settings }),
+        },
+        facts,
+      );
+      if (decision.kind === "rejected") throw new Refusal(decision.reasons);
+      if (decision.kind === "ignored") throw new Fault("daemon.error", decision.why);
+      const { task, events, effects } = decision;
+      return { task, document, events, effects, at: core.clock.now() };
+    });
+    core.changed(stored);
+    return { task: taskView(stored, chosen.workflow), workflow: { from: chosen.found.from, file: chosen.found.file } };
+  };
+}
+
+/** Flags and the environment have been put together by the command line. */
+export function configFor(core: Core, project: Project, flags: Partial<Body> = {}): ResolvedConfig {
+  const file = repositoryPlaces(core.home, project.path)?.config;
+  const repository = file === undefined ? undefined : loadConfig(file, "project");
+  if (file !== undefined && repository !== undefined && repository.problems.length > 0)
+    throw configFault(file, repository.problems);
+  const { workflow, harness, reviewHarness, branchPrefix } = project;
+  const recorded = Object.entries({ workflow, harness, reviewHarness, branchPrefix }).filter(
+    ([, value]) => value !== "",
+  );
+  return resolveConfig({
+    flag: {
+      workflow: flags.workflow,
+      harness: flags.harness,
+      reviewHarness: flags.reviewHarness,
+      model: flags.model,
+      autostart: flags.autostart,
+      branchPrefix: flags.branchPrefix,
+    },
+    repository: repository?.config,
+    project: Object.fromEntries(recorded),
+    user: core.config().values,
+  });
+}
+
+async function identityOf(
+  core: Core,
+  project: Project,
+  body: Body,
+  config: ResolvedConfig,
+  id: string,
+  from: StoredTask | undefined,
+): Promise<TaskIdentity> {
+  const branch = body.branch ?? from?.task.branch ?? `${config.branchPrefix.value}${id}`;
+  const problem = branchNameProblem(branch);
+  if (problem !== undefined) throw new Fault("task.invalid", problem, { hint: "Choose another name." });
+  const now = isoTime(core.clock.now());
+  const harness = config.harness.value;
+  const [parent = ""] = body.parent === undefined ? [] : await idsOf(core, [body.parent], project.name);
+  return {
+    ...blankIdentity,
+    id,
+    project: project.name,
+    branch,
+    summary: (body.summary ?? from?.task.summary ?? "").trim(),
+    harness,
+    reviewHarness: config.reviewHarness.value || harness,
+    model: config.model.value,
+    parent,
+    dependsOn: await idsOf(core, body.dependsOn ?? [], project.name),
+    labels: [...new Set(body.labels ?? [])],
+    priority: body.priority ?? 0,
+    autostart: config.autostart.value,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+async function endedTask(core: Core, reference: string, project: string): Promise<StoredTask> {
+  const about = { params: { task: reference }, query: { project }, caller: { kind: "human" as const } };
+  const stored = await findTask(core, { ...about, folder: "", body: {}, lastEvent: "" });
+  if (!stored.isOpen) return stored;
+  throw new Fault("task.invalid", `The task ${stored.task.id} is not over, so its branch cannot be continued yet.`, {
+    hint: `See what it waits for: signalbox task explain ${stored.task.id}`,
+  });
+}
+
+/** What is known before anybody has worked: the context, and what an earlier task of the branch wrote. */
+async function firstDocument(
+  { store }: Core,
+  context: string | undefined,
+  from: StoredTask | undefined,
+): Promise<StoredDocument> {
+  const before = from === undefined ? { text: "", authors: {} } : await store.getDocument(from.task.id);
+  if (context === undefined || context.trim() === "") return before;
+  const document = withSection(parseTaskDocument(before.text), "Context", context);
+  const fingerprint = document.byHeading.get("Context")?.fingerprint ?? "";
+  const author = { role: "human", run: "", commit: "", fingerprint };
+  return { text: bodyOf(document), authors: { ...before.authors, Context: author } };
+}
+
+async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
+  return {
+    document: parseTaskDocument(document.text),
+    head: "",
+    artifacts: {},
+    numbers: {},
+    taskFileTracked: false,
+    poolFull: await core.scheduler.isFull(project.name, ""),
+  };
+}
+
+async function freeId({ ids, store }: Core): Promise<string> {
+  for (;;) {
+    const id = ids.task();
+    if ((await store.getTask(id)) === undefined) return id;
+  }
+}

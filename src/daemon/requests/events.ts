@@ -1,0 +1,87 @@
+import type { ServerResponse } from "node:http";
+import type { Routes } from "../../api/routes.ts";
+import type { StoredEvent } from "../../ports/store.ts";
+import type { Asked, Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { eventView } from "../views.ts";
+import { findTask } from "./find-task.ts";
+import { wholeNumber } from "./list-tasks.ts";
+
+interface EventQuery {
+  readonly project?: string;
+  readonly task?: string;
+  readonly agent?: string;
+  readonly after?: string;
+}
+
+const usualPage = 200;
+const mostEvents = 5_000;
+
+export function listEvents(core: Core): Handler<Routes["listEvents"]> {
+  return async (asked) => {
+    const limit = wholeNumber("limit", asked.query.limit, 1, mostEvents) ?? usualPage;
+    const after = wholeNumber("after", asked.query.after, 0) ?? 0;
+    const { filter, passes } = await selection(core, asked);
+    const events: StoredEvent[] = [];
+    let last = after;
+    // A page of the store may hold nothing of what is asked for.
+    while (events.length < limit) {
+      const page = await core.store.listEvents(filter, last, limit);
+      events.push(...page.filter(passes).slice(0, limit - events.length));
+      if (page.length === 0) break;
+      last = events.length === limit ? (events.at(-1)?.position ?? last) : (page.at(-1)?.position ?? last);
+    }
+    return { events: events.map(eventView), last };
+  };
+}
+
+// Proxies and browsers close what is silent.
+const heartbeat = 15_000;
+/** What one client may leave unread. It has the position of the last one it got, and can come back for the rest. */
+const mostUnread = 1024 * 1024;
+
+/** Server-sent events. The id of each is its position. */
+export function streamEvents(core: Core) {
+  return async (asked: Asked<EventQuery, unknown>, response: ServerResponse): Promise<undefined> => {
+    const { passes } = await selection(core, asked);
+    const after =
+      wholeNumber("Last-Event-ID", asked.lastEvent, 0) ??
+      wholeNumber("after", asked.query.after, 0) ??
+      (await core.store.lastEvent());
+    response.writeHead(200, {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+    // Tells the reader that it is connected, and where it begins.
+    response.write(`: from ${after}\n\n`);
+    const end = core.news.follow(after, passes, (event) => {
+      response.write(
+        `id: ${event.position}\nevent: ${event.event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`,
+      );
+      if (response.writableLength > mostUnread) response.destroy();
+    });
+    const beat = setInterval(() => response.write(": \n\n"), heartbeat);
+    response.on("close", () => {
+      clearInterval(beat);
+      end();
+    });
+    return undefined;
+  };
+}
+
+/** What of history is asked for; an agent is named by its role or by its run. */
+async function selection(core: Core, { query, caller, folder }: Asked<EventQuery, unknown>) {
+  const { project, task: reference, agent } = query;
+  const about = { params: { task: reference ?? "" }, caller, folder, body: {}, lastEvent: "" };
+  const task =
+    reference === undefined
+      ? undefined
+      : (await findTask(core, { ...about, query: project === undefined ? {} : { project } })).task.id;
+  const filter = { ...(project === undefined ? {} : { project }), ...(task === undefined ? {} : { task }) };
+  const passes = ({ task: of, project: from, event }: StoredEvent) =>
+    (task === undefined || of === task) &&
+    (project === undefined || from === project) &&
+    (agent === undefined || event.by === agent || event.data.run === agent || event.data.role === agent);
+  return { filter, passes };
+}

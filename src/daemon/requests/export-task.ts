@@ -1,0 +1,68 @@
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
+import { publishFile } from "../../home/publish-file.ts";
+import type { StoredTask } from "../../ports/store.ts";
+import type { Asked, Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { findTask } from "./find-task.ts";
+
+const pageSize = 500;
+
+/** Everything that is known about a task, one JSON object a line: the task, its document, then all that happened. */
+async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<string> {
+  const { id } = stored.task;
+  const line = (kind: string, value: object) => `${JSON.stringify({ kind, ...value })}\n`;
+  yield line("task", stored);
+  yield line("document", await store.getDocument(id));
+  for (const artifact of await store.listArtifacts(id)) yield line("artifact", artifact);
+  for (const effect of await store.listEffects(id)) yield line("effect", effect);
+  const { runs, findings, messages, conversations, usage } = store;
+  for (const [kind, of] of Object.entries({ runs, findings, messages, conversations, usage })) {
+    for (const each of await of.list({ task: id })) yield line(kind, each);
+  }
+  for (let after = 0; ; ) {
+    const page = await store.listEvents({ task: id }, after, pageSize);
+    for (const event of page) yield line("event", event);
+    after = page.at(-1)?.position ?? 0;
+    if (page.length < pageSize) return;
+  }
+}
+
+export function exportTask(core: Core) {
+  return async (asked: Asked<{ readonly project?: string }, unknown>, response: ServerResponse): Promise<undefined> => {
+    const stored = await findTask(core, asked);
+    response.writeHead(200, { "content-type": "application/jsonl", "x-content-type-options": "nosniff" });
+    for await (const line of historyOf(core, stored)) {
+      if (!response.write(line)) await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
+      if (response.destroyed) return undefined;
+    }
+    response.end();
+    return undefined;
+  };
+}
+
+/** Forgets a task that is over. What was known about it is kept in a file first. */
+export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { id, project, number, status } = stored.task;
+    if (stored.isOpen) {
+      throw new Fault("task.in-use", `The task ${id} is in "${status}" and not over.`, {
+        hint: `Cancel it first: signalbox task cancel ${id}`,
+      });
+    }
+    let text = "";
+    for await (const line of historyOf(core, stored)) text += line;
+    makePrivateFolder(core.places.trash);
+    const kept = join(core.places.trash, `${project}-${number}-${id}.jsonl`);
+    publishFile(kept, text, { mode: 0o600 });
+    await core.store.deleteTask(id);
+    core.scheduler.forgot(id);
+    core.deadlines.forgot(id);
+    core.log.info("A task was deleted", { task: id, kept });
+    return { kept };
+  };
+}

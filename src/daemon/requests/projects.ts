@@ -1,0 +1,102 @@
+import { realpath, stat } from "node:fs/promises";
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import type { Project } from "../../ports/store.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { projectView } from "../views.ts";
+
+export function listProjects({ store }: Core): Handler<Routes["listProjects"]> {
+  return async () => ({ projects: (await store.listProjects()).map(projectView) });
+}
+
+export function getProject(core: Core): Handler<Routes["getProject"]> {
+  return async ({ params }) => projectView(await mustHave(core, params.project ?? ""));
+}
+
+/** Empty settings are those of the repository's own configuration, else the user's. */
+export function addProject(core: Core): Handler<Routes["addProject"]> {
+  return async ({ body }) => {
+    const { name, path, ...given } = body;
+    checkName(name);
+    const repository = await findRepository(core, path);
+    const taken = (await core.store.listProjects()).find((each) => each.path === repository.path);
+    if (taken !== undefined) {
+      throw new Fault("project.exists", `${repository.path} is the project "${taken.name}" already.`, {
+        hint: `Change it with signalbox project update ${taken.name}`,
+      });
+    }
+    const project: Project = {
+      name,
+      path: repository.path,
+      defaultBranch: given.defaultBranch ?? repository.branch,
+      poolSize: given.poolSize ?? core.config().values.poolSize ?? defaultPoolSize,
+      workflow: given.workflow ?? "",
+      harness: given.harness ?? "",
+      reviewHarness: given.reviewHarness ?? "",
+      branchPrefix: given.branchPrefix ?? "",
+      createdAt: core.clock.now(),
+    };
+    await core.store.addProject(project);
+    core.log.info("A project was added", { project: name, path: project.path });
+    return projectView(project);
+  };
+}
+
+export function updateProject(core: Core): Handler<Routes["updateProject"]> {
+  return async ({ params, body }) => {
+    const { name } = await mustHave(core, params.project ?? "");
+    const { path, ...rest } = body;
+    const place = path === undefined ? {} : { path: (await findRepository(core, path)).path };
+    const project = await core.store.updateProject(name, { ...rest, ...place });
+    core.scheduler.wake();
+    return projectView(project);
+  };
+}
+
+export function removeProject(core: Core): Handler<Routes["removeProject"]> {
+  return async ({ params }) => {
+    const { name } = await mustHave(core, params.project ?? "");
+    await core.store.removeProject(name);
+    core.log.info("A project was removed", { project: name });
+    return {};
+  };
+}
+
+export async function mustHave({ store }: Core, name: string): Promise<Project> {
+  const project = await store.getProject(name);
+  if (project !== undefined) return project;
+  const names = (await store.listProjects()).map((each) => each.name);
+  throw new Fault("project.missing", `There is no project "${name}".`, {
+    hint: names.length > 0 ? `The projects are: ${names.join(", ")}` : "Add one with signalbox init in a repository.",
+  });
+}
+
+const defaultPoolSize = 4;
+
+/** Names stand in references (`coffee#12`), in folders and on screens. */
+function checkName(name: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$/.test(name)) return;
+  throw new Fault("project.invalid", `${JSON.stringify(name)} cannot be a project's name.`, {
+    hint: "Use letters, digits, dots, - and _, beginning with a letter or digit, at most 50.",
+  });
+}
+
+/** The root of the repository at a path, and the branch that is checked out there. */
+async function findRepository({ commands }: Core, path: string): Promise<{ path: string; branch: string }> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new Fault("project.invalid", `There is no folder ${path}.`, { hint: "Name an existing one." });
+  const git = (...args: readonly string[]) =>
+    commands.run({ argv: ["git", "-C", path, ...args], cwd: path, env: gitEnvironment, timeout: 10_000 });
+  const top = await git("rev-parse", "--show-toplevel");
+  if (top.code !== 0) {
+    throw new Fault("project.invalid", `${path} is in no git repository.`, { hint: "Make it one with git init." });
+  }
+  const head = await git("symbolic-ref", "--quiet", "--short", "HEAD");
+  return { path: await realpath(top.output.trim()), branch: head.code === 0 ? head.output.trim() : "main" };
+}
+
+const gitEnvironment = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", LC_ALL: "C" };

@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { openApi } from "../../api/openapi.ts";
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
+import { trust as remember } from "../../home/trust.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { isoTime } from "../views.ts";
+import { chooseWorkflow } from "./choose-workflow.ts";
+import { mustHave } from "./projects.ts";
+
+export function status(core: Core): Handler<Routes["status"]> {
+  return async () => ({
+    version: core.version,
+    pid: process.pid,
+    home: core.home,
+    startedAt: isoTime(core.startedAt),
+    address: core.address(),
+    tasks: core.tally.counts(),
+    projects: (await core.store.listProjects()).length,
+    configProblems: core.config().problems,
+  });
+}
+
+export function openapi(core: Core): Handler<Routes["openapi"]> {
+  const document = openApi(core.version);
+  return async () => document;
+}
+
+export function stop(core: Core): Handler<Routes["stop"]> {
+  return async () => {
+    core.stop();
+    return {};
+  };
+}
+
+/** Backups lie in a folder of the home, unless somebody names another place. */
+export function backup(core: Core): Handler<Routes["backup"]> {
+  return async ({ body, folder }) => {
+    const name = `${isoTime(core.clock.now()).replace(/[:.]/g, "-")}.db`;
+    if (body.path === undefined) makePrivateFolder(core.places.backups);
+    const path = body.path === undefined ? join(core.places.backups, name) : resolve(folder || "/", body.path);
+    if (existsSync(path)) {
+      throw new Fault("backup.exists", `${path} is there already.`, { hint: "Name another file, or none." });
+    }
+    await core.store.backup(path);
+    core.log.info("The store was copied", { path });
+    return { path };
+  };
+}
+
+export function check(core: Core): Handler<Routes["check"]> {
+  return async () => {
+    const damage = await core.store.check();
+    const stuck: { task: string; action: string; reason: string }[] = [];
+    for (let before: number | undefined; ; ) {
+      const page = await core.store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
+      for (const { task } of page) {
+        const failed = (await core.store.openEffects(task.id)).filter((each) => each.state === "failed");
+        for (const { effect, failure } of failed)
+          stuck.push({ task: task.id, action: effect.action, reason: failure?.reason ?? "" });
+      }
+      before = page.at(-1)?.order;
+      if (before === undefined) return { damage, stuck };
+    }
+  };
+}
+
+const limit = 500;
+
+export function trust(core: Core): Handler<Routes["trust"]> {
+  return async ({ body }) => {
+    const project = await mustHave(core, body.project);
+    const { found, workflow } = await chooseWorkflow(core, project.path, body.workflow);
+    remember(core.places, workflow.hash, `${project.name} ${found.file} ${isoTime(core.clock.now())}`);
+    core.log.info("A workflow was trusted", { file: found.file, hash: workflow.hash });
+    return { hash: workflow.hash, file: found.file };
+  };
+}

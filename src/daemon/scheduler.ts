@@ -1,0 +1,148 @@
+import type { Request } from "../engine/request.ts";
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import type { Store, StoredTask } from "../ports/store.ts";
+
+export interface Scheduler {
+  /** A task is as it is now: it may wait for a slot, take one, or have given one back. */
+  noticed(stored: StoredTask): Promise<void>;
+  forgot(task: string): void;
+  /** Learns of a task after a start; nothing is begun before all are known. */
+  recall(stored: StoredTask): Promise<void>;
+  /** Looks again: a project's pool may have changed. */
+  wake(): void;
+  /** Whether a task would start if there were a slot. */
+  waits(task: string): boolean;
+  /** Whether other tasks have taken all slots of the project. */
+  isFull(project: string, task: string): Promise<boolean>;
+  /** Waits for what is under way, then does nothing any more. */
+  stop(): Promise<void>;
+}
+
+export interface SchedulerPorts {
+  readonly store: Store;
+  workflowOf(task: Task): Promise<Workflow>;
+  submit(task: string, request: Request): Promise<unknown>;
+  poolSize(project: string): Promise<number>;
+  onError(error: unknown): void;
+}
+
+interface Seat {
+  readonly project: string;
+  readonly order: number;
+  readonly priority: number;
+  readonly dependsOn: readonly string[];
+  /** It has a slot. */
+  readonly isTaken: boolean;
+  /** What starts it; undefined where it has started, is held, or waits for a person's word. */
+  readonly start: Request | undefined;
+}
+
+/**
+ * Gives free slots to tasks that wait for one: the highest priority first, then the oldest. Only what is open is kept in
+ * memory, and only what changed is looked at.
+ */
+export function createScheduler(ports: SchedulerPorts): Scheduler {
+  const seats = new Map<string, Seat>();
+  const dirty = new Set<string>();
+  let working: Promise<void> | undefined;
+  let stopped = false;
+
+  const taken = (project: string, except: string) => {
+    let count = 0;
+    for (const [task, seat] of seats) if (seat.project === project && seat.isTaken && task !== except) count++;
+    return count;
+  };
+  const isFull = async (project: string, task: string) => taken(project, task) >= (await ports.poolSize(project));
+
+  const fill = async (project: string) => {
+    const waiting = [...seats]
+      .filter(([, seat]) => seat.project === project && seat.start !== undefined)
+      .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
+    for (const [task, { start, dependsOn }] of waiting) {
+      if (stopped || start === undefined || (await isFull(project, task))) return;
+      if (await areDone(ports, dependsOn)) await ports.submit(task, start);
+    }
+  };
+
+  const wakeProject = (project: string) => {
+    dirty.add(project);
+    if (working !== undefined || stopped) return;
+    working = (async () => {
+      for (const each of dirty) {
+        dirty.delete(each);
+        await fill(each);
+      }
+    })()
+      .catch(ports.onError)
+      .finally(() => {
+        working = undefined;
+        if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "");
+      });
+  };
+
+  /** Says whether somebody may start now who could not before. */
+  const note = async ({ task, isOpen, order }: StoredTask): Promise<boolean> => {
+    const before = seats.get(task.id);
+    if (!isOpen) {
+      seats.delete(task.id);
+      return before !== undefined;
+    }
+    const { project, priority, dependsOn, autostart, held, phase } = task;
+    const way = startOf(await ports.workflowOf(task), task);
+    const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
+    seats.set(task.id, { project, order, priority, dependsOn, isTaken: way === undefined, start });
+    return start !== undefined || (before?.isTaken === true && way !== undefined);
+  };
+  // Others may have waited for a task that ended, in whatever project.
+  const wakeAll = () => {
+    for (const project of new Set([...seats.values()].map((seat) => seat.project))) wakeProject(project);
+  };
+
+  return {
+    isFull,
+    waits: (task) => seats.get(task)?.start !== undefined,
+    async noticed(stored) {
+      if (!(await note(stored))) return;
+      if (stored.isOpen) wakeProject(stored.task.project);
+      else wakeAll();
+    },
+    forgot: (task) => void seats.delete(task),
+    recall: async (stored) => void (await note(stored)),
+    wake: wakeAll,
+    async stop() {
+      stopped = true;
+      await working;
+    },
+  };
+}
+
+const engine = { role: "engine" };
+
+/**
+ * What starts a task in a state without a slot; undefined where the state has one. A workflow in the manner of seed 001 has no such wait: there a task that has
+ * never started goes along the first way that takes a workspace.
+ */
+export function startOf(workflow: Workflow, task: Task): Request | undefined {
+  const state = workflow.states[task.status];
+  if (state === undefined) return undefined;
+  if (state.wait.kind === "slot") return { kind: "continue", actor: engine };
+  if (state.wait.kind !== "open" || state.name !== workflow.initial[0] || task.runCount > 0) return undefined;
+  const ways = Object.values(state.out).flat();
+  const way = ways.find(
+    ({ by, hooks }) =>
+      (by === undefined || by.includes("engine")) && hooks.some(({ name }) => name === "acquire_workspace"),
+  );
+  return way && { kind: "move", to: way.to, actor: engine };
+}
+
+async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {
+  for (const id of dependsOn) {
+    const stored = await store.getTask(id);
+    // What was deleted will never be done, and was over.
+    if (stored === undefined) continue;
+    const state = (await workflowOf(stored.task)).states[stored.task.status];
+    if (state?.outcome !== "done") return false;
+  }
+  return true;
+}

@@ -1,0 +1,81 @@
+import type { ProjectView } from "../api/routes.ts";
+import type { EventView, TaskView } from "../api/task-wires.ts";
+import type { Task } from "../engine/task.ts";
+import type { State, Workflow } from "../engine/workflow.ts";
+import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
+
+/** A task as the API shows it. */
+export function taskView({ task, revision, createdAt, updatedAt }: StoredTask, workflow: Workflow): TaskView {
+  const state = workflow.states[task.status];
+  const { held } = task;
+  return {
+    id: task.id,
+    project: task.project,
+    number: task.number,
+    branch: task.branch,
+    summary: task.summary,
+    workflow: task.workflow,
+    workflowHash: task.workflowHash,
+    status: task.status,
+    previousStatus: task.previousStatus,
+    phase: task.phase,
+    outcome: state?.outcome ?? null,
+    needsAttention: state !== undefined && needsPerson(state, task),
+    held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
+    session: sessionOf(state, task),
+    harness: task.harness,
+    reviewHarness: task.reviewHarness,
+    model: task.model,
+    workspace: task.workspace,
+    prUrl: task.prUrl,
+    parent: task.parent,
+    dependsOn: task.dependsOn,
+    labels: task.labels,
+    priority: task.priority,
+    autostart: task.autostart,
+    counters: task.counters,
+    crashCount: task.crashCount,
+    runs: Object.entries(task.runs).map(([role, { key, mode }]) => ({ role, key, mode })),
+    revision,
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+  };
+}
+
+/** Nothing goes on without a person: the task is held, or its state or its dialogue waits for one. */
+export function needsPerson(state: State, task: Task): boolean {
+  if (state.terminal) return false;
+  const { turn } = task.wait;
+  return (
+    task.held !== undefined ||
+    turn === "reply" ||
+    turn === "confirm" ||
+    (state.wait.kind === "human" && task.phase === "waiting")
+  );
+}
+
+/** Whether the agent that the state is about is there. Nobody watches agents yet, so a live one is only believed. */
+function sessionOf(state: State | undefined, task: Task): TaskView["session"] {
+  if (Object.keys(task.runs).length > 0) return "unknown";
+  if (state === undefined || state.terminal || task.runCount === 0) return "none";
+  const { wait } = state;
+  const wantsRun =
+    wait.kind === "agent" || (wait.kind === "human" && wait.run !== undefined) || state.respawn !== undefined;
+  return wantsRun && task.phase !== "entering" ? "dead" : "none";
+}
+
+export function projectView(project: Project): ProjectView {
+  return { ...project, createdAt: isoTime(project.createdAt) };
+}
+
+export function eventView({ position, task, project, revision, event, at }: StoredEvent): EventView {
+  return { position, task, project, revision, type: event.type, by: event.by, data: event.data, at: isoTime(at) };
+}
+
+export function effectView({ id, effect, state, tries, dueAt, failure }: StoredEffect) {
+  return { id, action: effect.action, state, tries, dueAt: isoTime(dueAt), failure: failure?.reason ?? null };
+}
+
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}

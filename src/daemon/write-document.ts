@@ -1,0 +1,46 @@
+import { ownsSection } from "../engine/ownership.ts";
+import type { Actor } from "../engine/request.ts";
+import { bodyOf, parseTaskDocument, takeSections } from "../engine/task-document.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import type { Author, StoredDocument } from "../ports/store.ts";
+
+export interface Written {
+  readonly document: StoredDocument;
+  /** The sections that are others than before. */
+  readonly changed: readonly string[];
+  /** Sections that differ but are not the writer's to change. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * What a document becomes when somebody hands in a task file. A person's replaces it. Of a run only the sections that
+ * are its own are taken: whatever else it wrote into its file is not evidence of anything.
+ */
+export function writeDocument(
+  workflow: Workflow,
+  before: StoredDocument,
+  text: string,
+  { role, run = "" }: Actor,
+  commit: string,
+): Written {
+  const old = parseTaskDocument(before.text);
+  const given = parseTaskDocument(text);
+  const differs = (heading: string) =>
+    old.byHeading.get(heading)?.fingerprint !== given.byHeading.get(heading)?.fingerprint;
+  const headings = [...new Set([...given.byHeading.keys(), ...old.byHeading.keys()])].filter(differs);
+  const isPerson = role === "human";
+  const own = headings.filter((heading) => isPerson || ownsSection(workflow, role, heading));
+  const after = isPerson ? given : takeSections(old, given, own);
+  const changed = own.filter((heading) => isPerson || given.byHeading.has(heading));
+  const authors: Record<string, Author> = Object.create(null);
+  for (const [heading, section] of after.byHeading) {
+    const known = before.authors[heading];
+    if (changed.includes(heading)) authors[heading] = { role, run, commit, fingerprint: section.fingerprint };
+    else if (known !== undefined) authors[heading] = known;
+  }
+  return {
+    document: { text: bodyOf(after), authors },
+    changed,
+    ignored: headings.filter((heading) => !own.includes(heading) && given.byHeading.has(heading)),
+  };
+}
