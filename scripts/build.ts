@@ -1,23 +1,47 @@
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 // Chunks carry a hash in their names: those of an earlier build would stay, and be packed.
 rmSync(join(root, "dist"), { recursive: true, force: true });
-await build({
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+const versionDefine = { builtVersion: JSON.stringify(version) };
+const shared: BuildOptions = {
   absWorkingDir: root,
-  entryPoints: { cli: "src/cli/main.ts" },
-  outdir: "dist",
-  splitting: true, // a tiny entry and one chunk per command: one file starts three times slower
-  chunkNames: "chunk/[name]-[hash]",
   bundle: true,
   platform: "node",
-  format: "esm",
   target: "node24",
   minify: true,
   legalComments: "none",
-  define: { "process.env.NODE_ENV": '"production"' },
+};
+
+await build({
+  ...shared,
+  entryPoints: { start: "src/cli/start.ts", app: "src/app.ts" },
+  outdir: "dist",
+  format: "esm",
+  splitting: true, // one chunk per command: one file for all starts three times slower
+  chunkNames: "chunk/[name]-[hash]",
+  define: { ...versionDefine, "process.env.NODE_ENV": '"production"' },
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 });
-chmodSync(join(root, "dist", "cli.js"), 0o755);
+
+/** The command line proper is loaded from beside the entry, and only where it is needed. */
+const startBeside: Plugin = {
+  name: "start-beside",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: "./start.js", external: true }));
+  },
+};
+
+await build({
+  ...shared,
+  entryPoints: ["src/cli/main.ts"],
+  outfile: "dist/cli.cjs",
+  format: "cjs",
+  plugins: [startBeside],
+  define: { ...versionDefine, "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
+});
+chmodSync(join(root, "dist", "cli.cjs"), 0o755);

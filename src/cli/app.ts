@@ -1,10 +1,15 @@
 import { type Application, buildApplication, buildCommand, buildRouteMap, version } from "@stricli/core";
+import { packageVersion } from "../home/package-version.ts";
+import { configCommands } from "./config-commands.ts";
 import type { Context } from "./context.ts";
+import { down, status, up } from "./daemon-commands.ts";
 import { exitCodeOfError } from "./exit-code.ts";
 import { createHelp } from "./help.ts";
 import { createMessages } from "./messages.ts";
-import { packageVersion } from "./package-root.ts";
 import { json, wholeNumber } from "./parameters.ts";
+import { projectCommands } from "./project-commands.ts";
+import { taskCommands } from "./task-commands.ts";
+import { backup, events, init, trust } from "./top-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 
 const rehearse = buildCommand({
@@ -55,7 +60,7 @@ const completion = buildCommand({
     },
   },
   docs: {
-    brief: "Print a script that completes commands, flags and workflow names",
+    brief: "Print a script that completes commands, flags and names",
     fullDescription: `Put one of these into the start-up file of your shell:
   eval "$(signalbox completion bash)"       # ~/.bashrc
   eval "$(signalbox completion zsh)"        # ~/.zshrc, after compinit
@@ -64,10 +69,26 @@ const completion = buildCommand({
 });
 
 const routes = buildRouteMap({
-  routes: { workflow: workflowCommands, rehearse, completion },
+  routes: {
+    init,
+    project: projectCommands,
+    task: taskCommands,
+    events,
+    workflow: workflowCommands,
+    trust,
+    config: configCommands,
+    backup,
+    up,
+    down,
+    status,
+    rehearse,
+    completion,
+  },
   docs: {
     brief: "Run coding agents through workflows that are proved before they run",
     fullDescription: `Start with:
+  signalbox init                            make the repository you are in a project
+  signalbox task create "Brew stronger"     give it something to do
   signalbox rehearse                        see the built-in workflows at work, without an agent
   signalbox workflow show default           read one
   signalbox workflow eject default my-flow  make your own from it
@@ -95,7 +116,7 @@ export function createApp(context: Context): Application<Context> {
       version: version({
         brief: "Show the version",
         complete: true,
-        info: { getCurrentVersion: async () => packageVersion() },
+        info: { getCurrentVersion: async () => packageVersion },
       }),
       // Only errors in arguments need to know which command they belong to.
       prefix: {

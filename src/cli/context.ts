@@ -1,6 +1,7 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { cwd } from "node:process";
 import type { CommandContext, StricliProcess } from "@stricli/core";
+import { findRepository } from "../home/find-repository.ts";
+import { homeFolder } from "../home/places.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { visible } from "./visible.ts";
 
@@ -9,6 +10,8 @@ export interface Context extends CommandContext {
   readonly process: StricliProcess;
   /** The folder of everything that is the user's. */
   readonly home: string;
+  /** The git repository that the user is in. */
+  readonly repository: string | undefined;
   readonly isTerminal: boolean;
   /** How wide lines may be. */
   readonly columns: number;
@@ -27,7 +30,8 @@ export function createContext(process: NodeJS.Process): Context {
   const { stdout, stderr, env } = process;
   return {
     process: process as StricliProcess,
-    home: env.SIGNALBOX_HOME || join(homedir(), ".signalbox"),
+    home: homeFolder(env),
+    repository: currentRepository(),
     isTerminal: stdout.isTTY === true,
     columns: Math.max(60, Math.min(widest, stdout.columns || widest)),
     paint: createPaint(hasColour(stdout, env)),
@@ -35,6 +39,15 @@ export function createContext(process: NodeJS.Process): Context {
     print: (text) => stdout.write(line(text)),
     say: (text) => stderr.write(line(text)),
   };
+}
+
+function currentRepository(): string | undefined {
+  try {
+    return findRepository(cwd());
+  } catch {
+    // The folder may be gone.
+    return undefined;
+  }
 }
 
 function line(text: string): string {

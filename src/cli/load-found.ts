@@ -2,8 +2,8 @@ import { type Loaded, loadWorkflow } from "../engine/language/load.ts";
 import { formatProblem } from "../engine/language/problem.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
+import type { Found } from "../home/workflows.ts";
 import { count } from "./count.ts";
-import type { Found } from "./find-workflow.ts";
 import { readText } from "./read-text.ts";
 import { shellWord } from "./shell-word.ts";
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import module from "node:module";
 
-// Nothing else may be imported statically: an older Node must get as far as the message.
+// What runs before the version is known must be read by an older Node too: no top-level await, nothing imported that
+// needs more. Built, this file is one CommonJS file with the agents' fast way in it, because Node starts those soonest.
 const oldest = 24;
 if (Number.parseInt(process.versions.node, 10) < oldest) {
   process.stderr.write(
@@ -10,6 +11,16 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   process.exitCode = 1;
 } else {
   module.enableCompileCache();
+  main().catch((error) => {
+    process.stderr.write(`error: Signalbox made a mistake of its own: ${error?.stack ?? error}\n`);
+    process.exitCode = 1;
+  });
+}
+
+async function main(): Promise<void> {
+  const [, , noun, verb] = process.argv;
+  const isUpdate = noun === "task" && verb === "update";
+  if (isUpdate && (await (await import("./fast-update.ts")).fastUpdate(process))) return;
   const { start } = await import("./start.ts");
   await start(process);
 }

@@ -4,24 +4,14 @@ import {
   formatMessageForArgumentScannerError,
   text_en,
 } from "@stricli/core";
-import { Fault } from "../fault.ts";
 import type { Context } from "./context.ts";
 import { listed } from "./count.ts";
-import { visible } from "./visible.ts";
+import { writeError, writeFailure } from "./write-failure.ts";
 
 /** Everything that can go wrong, in our own words: what, why, and what to do. `prefix` is the command that was found. */
-export function createMessages({ talkPaint, process }: Context, prefix: () => string): ApplicationText {
-  const write = (message: string, hint = "") =>
-    visible(`${talkPaint.red("error:")} ${message}${hint === "" ? "" : `\n${hint}`}`);
-  const failure = (error: unknown) => {
-    if (error instanceof Fault) return write(error.message, error.hint);
-    const trace = process.env?.SIGNALBOX_DEBUG && error instanceof Error ? `\n${error.stack}` : "";
-    const message = error instanceof Error ? error.message : String(error);
-    return write(
-      `Signalbox made a mistake of its own: ${message}${trace}`,
-      trace === "" ? "To see where, set SIGNALBOX_DEBUG=1 and run it again." : "",
-    );
-  };
+export function createMessages(context: Context, prefix: () => string): ApplicationText {
+  const write = (message: string, hint = "") => writeError(context, message, hint);
+  const failure = (error: unknown) => writeFailure(context, error);
   return {
     ...text_en,
     noCommandRegisteredForInput: ({ input, corrections }) => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { shownPath } from "./find-workflow.ts";
-import { packageRoot } from "./package-root.ts";
+import { packageRoot } from "../home/package-root.ts";
+import { shownPath } from "../home/shown-path.ts";
 
 /** How to call us from here: by name where we are on the PATH, else by the launcher of the checkout. */
 export function ownCommand(path = ""): string {

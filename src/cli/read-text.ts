@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { Fault } from "../fault.ts";
-import type { Found } from "./find-workflow.ts";
+import type { Found } from "../home/workflows.ts";
 
 // The loader refuses what is far smaller; this only keeps a mistyped path from filling the memory.
 const maxBytes = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
-import { builtInWorkflows } from "./find-workflow.ts";
+import { builtInWorkflows } from "../home/workflows.ts";
 import { exitCodeHelp, flag, json, reference, wholeNumber } from "./parameters.ts";
 
 const one = { kind: "tuple", parameters: [reference] } as const;
@@ -10,7 +10,7 @@ const list = buildCommand({
   parameters: { flags: { json } },
   docs: {
     brief: "List the built-in workflows and your own",
-    fullDescription: `Yours are the files workflows/*.yml in SIGNALBOX_HOME (~/.signalbox). One that has the name of a built-in workflow takes its place.
+    fullDescription: `Yours are the files workflows/*.yml in SIGNALBOX_HOME (~/.signalbox). One that has the name of a built-in workflow takes its place. In a repository its own come first: the files .signalbox/workflows/*.yml in it.
 
 --json: { folder, workflows: [{ name, from, file, states, description, hash, problems }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage`,

@@ -1,9 +1,9 @@
 import { simulate } from "../../engine/simulate/simulate.ts";
 import { verify } from "../../engine/verify/verify.ts";
 import type { Outcome } from "../../engine/workflow.ts";
+import { builtInWorkflows, type Found } from "../../home/workflows.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
-import { builtInWorkflows, type Found } from "../find-workflow.ts";
 import { loadFound } from "../load-found.ts";
 import { ownCommand } from "../own-command.ts";
 import { writeTable } from "../table.ts";

@@ -1,10 +1,12 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { didYouMean } from "../../../engine/language/nearest.ts";
 import { Fault } from "../../../fault.ts";
+import { makeFolder } from "../../../home/make-folder.ts";
+import { homePlaces } from "../../../home/places.ts";
+import { publishFile } from "../../../home/publish-file.ts";
+import { shownPath } from "../../../home/shown-path.ts";
+import { builtInWorkflows, listWorkflows } from "../../../home/workflows.ts";
 import type { Context } from "../../context.ts";
-import { builtInWorkflows, listWorkflows, shownPath, userFolder } from "../../find-workflow.ts";
-import { makeFolder } from "../../make-folder.ts";
 import { readText } from "../../read-text.ts";
 import { shellWord } from "../../shell-word.ts";
 import { writeJson } from "../../write-json.ts";
@@ -15,24 +17,30 @@ export interface EjectFlags {
 }
 
 export function eject(this: Context, { force, json }: EjectFlags, source: string, newName = source) {
-  const builtIn = findBuiltIn(this.home, source);
+  const builtIn = findBuiltIn(this, source);
   checkName(newName);
-  const file = join(userFolder(this.home), `${newName}.yml`);
-  publish(file, renamed(readText(builtIn), newName), force, () => alreadyThere(source, newName, file));
+  const folder = homePlaces(this.home).workflows;
+  const file = join(folder, `${newName}.yml`);
+  makeFolder(folder, 0o700);
+  try {
+    publishFile(file, renamed(readText(builtIn), newName), { replace: force });
+  } catch (error) {
+    throw error instanceof Fault && error.code === "exists" ? alreadyThere(source, newName, file) : error;
+  }
   if (json) return this.print(writeJson({ name: newName, from: source, file }));
   this.print(file);
   this.say(`Edit it, then: signalbox workflow verify ${newName}`);
 }
 
-function findBuiltIn(home: string, name: string) {
+function findBuiltIn(context: Context, name: string) {
   const all = builtInWorkflows();
   const found = all.find((each) => each.name === name);
   if (found !== undefined) return found;
-  const own = listWorkflows(home).find((each) => each.name === name);
+  const own = listWorkflows(context).find((each) => each.name === name);
   const names = all.map((each) => each.name);
   throw new Fault("not-found", `There is no built-in workflow "${name}".`, {
     hint: own
-      ? `"${name}" is yours already: ${own.shown}`
+      ? `"${name}" is ${own.from === "project" ? "the repository's own" : "yours already"}: ${own.shown}`
       : `${didYouMean(name, names)}\nTo read about them: signalbox workflow list`,
   });
 }
@@ -47,33 +55,6 @@ function checkName(name: string): void {
 /** The label follows the new name; nothing else in the file changes. */
 function renamed(text: string, name: string): string {
   return text.replace(/^name:.*$/m, `name: ${name}`);
-}
-
-/** Written whole or not at all, so that a full disk never leaves half a workflow. */
-function publish(file: string, text: string, force: boolean, exists: () => Fault): void {
-  const draft = `${file}.${process.pid}.draft`;
-  makeFolder(dirname(file));
-  try {
-    writeFileSync(draft, text, { flush: true });
-  } catch (error) {
-    throw unwritable(file, error);
-  }
-  try {
-    // Of two that want the name at once, one gets it.
-    if (!force) closeSync(openSync(file, "wx"));
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw (error as NodeJS.ErrnoException).code === "EEXIST" && !force ? exists() : unwritable(file, error);
-  }
-}
-
-function unwritable(file: string, error: unknown): Fault {
-  const { code } = error as NodeJS.ErrnoException;
-  return new Fault("unwritable", `${shownPath(file)} cannot be written (${code}).`, {
-    hint: "Look at SIGNALBOX_HOME, at the folder's permissions and at the free space.",
-    cause: error,
-  });
 }
 
 function alreadyThere(source: string, name: string, file: string): Fault {

@@ -1,8 +1,8 @@
 import { drawDot } from "../../../engine/draw/dot.ts";
 import { drawMermaid } from "../../../engine/draw/mermaid.ts";
 import { drawText } from "../../../engine/draw/text.ts";
+import { findWorkflow } from "../../../home/workflows.ts";
 import type { Context } from "../../context.ts";
-import { findWorkflow } from "../../find-workflow.ts";
 import { loadSound } from "../../load-found.ts";
 import { writeJson } from "../../write-json.ts";
 

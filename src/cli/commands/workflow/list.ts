@@ -1,13 +1,15 @@
 import { formatProblem } from "../../../engine/language/problem.ts";
+import { homePlaces } from "../../../home/places.ts";
+import { shownPath } from "../../../home/shown-path.ts";
+import { type Found, filesIn, listWorkflows, projectFolder } from "../../../home/workflows.ts";
 import type { Context } from "../../context.ts";
-import { type Found, filesIn, listWorkflows, shownPath, userFolder } from "../../find-workflow.ts";
 import { loadFound } from "../../load-found.ts";
 import { writeTable } from "../../table.ts";
 import { writeJson } from "../../write-json.ts";
 
 export function list(this: Context, { json }: { json: boolean }) {
-  const folder = userFolder(this.home);
-  const rows = listWorkflows(this.home).map(readRow);
+  const folder = homePlaces(this.home).workflows;
+  const rows = listWorkflows(this).map(readRow);
   if (json) return this.print(writeJson({ folder, workflows: rows }));
 
   const isBroken = (row: number) => rows[row]?.states === undefined;
@@ -27,7 +29,7 @@ export function list(this: Context, { json }: { json: boolean }) {
       : description,
   ]);
   this.print(writeTable(columns, cells, this.columns));
-  for (const hint of hints(folder, rows)) this.say(hint);
+  for (const hint of hints(folder, projectFolder(this), rows)) this.say(hint);
 }
 
 function readRow(found: Found) {
@@ -43,14 +45,20 @@ function readRow(found: Found) {
   };
 }
 
-function hints(folder: string, rows: readonly ReturnType<typeof readRow>[]): readonly string[] {
+function hints(
+  folder: string,
+  project: string | undefined,
+  rows: readonly ReturnType<typeof readRow>[],
+): readonly string[] {
   const shown = shownPath(folder);
   const broken = rows.find(({ states }) => states === undefined);
-  const strays = filesIn(folder).filter((file) => file.endsWith(".yaml"));
+  const strays = [folder, ...(project === undefined ? [] : [project])].flatMap((each) =>
+    filesIn(each).flatMap((file) => (file.endsWith(".yaml") ? [{ path: `${shownPath(each)}/${file}`, file }] : [])),
+  );
   const own = rows.filter(({ from }) => from === "user").length;
   return [
     ...(own === 0 ? [`\nNone of your own in ${shown} yet. To make one: signalbox workflow eject default my-flow`] : []),
     ...(broken ? [`\nTo see everything that is wrong: signalbox workflow validate ${broken.name}`] : []),
-    ...strays.map((file) => `\n${shown}/${file} is not read; name it ${file.replace(/\.yaml$/, ".yml")}.`),
+    ...strays.map(({ path, file }) => `\n${path} is not read; name it ${file.replace(/\.yaml$/, ".yml")}.`),
   ];
 }

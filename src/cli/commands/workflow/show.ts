@@ -1,6 +1,6 @@
+import { findWorkflow } from "../../../home/workflows.ts";
 import type { Context } from "../../context.ts";
 import { describeWorkflow } from "../../describe-workflow.ts";
-import { findWorkflow } from "../../find-workflow.ts";
 import { loadSound } from "../../load-found.ts";
 import { workflowDocument } from "../../workflow-document.ts";
 import { writeJson } from "../../write-json.ts";

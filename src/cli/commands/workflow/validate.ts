@@ -1,8 +1,8 @@
 import { formatProblem, type Problem } from "../../../engine/language/problem.ts";
+import { findWorkflow } from "../../../home/workflows.ts";
 import type { Context } from "../../context.ts";
 import { count } from "../../count.ts";
 import { exitCodes } from "../../exit-code.ts";
-import { findWorkflow } from "../../find-workflow.ts";
 import { loadFound, referenceTo } from "../../load-found.ts";
 import { writeJson } from "../../write-json.ts";
 

@@ -1,0 +1,235 @@
+// The daemon beside bare SQLite and bare Node, in one run: transitions through the API, the agents' `task update` and an
+// idle daemon with many tasks. Prints ratios against limits.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { socketRequest } from "../src/api/socket-request.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+const home = join(folder, "home");
+const root = join(import.meta.dirname, "..");
+const env = { ...process.env, SIGNALBOX_HOME: home };
+execFileSync(process.execPath, [join(root, "scripts", "build.ts")], { cwd: root, stdio: "inherit" });
+
+// Two states that lead to each other, with a guard, a gate, a counter and a hook: what a transition of an agent costs.
+mkdirSync(join(home, "workflows"), { recursive: true, mode: 0o700 });
+writeFileSync(join(home, "config.yml"), "notify: { desktop: false }\n");
+writeFileSync(
+  join(home, "workflows", "ring.yml"),
+  `name: ring
+version: 1
+states:
+  here: {}
+  there: {}
+  gone: { terminal: true }
+transitions:
+${["here", "there"]
+  .map(
+    (from) => `  - from: ${from}
+    to: ${from === "here" ? "there" : "here"}
+    when: rounds < 100000000
+    gate: { section: "## Handoff", fields: [DONE] }
+    hooks: [{ action: increment, field: rounds }, { action: notify, message: moved }]
+  - { from: ${from}, to: gone }`,
+  )
+  .join("\n")}
+`,
+);
+let failed = false;
+const daemon = spawn(process.execPath, [join(root, "dist", "app.js")], { env, stdio: "inherit" });
+process.on("exit", () => {
+  daemon.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+const socket = join(home, "run", "daemon.sock");
+await ready();
+const token = readFileSync(join(home, "human.token"), "utf8").trim();
+const repository = join(folder, "coffee");
+execFileSync("git", ["init", "-q", repository]);
+await call("POST", "/v1/projects", { name: "coffee", path: repository, poolSize: 1_000 });
+
+await transitions();
+await commandLine();
+await idle();
+process.exit(failed ? 1 : 0);
+
+/** Fifty who ask at once, each over a connection that stays open. */
+async function transitions(): Promise<void> {
+  const bare = openBare(join(folder, "bare.db"));
+  const ids = await create(50);
+  const askers = await Promise.all(ids.map((id) => openAsker(id)));
+  const rates: Record<string, number[]> = { bare: [], api: [] };
+  for (let round = -5; round < 31; round++) {
+    let begin = performance.now();
+    for (let i = 0; i < 100; i++) bare.insert();
+    if (round >= 0) rates.bare?.push(100_000 / (performance.now() - begin));
+    begin = performance.now();
+    await Promise.all(
+      askers.map(async (ask) => {
+        for (let i = 0; i < 4; i++) await ask();
+      }),
+    );
+    if (round >= 0) rates.api?.push(200_000 / (performance.now() - begin));
+  }
+  const [insert, api] = [median(rates.bare), median(rates.api)];
+  print("through the API, 50 at once", "per second", "ratio", "limit");
+  print("bare insert", insert.toFixed(0));
+  print("transition with its document", api.toFixed(0), ...compare(api / insert, 1.7, "≥"));
+  bare.close();
+}
+
+/** What an agent waits for, beside a Node that does nothing. */
+async function commandLine(): Promise<void> {
+  const [id = ""] = await create(1, "classic-like");
+  const cli = [join(root, "dist", "cli.cjs"), "task", "update", id, "--status"];
+  const times: Record<string, number[]> = { node: [], update: [] };
+  let to = "there";
+  for (let round = -3; round < 41; round++) {
+    let begin = performance.now();
+    spawnSync(process.execPath, ["-e", "0"], { env });
+    if (round >= 0) times.node?.push(performance.now() - begin);
+    begin = performance.now();
+    const { status, stderr } = spawnSync(process.execPath, [...cli, to], { env, cwd: repository });
+    if (status !== 0) throw new Error(`The update was refused: ${stderr}`);
+    if (round >= 0) times.update?.push(performance.now() - begin);
+    to = to === "there" ? "here" : "there";
+  }
+  const [node, update] = [median(times.node), median(times.update)];
+  process.stdout.write("\n");
+  print("command line", "ms", "ratio", "limit");
+  print("node -e 0", node.toFixed(1));
+  print("signalbox task update --status", update.toFixed(1), ...compare(update / node, 1.35, "≤"));
+}
+
+/** Ten thousand open tasks of which nothing is wanted. */
+async function idle(): Promise<void> {
+  await create(10_000, "classic-like");
+  await sleep(3_000);
+  const before = usage();
+  const seconds = 10;
+  await sleep(seconds * 1000);
+  const after = usage();
+  const share = ((after.cpu - before.cpu) / seconds) * 100;
+  process.stdout.write("\n");
+  print("idle, 10,000 open tasks", "", "", "limit");
+  print("share of a core", `${share.toFixed(2)} %`, "", verdict(share < 1, "< 1 %"));
+  print("memory", `${after.memory.toFixed(0)} MB`, "", verdict(after.memory < 150, "< 150 MB"));
+}
+
+function usage(): { cpu: number; memory: number } {
+  const fields = readFileSync(`/proc/${daemon.pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
+  const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.pid}/status`, "latin1"))?.[1];
+  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, memory: Number(resident) / 1024 };
+}
+
+/** `ring` has a gate, `loop` none: a person can go round it without a document. */
+async function create(count: number, kind: "ring" | "classic-like" = "ring"): Promise<readonly string[]> {
+  if (kind !== "ring") {
+    const text = readFileSync(join(home, "workflows", "ring.yml"), "utf8");
+    writeFileSync(join(home, "workflows", "loop.yml"), text.replace(/^ {4}gate:.*\n/gm, ""));
+  }
+  const ids: string[] = [];
+  for (let i = 0; i < count; i += 50) {
+    const some = Array.from({ length: Math.min(50, count - i) }, () =>
+      call("POST", "/v1/tasks", {
+        project: "coffee",
+        summary: "Brew",
+        workflow: kind === "ring" ? "ring" : "loop",
+        autostart: false,
+      }),
+    );
+    for (const { task } of await Promise.all(some)) ids.push(task.id);
+  }
+  return ids;
+}
+
+async function call(method: string, path: string, body?: unknown): Promise<any> {
+  const answer = await socketRequest({
+    socket,
+    method,
+    path,
+    headers: { authorization: `Bearer ${token}` },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  if (answer.status !== 200) throw new Error(answer.body);
+  return JSON.parse(answer.body);
+}
+
+/** Asks for the other state, over and over, with a task file of 4 KB that is written anew each time. */
+async function openAsker(id: string): Promise<() => Promise<void>> {
+  const connection: Socket = connect(socket);
+  await new Promise((resolve) => connection.once("connect", resolve));
+  let turn = 0;
+  return async () => {
+    turn++;
+    const to = turn % 2 === 1 ? "there" : "here";
+    const body = JSON.stringify({ to, document: document(turn) });
+    connection.write(
+      `POST /v1/tasks/${id}/move HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    const answer = await readOne(connection);
+    if (!answer.startsWith("HTTP/1.1 200")) throw new Error(answer);
+  };
+}
+
+function readOne(connection: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const take = (chunk: Buffer) => {
+      text += chunk.toString("utf8");
+      const end = text.indexOf("\r\n\r\n");
+      const length = Number(/content-length: (\d+)/.exec(text)?.[1] ?? Number.NaN);
+      if (end < 0 || Buffer.byteLength(text.slice(end + 4)) < length) return;
+      connection.off("data", take);
+      resolve(text);
+    };
+    connection.on("data", take);
+  });
+}
+
+async function ready(): Promise<void> {
+  for (;;) {
+    try {
+      await socketRequest({ socket, method: "GET", path: "/v1/status", headers: {} });
+      return;
+    } catch {
+      await sleep(20);
+    }
+  }
+}
+
+function openBare(path: string) {
+  const database = new DatabaseSync(path);
+  database.exec(
+    "pragma journal_mode = wal; pragma synchronous = full; create table t (id integer primary key, text text)",
+  );
+  const insert = database.prepare("insert into t (text) values (?)");
+  const text = "x".repeat(400);
+  return { insert: () => insert.run(text), close: () => database.close() };
+}
+
+function document(turn: number): string {
+  const filler = Array.from({ length: 50 }, (_, i) => `- item ${i}: some words about what was done and why it was so`);
+  return `## Context\n${filler.slice(0, 20).join("\n")}\n\n## Handoff\nDONE: turn ${turn}\n${filler.join("\n")}\n`;
+}
+
+function median(values: readonly number[] = []): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function compare(ratio: number, limit: number, sign: "≥" | "≤"): readonly string[] {
+  return [`${ratio.toFixed(2)} ×`, verdict(sign === "≥" ? ratio >= limit : ratio <= limit, `${sign} ${limit} ×`)];
+}
+
+function verdict(isMet: boolean, limit: string): string {
+  if (!isMet) failed = true;
+  return `${limit} ${isMet ? "ok" : "MISSED"}`;
+}
+
+function print(...cells: readonly string[]): void {
+  process.stdout.write(`${cells.map((cell, i) => (i === 0 ? cell.padEnd(32) : cell.padStart(17))).join("")}\n`);
+}

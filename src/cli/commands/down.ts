@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import { homePlaces } from "../../home/places.ts";
+import { callRunning } from "../connect.ts";
+import type { Context } from "../context.ts";
+
+const patience = 10_000;
+
+export async function down(this: Context, { force }: { force: boolean }): Promise<void> {
+  const status = await callRunning(this, (call) => call(routes.status));
+  if (status === undefined) return this.say("The daemon does not run.");
+  if (force) process.kill(status.pid, "SIGKILL");
+  else await callRunning(this, (call) => call(routes.stop, { body: {} }));
+  await waitFor(this, status.pid);
+  this.say("The daemon has stopped. Agents go on; tasks are taken up again when it starts.");
+}
+
+/** Gone means: the process, not only its socket. Whoever starts the next one at once must get the lock. */
+async function waitFor({ home }: Context, pid: number): Promise<void> {
+  for (let waited = 0; waited < patience; waited += 20) {
+    if (!isAlive(pid)) return;
+    await sleep(20);
+  }
+  throw new Fault("daemon.silent", `The daemon (process ${pid}) does not stop.`, {
+    hint: `It may be waiting for a command. Look into ${homePlaces(home).log}, or end it: signalbox down --force`,
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    // A process that has ended but has not been fetched by its parent is as good as gone.
+    return !/\) Z /.test(readFileSync(join("/proc", String(pid), "stat"), "latin1"));
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,36 @@
+import { routes } from "../../api/routes.ts";
+import { homePlaces } from "../../home/places.ts";
+import { callRunning } from "../connect.ts";
+import type { Context } from "../context.ts";
+import { exitCodes } from "../exit-code.ts";
+import { writeJson } from "../write-json.ts";
+
+export async function status(this: Context, { json }: { json: boolean }): Promise<void> {
+  const { log } = homePlaces(this.home);
+  const found = await callRunning(this, (call) => call(routes.status));
+  if (found === undefined) this.process.exitCode = exitCodes.notFound;
+  if (json)
+    return this.print(
+      writeJson(found === undefined ? { running: false, home: this.home } : { running: true, log, ...found }),
+    );
+  if (found === undefined) {
+    return this.say(
+      `The daemon of ${this.home} does not run.\nAny command that needs it starts it; so does signalbox up.`,
+    );
+  }
+  const { bold, yellow } = this.paint;
+  const { open, needAttention } = found.tasks;
+  const rows: readonly (readonly [string, string])[] = [
+    ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
+    ["home", found.home],
+    ["log", log],
+    ["web", found.address === "" ? "off (signalbox config set port 4711)" : `http://${found.address}`],
+    ["projects", String(found.projects)],
+    [
+      "tasks",
+      `${open} open${needAttention > 0 ? `, ${yellow(`${needAttention} wait${needAttention === 1 ? "s" : ""} for a person`)}` : ""}`,
+    ],
+  ];
+  for (const [name, value] of rows) this.print(`${bold(name.padEnd(9))}${value}`);
+  for (const problem of found.configProblems) this.say(`${this.talkPaint.yellow("warning:")} ${problem}`);
+}

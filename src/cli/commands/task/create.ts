@@ -1,0 +1,83 @@
+import { routes } from "../../../api/routes.ts";
+import { Fault } from "../../../fault.ts";
+import { configFromEnvironment } from "../../../home/config-from-environment.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { findProject } from "../../find-project.ts";
+import { given } from "../../given.ts";
+import { asReference, shownTask } from "../../name-task.ts";
+import { readInput } from "../../read-input.ts";
+import { readTaskSettings } from "../../task-settings.ts";
+import { warnUnproved } from "../../warn-unproved.ts";
+import { workflowReference } from "../../workflow-reference.ts";
+import { writeJson } from "../../write-json.ts";
+
+export interface CreateFlags {
+  readonly project?: string;
+  readonly context?: string;
+  readonly "context-file"?: string;
+  readonly workflow?: string;
+  readonly status?: string;
+  readonly harness?: string;
+  readonly "review-harness"?: string;
+  readonly model?: string;
+  readonly label?: readonly string[];
+  readonly priority?: number;
+  readonly "depends-on"?: readonly string[];
+  readonly parent?: string;
+  readonly "no-spawn": boolean;
+  readonly preset?: string;
+  readonly set?: readonly string[];
+  readonly from?: string;
+  readonly json: boolean;
+}
+
+export async function create(this: Context, flags: CreateFlags, first?: string, second?: string) {
+  const { branch, summary } = readWords(first, second);
+  const context = await readContext(this, flags);
+  const call = createCall(this);
+  const project = await findProject(call, flags.project);
+  const said = configFromEnvironment(this.process.env ?? {});
+  const body = given({
+    project: project.name,
+    branch,
+    summary,
+    context,
+    workflow: flags.workflow === undefined ? said.workflow : workflowReference(flags.workflow),
+    status: flags.status,
+    harness: flags.harness ?? said.harness,
+    reviewHarness: flags["review-harness"] ?? said.reviewHarness,
+    model: flags.model ?? said.model,
+    labels: flags.label,
+    priority: flags.priority,
+    dependsOn: flags["depends-on"]?.map(asReference),
+    parent: flags.parent && asReference(flags.parent),
+    from: flags.from && asReference(flags.from),
+    autostart: flags["no-spawn"] ? false : said.autostart,
+    branchPrefix: said.branchPrefix,
+    preset: flags.preset,
+    settings: flags.set && readTaskSettings(this, project, flags.workflow, flags.set),
+  });
+  const answer = await call(routes.createTask, { body });
+  if (flags.json) return this.print(writeJson(answer));
+  const { task, workflow } = answer;
+  this.print([task.id, shownTask(task), task.branch, task.status].join("  "));
+  if (task.summary === "")
+    this.say(`It has no summary. To give it one: signalbox task update ${task.id} --summary "What is to be done"`);
+  warnUnproved(this, workflow);
+  this.say(`To see what happens next: signalbox task explain ${task.id}`);
+}
+
+/** One word with a space in it is a summary: no branch can have one. */
+function readWords(first: string | undefined, second: string | undefined) {
+  const isSummary = second === undefined && first !== undefined && /\s/.test(first);
+  return isSummary ? { branch: undefined, summary: first } : { branch: first, summary: second };
+}
+
+async function readContext(context: Context, flags: CreateFlags): Promise<string | undefined> {
+  const { context: text, "context-file": file } = flags;
+  if (text !== undefined && file !== undefined) {
+    throw new Fault("usage", "--context and --context-file cannot both be given.", { hint: "Leave one of them out." });
+  }
+  return file !== undefined || text === "-" ? readInput(context, file ?? "-") : text;
+}

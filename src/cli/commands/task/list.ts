@@ -1,0 +1,78 @@
+import type { Call } from "../../../api/client.ts";
+import { routes } from "../../../api/routes.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { projectAt, projectNamed } from "../../find-project.ts";
+import { nameTask } from "../../name-task.ts";
+import { shellWord } from "../../shell-word.ts";
+import { usualLimit } from "../../task-parameters.ts";
+import { marksIn, writeTasks } from "../../task-table.ts";
+import { writeJson } from "../../write-json.ts";
+
+export interface ListFlags {
+  readonly project?: string;
+  readonly all: boolean;
+  readonly status?: string;
+  readonly open: boolean;
+  readonly closed: boolean;
+  readonly parent?: string;
+  readonly limit: number;
+  readonly before?: number;
+  readonly json: boolean;
+}
+
+export async function list(this: Context, flags: ListFlags) {
+  const call = createCall(this);
+  const { projects } = await call(routes.listProjects);
+  const project = flags.project === undefined ? undefined : projectNamed(projects, flags.project);
+  const shown = project ?? (flags.all ? undefined : projectAt(projects, process.cwd()));
+  const answer = await call(routes.listTasks, {
+    query: {
+      ...(shown === undefined ? {} : { project: shown.name }),
+      ...(flags.status === undefined ? {} : { status: flags.status }),
+      ...(flags.parent === undefined ? {} : { parent: await idOf(call, flags.parent) }),
+      ...openness(flags),
+      ...(flags.before === undefined ? {} : { before: String(flags.before) }),
+      limit: String(flags.limit),
+    },
+  });
+  if (flags.json) return this.print(writeJson(answer));
+  const { tasks, next } = answer;
+  if (tasks.length === 0) return this.say(whyEmpty(flags, shown?.name, projects.length));
+  this.print(writeTasks(tasks, this, Date.now()));
+  const marks = marksIn(tasks);
+  if (marks !== "") this.say(`\n${marks}`);
+  if (next !== null)
+    this.say(`\nThere are more: signalbox task list ${[...sameFlags(flags), `--before ${next}`].join(" ")}`);
+}
+
+/** Whoever asks for a status means tasks in it, over or not. */
+function openness({ open, closed, status }: ListFlags): { open?: "true" | "false" } {
+  if (open === closed) return open || status !== undefined ? {} : { open: "true" };
+  return { open: open ? "true" : "false" };
+}
+
+async function idOf(call: Call, reference: string): Promise<string> {
+  const { task } = await call(routes.getTask, await nameTask(call, reference));
+  return task.id;
+}
+
+function whyEmpty(flags: ListFlags, project: string | undefined, projects: number): string {
+  if (projects === 0) return "There are no tasks, and no project yet. To make a repository one, in it: signalbox init";
+  const where = project === undefined ? "" : ` in ${project}`;
+  const isPlain = flags.status === undefined && flags.parent === undefined && flags.before === undefined;
+  if (!isPlain) return `There is no such task${where}. To see all: signalbox task list --open --closed`;
+  if (flags.closed && !flags.open) return `No task${where} is over yet. To see the others: signalbox task list`;
+  return `There are no ${flags.closed ? "" : "open "}tasks${where}. To create one: signalbox task create "What is to be done"`;
+}
+
+function sameFlags(flags: ListFlags): readonly string[] {
+  const { project, status, parent, limit } = flags;
+  const values = { project, status, parent, limit: limit === usualLimit ? undefined : limit };
+  return [
+    ...(["all", "open", "closed"] as const).flatMap((name) => (flags[name] ? [`--${name}`] : [])),
+    ...Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name} ${shellWord(String(value))}`],
+    ),
+  ];
+}

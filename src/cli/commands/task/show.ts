@@ -1,0 +1,17 @@
+import { routes } from "../../../api/routes.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { describeTask } from "../../describe-task.ts";
+import { nameTask } from "../../name-task.ts";
+import { writeJson } from "../../write-json.ts";
+
+export async function show(this: Context, { json }: { json: boolean }, reference: string) {
+  const call = createCall(this);
+  const { task, effects } = await call(routes.getTask, await nameTask(call, reference));
+  const document = await call(routes.getDocument, { params: { task: task.id } });
+  if (json) return this.print(writeJson({ task, effects, document }));
+  this.print(describeTask(task, effects, document, this, Date.now()));
+  this.say(`
+To see what can happen next: signalbox task explain ${task.id}
+To see what has happened:    signalbox task history ${task.id}`);
+}

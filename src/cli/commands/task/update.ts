@@ -1,0 +1,97 @@
+import type { Call } from "../../../api/client.ts";
+import { Refusal } from "../../../api/error.ts";
+import { routes } from "../../../api/routes.ts";
+import { Fault } from "../../../fault.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { listed } from "../../count.ts";
+import { branchAt } from "../../git-head.ts";
+import { given } from "../../given.ts";
+import { asReference, type NamedTask, nameTask } from "../../name-task.ts";
+import { readInput } from "../../read-input.ts";
+import { tellChange } from "../../tell-change.ts";
+import { tellWritten } from "../../tell-written.ts";
+import { writeJson } from "../../write-json.ts";
+import { writeRefusal } from "../../write-refusal.ts";
+
+export interface UpdateFlags {
+  readonly status?: string;
+  readonly summary?: string;
+  /** Empty: the one that is checked out here. */
+  readonly branch?: string;
+  readonly label?: readonly string[];
+  readonly priority?: number;
+  readonly harness?: string;
+  readonly "review-harness"?: string;
+  readonly model?: string;
+  readonly "depends-on"?: readonly string[];
+  readonly autostart?: boolean;
+  readonly "no-autostart": boolean;
+  readonly file?: string;
+  readonly json: boolean;
+}
+
+/** First what the task is called and how it is made, then its file, then where it stands: each only if all before it went well. */
+export async function update(this: Context, flags: UpdateFlags, reference = ".") {
+  const set = readEdit(flags);
+  const text = flags.file === undefined ? undefined : await readInput(this, flags.file);
+  const { status: to } = flags;
+  const changes = Object.keys(set);
+  if (changes.length === 0 && text === undefined && to === undefined) {
+    throw new Fault("usage", "There is nothing to change.", {
+      hint: "Ask for a state with --status, or see what else there is: signalbox task update --help",
+    });
+  }
+  const call = createCall(this);
+  const named = await nameTask(call, reference);
+  const edit = changes.length === 0 ? null : await call(routes.editTask, { ...named, body: set });
+  if (edit !== null && !flags.json) tellEdit(this, edit.kind === "ignored" ? [] : changes);
+  const document =
+    text === undefined || to !== undefined ? null : await call(routes.putDocument, { ...named, body: { text } });
+  if (document !== null && !flags.json) tellWritten(this, document);
+  const move = to === undefined ? null : await askMove(call, named, given({ to, document: text }), edit !== null);
+  if (flags.json) return this.print(writeJson({ edit, document, move }));
+  if (move !== null) tellChange(this, move);
+}
+
+function readEdit(flags: UpdateFlags) {
+  if (flags.autostart === true && flags["no-autostart"]) {
+    throw new Fault("usage", "--autostart and --no-autostart cannot both be given.", {
+      hint: "Leave one of them out.",
+    });
+  }
+  return given({
+    summary: flags.summary,
+    branch: flags.branch === "" ? checkedOut() : flags.branch,
+    harness: flags.harness,
+    reviewHarness: flags["review-harness"],
+    model: flags.model,
+    labels: flags.label?.filter((label) => label !== ""),
+    priority: flags.priority,
+    dependsOn: flags["depends-on"]?.filter((each) => each !== "").map(asReference),
+    autostart: flags.autostart === true ? true : flags["no-autostart"] ? false : undefined,
+  });
+}
+
+function checkedOut(): string {
+  const branch = branchAt(process.cwd());
+  if (branch !== undefined) return branch;
+  throw new Fault("usage", "No branch is checked out in this folder.", { hint: "Name one: --branch NAME" });
+}
+
+function tellEdit({ say }: Context, changes: readonly string[]): void {
+  if (changes.length === 0) say("The task is so already.");
+  else say(`Changed: ${listed(changes.map((name) => names[name] ?? name))}.`);
+}
+
+const names: Readonly<Record<string, string>> = { reviewHarness: "review harness", dependsOn: "dependencies" };
+
+async function askMove(call: Call, named: NamedTask, body: { to: string; document?: string }, wasEdited: boolean) {
+  try {
+    return await call(routes.moveTask, { ...named, body });
+  } catch (error) {
+    if (!(error instanceof Refusal) || !wasEdited) throw error;
+    const { message, hint } = writeRefusal(error.reasons, "Nothing else has changed.");
+    throw new Fault("refused", message, { hint, cause: error });
+  }
+}

@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { routes } from "../../api/routes.ts";
+import { homePlaces } from "../../home/places.ts";
+import { callRunning, createCall } from "../connect.ts";
+import type { Context } from "../context.ts";
+import { daemonEnvironment, daemonFile } from "../start-daemon.ts";
+
+export async function up(this: Context, { foreground }: { foreground: boolean }): Promise<void> {
+  if (foreground) return stayInForeground(this);
+  const before = await callRunning(this, (call) => call(routes.status));
+  const { pid, version, address } = await createCall(this)(routes.status);
+  const where = address === "" ? "" : `, on http://${address}`;
+  this.say(
+    `The daemon ${before?.pid === pid ? "runs already" : "has started"}: version ${version}, process ${pid}${where}.`,
+  );
+}
+
+/** For containers and CI: the daemon's end is ours, and what ends us ends it. */
+async function stayInForeground({ home, process: own, say }: Context): Promise<void> {
+  const child = spawn(process.execPath, [daemonFile(), "--foreground"], {
+    stdio: "inherit",
+    env: daemonEnvironment(process.env, home),
+  });
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  const pass = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of signals) process.on(signal, pass);
+  const code = await new Promise<number>((resolve) => child.on("exit", (status) => resolve(status ?? 1)));
+  for (const signal of signals) process.off(signal, pass);
+  if (code === 75) say(`Another daemon has ${homePlaces(home).run} already. Stop it with signalbox down.`);
+  own.exitCode = code === 0 ? 0 : 1;
+}

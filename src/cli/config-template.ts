@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { configFields, type Field } from "../home/config-fields.ts";
+import { packageRoot } from "../home/package-root.ts";
+
+/** A repository's configuration in which everything is a remark, with what holds without it. */
+export function configTemplate(): string {
+  const fields = Object.values<Field>(configFields).filter(({ level }) => level === "project");
+  const entries = fields.map(
+    ({ key, description, default: value }) => `# ${description}.\n# ${key}: ${value === "" ? '""' : value}\n`,
+  );
+  return [
+    `# yaml-language-server: $schema=${join(packageRoot(), "schema", "config.schema.json")}`,
+    "# How Signalbox works in this repository. It comes before what is recorded about the project, and before each",
+    "# person's own configuration. Which value holds, and why: signalbox config get",
+    "",
+    ...entries,
+  ].join("\n");
+}

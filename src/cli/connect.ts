@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Call, createClient, type Given, pathOf } from "../api/client.ts";
+import { type ErrorBody, faultOf } from "../api/error.ts";
+import type { Route } from "../api/route.ts";
+import { routes } from "../api/routes.ts";
+import { openStream, readHead, type SocketAnswer } from "../api/socket-request.ts";
+import type { EventView } from "../api/task-wires.ts";
+import { Fault } from "../fault.ts";
+import { packageVersion } from "../home/package-version.ts";
+import { homePlaces } from "../home/places.ts";
+import { type Asker, askDaemon, isNotRunning, olderDaemon, type Question, requestOf } from "./ask-daemon.ts";
+import type { Context } from "./context.ts";
+import { startDaemon } from "./start-daemon.ts";
+
+type Caller = Pick<Context, "home" | "process">;
+
+/** Calls the daemon, which is started first where it does not run. */
+export function createCall(context: Caller): Call {
+  const asker = askerOf(context);
+  return createClient((question) => ask(context, asker, question));
+}
+
+/** The answer of a route that gives no JSON. */
+export async function fetchText(context: Caller, route: Route, given: Given<unknown, unknown>): Promise<string> {
+  const question = { method: route.method, path: pathOf(route, given), body: undefined };
+  const { status, body } = await ask(context, askerOf(context), question);
+  if (status >= 400) throw faultOf(JSON.parse(body) as ErrorBody);
+  return body;
+}
+
+/** Calls the daemon only if it runs; undefined where it does not. */
+export async function callRunning<T>(context: Caller, run: (call: Call) => Promise<T>): Promise<T | undefined> {
+  const asker = askerOf(context);
+  try {
+    return await run(createClient((question) => askDaemon(asker, question)));
+  } catch (error) {
+    if (isNotRunning(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Follows history until the signal fires. Where the daemon goes away, it is taken up again after the last event. */
+export async function followStream(
+  context: Caller,
+  query: Readonly<Record<string, string>>,
+  onEvent: (event: EventView) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const asker = askerOf(context);
+  let last: string | undefined;
+  const take = (event: EventView) => {
+    last = String(event.position);
+    onEvent(event);
+  };
+  // Whoever only looks on does not bring a daemon back that somebody has stopped.
+  await ask(context, asker, { method: "GET", path: pathOf(routes.status, {}), body: undefined });
+  while (!signal.aborted) {
+    const path = pathOf(routes.streamEvents, { query: last === undefined ? query : { ...query, after: last } });
+    await readStream(asker, path, take, signal);
+    await sleep(200, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function askerOf({ home, process }: Caller): Asker {
+  const env = (process as NodeJS.Process).env;
+  return { places: homePlaces(home), env, folder: globalThis.process.cwd(), version: packageVersion };
+}
+
+async function ask(context: Caller, asker: Asker, question: Question): Promise<SocketAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const answer = await askDaemon(asker, question);
+      if (answer.status !== olderDaemon || attempt > mostAttempts) return answer;
+      await replaceDaemon(asker);
+    } catch (error) {
+      if (!isNotRunning(error) || attempt > mostAttempts) throw error;
+      await startDaemon(asker.places, context.home, asker.env);
+    }
+  }
+}
+
+const mostAttempts = 3;
+
+/** An older daemon makes way for ours, which is started by whoever asks next. */
+async function replaceDaemon(asker: Asker): Promise<void> {
+  await askDaemon({ ...asker, version: "0.0.0" }, { method: "POST", path: routes.stop.path, body: "{}" });
+  for (let waited = 0; waited < 10_000; waited += 20) {
+    try {
+      await askDaemon({ ...asker, version: "0.0.0" }, { method: "GET", path: routes.status.path, body: undefined });
+    } catch (error) {
+      if (isNotRunning(error)) return;
+    }
+    await sleep(20);
+  }
+  throw new Fault("daemon.silent", "The older daemon does not stop.", { hint: "Stop it with signalbox down --force." });
+}
+
+/** Reads server-sent events until the connection ends. */
+function readStream(asker: Asker, path: string, onEvent: (event: EventView) => void, signal: AbortSignal) {
+  return new Promise<void>((resolve, reject) => {
+    let bytes: Buffer = Buffer.alloc(0);
+    let isBody = false;
+    let status = 200;
+    const end = () => {
+      if (status < 400) return resolve();
+      try {
+        reject(faultOf(JSON.parse(bytes.toString("utf8")) as ErrorBody));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const take = (chunk: Buffer) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      if (!isBody) {
+        const head = readHead(bytes);
+        if (head === undefined) return;
+        isBody = true;
+        status = head.status;
+        bytes = bytes.subarray(head.end);
+      }
+      if (status >= 400) return;
+      for (let stop = bytes.indexOf("\n\n"); stop >= 0; stop = bytes.indexOf("\n\n")) {
+        const data = /^data: (.*)$/m.exec(bytes.toString("utf8", 0, stop))?.[1];
+        bytes = bytes.subarray(stop + 2);
+        if (data !== undefined) onEvent(JSON.parse(data) as EventView);
+      }
+    };
+    const hangUp = openStream(requestOf(asker, { method: "GET", path, body: undefined }), take, end, () => resolve());
+    signal.addEventListener("abort", () => {
+      hangUp();
+      resolve();
+    });
+  });
+}

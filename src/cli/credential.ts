@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { contains, readAgentsAtWork } from "../home/agents-at-work.ts";
+import type { Places } from "../home/places.ts";
+import { readHumanToken } from "../home/read-human-token.ts";
+
+export interface Credential {
+  /** Undefined where this process may speak for nobody. */
+  readonly token: string | undefined;
+  readonly isHuman: boolean;
+}
+
+/**
+ * Whose word this command is. A run's token is in its environment. The person's is taken only where no agent can be at
+ * the keyboard: not below an agent's process, whatever that did to its environment, and not in a workspace.
+ */
+export function chooseCredential(places: Places, env: NodeJS.ProcessEnv, folder: string): Credential {
+  const own = env.SIGNALBOX_TOKEN;
+  if (own) return { token: own, isHuman: false };
+  const { folders, pids } = readAgentsAtWork(places);
+  const isWorkspace = contains(places.workspaces, folder) || folders.some((each) => contains(each, folder));
+  if (isWorkspace || env.SIGNALBOX_RUN !== undefined || isBelowRun(pids)) return { token: undefined, isHuman: false };
+  const token = readHumanToken(places);
+  return { token, isHuman: token !== undefined };
+}
+
+/** Whether one of the processes above us is an agent's: it is known to be, or was started with a run's environment. */
+function isBelowRun(pids: readonly number[]): boolean {
+  let pid = process.ppid;
+  for (let depth = 0; pid > 1 && depth < mostAncestors; depth++) {
+    if (pids.includes(pid) || hasRun(pid)) return true;
+    pid = parentOf(pid);
+  }
+  return false;
+}
+
+const mostAncestors = 64;
+
+/** The environment a process was started with; it cannot be changed afterwards. */
+function hasRun(pid: number): boolean {
+  try {
+    return /(^|\0)SIGNALBOX_RUN=/.test(readFileSync(`/proc/${pid}/environ`, "latin1"));
+  } catch {
+    return false;
+  }
+}
+
+function parentOf(pid: number): number {
+  try {
+    // The name in parentheses may contain anything, parentheses too.
+    const status = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return 0;
+  }
+}

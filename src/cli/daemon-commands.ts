@@ -1,0 +1,36 @@
+import { buildCommand } from "@stricli/core";
+import { flag, json } from "./parameters.ts";
+
+export const up = buildCommand({
+  loader: async () => (await import("./commands/up.ts")).up,
+  parameters: { flags: { foreground: flag("Stay in front until it is stopped, and log to the terminal") } },
+  docs: {
+    brief: "Start the daemon",
+    fullDescription: `There is one daemon for each home folder. Every command that needs it starts it by itself; a newer command line replaces an older daemon. In containers and in CI, use --foreground.
+
+Exit codes: 0 ok, 1 it did not start, 2 wrong usage`,
+  },
+});
+
+export const down = buildCommand({
+  loader: async () => (await import("./commands/down.ts")).down,
+  parameters: {
+    flags: { force: flag("Kill it at once; what was under way is carried out again after the next start") },
+  },
+  docs: {
+    brief: "Stop the daemon",
+    fullDescription: `Agents go on. What tasks still owe is carried out after the next start; a command that is under way is killed, and run again then.
+
+Exit codes: 0 ok, also where it does not run, 1 it does not stop, 2 wrong usage`,
+  },
+});
+
+export const status = buildCommand({
+  loader: async () => (await import("./commands/status.ts")).status,
+  parameters: { flags: { json } },
+  docs: {
+    brief: "Show whether the daemon runs, and how it is",
+    fullDescription: `--json: { running, version, pid, home, startedAt, address, tasks: { open, needAttention }, projects, configProblems, log }
+Exit codes: 0 it runs, 1 failed, 2 wrong usage, 3 it does not run`,
+  },
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import type { EventView } from "../api/task-wires.ts";
+import { createPaint } from "./paint.ts";
+import { writeEvent } from "./write-event.ts";
+import { writeAge, writeTime } from "./write-time.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const line = (type: string, by: string, data: EventView["data"]) =>
+  writeEvent(
+    { position: 1, task: "k2m4p", project: "coffee", revision: 1, type, by, data, at },
+    { paint: createPaint(false) },
+  )
+    .slice(writeTime(at).length)
+    .trim()
+    .replace(/ {2,}/g, "  ");
+
+test("a move names who asked, and the evidence it moved on", () => {
+  const evidence = [
+    { section: "Plan", hash: "0123456789abcdef", role: "worker", run: "worker#1", commit: "fedcba9876543210" },
+  ];
+  expect(line("task.moved", "worker", { from: "a", to: "b", cause: "asked", run: "worker#1", evidence })).toBe(
+    "task.moved  worker#1  a → b (asked; ## Plan 01234567 by worker#1 at fedcba98)",
+  );
+  expect(line("task.moved", "engine", { from: "a", to: "b", cause: "rule 1" })).toBe(
+    "task.moved  engine  a → b (rule 1)",
+  );
+});
+
+test("a refusal names the run that asked, what for, and every reason", () => {
+  const reasons = [
+    { code: "guard", text: "It is too early.", fix: "" },
+    { code: "gate-missing", text: "The plan is missing.", fix: "Write it." },
+  ];
+  const request = { kind: "move", to: "b", actor: { role: "worker", run: "worker#2" } };
+  expect(line("request.rejected", "worker", { request, reasons })).toBe(
+    "request.rejected  worker#2  move to b: It is too early. The plan is missing.",
+  );
+});
+
+test("every other event has its few words, on one line", () => {
+  expect(line("task.created", "human", { status: "a", workflow: "w" })).toBe(
+    "task.created  human  in a, with the workflow w",
+  );
+  expect(line("task.held", "engine", { word: "error", reason: "One\n  two" })).toBe(
+    "task.held  engine  One two (error)",
+  );
+  expect(line("effect.failed", "engine", { action: "merge", reason: "No." })).toBe("effect.failed  engine  merge: No.");
+  expect(line("agent.ended", "engine", { run: "worker#1", word: "exit" })).toBe("agent.ended  engine  worker#1 exit");
+  expect(line("task.edited", "human", { changed: ["summary", "branch"] })).toBe(
+    "task.edited  human  summary and branch",
+  );
+  expect(line("task.migrated", "human", { from: "0123456789", to: "abcdef0123", status: "a" })).toBe(
+    "task.migrated  human  version 01234567 → abcdef01, in a",
+  );
+});
+
+test("an event of a later version is shown as it is", () => {
+  expect(line("moon.rose", "engine", { full: true })).toBe('moon.rose  engine  {"full":true}');
+});
+
+test("an age is told in its largest unit", () => {
+  const ago = (seconds: number) => writeAge(at, Date.parse(at) + seconds * 1000);
+  expect([ago(-5), ago(59), ago(60), ago(7_199), ago(86_399), ago(400_000)]).toEqual([
+    "0s",
+    "59s",
+    "1m",
+    "1h",
+    "23h",
+    "4d",
+  ]);
+});

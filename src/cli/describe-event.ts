@@ -1,0 +1,84 @@
+import type { EventView } from "../api/task-wires.ts";
+import type { TaskEventType } from "../engine/decision.ts";
+import { listed } from "./count.ts";
+
+type Data = EventView["data"];
+
+/** What an event was about, in a few words. Of a type that is not known here the data is shown. */
+export function describeEvent({ type, data }: EventView): string {
+  const describe = Object.hasOwn(descriptions, type) ? descriptions[type as TaskEventType] : undefined;
+  return describe === undefined ? JSON.stringify(data) : describe(data);
+}
+
+const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
+  "task.created": ({ status, workflow }) => `in ${text(status)}, with the workflow ${text(workflow)}`,
+  "task.moved": ({ from, to, cause, evidence }) =>
+    `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}`,
+  "task.settled": () => "everything that was owed is done",
+  "task.working": ({ actions }) => `at work: ${texts(actions).join(", ")}`,
+  "task.worked": ending,
+  "task.held": ({ word, reason }) => `${text(reason)}${inBrackets([text(word)])}`,
+  "task.continued": ({ held }) => (text(held) === "" ? "" : `it had been held after ${text(held)}`),
+  "task.attended": ({ text: said }) => text(said),
+  "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
+  "task.edited": ({ changed }) => listed(texts(changed)),
+  "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
+  "request.rejected": ({ request, reasons }) =>
+    `${requestText(request)}: ${items(reasons)
+      .map((reason) => text(reason.text))
+      .join(" ")}`,
+  "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
+  "agent.ended": (data) => [text(data.run), ending(data)].filter((each) => each !== "").join(" "),
+  "agent.retried": ({ role, attempt, delay }) =>
+    `${text(role)}, attempt ${text(attempt)}${Number(delay) > 0 ? ` in ${text(delay)} s` : ""}`,
+  "agent.respawned": ({ role }) => text(role),
+  "agent.resumed": ({ role }) => text(role),
+  "agent.stepped": ({ step }) => `step ${text(step)}`,
+  "agent.reminded": ({ role, message }) => `${text(role)}: ${text(message)}`,
+  "dialogue.asked": ({ message }) => text(message),
+  "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),
+  "panel.answered": (data) => [text(data.member), ending(data)].filter((each) => each !== "").join(" "),
+  "children.ended": ending,
+};
+
+/** `error: why` */
+function ending({ word, reason }: Data): string {
+  return text(reason) === "" ? text(word) : `${text(word)}: ${text(reason)}`;
+}
+
+/** `## Plan 1a2b3c4d by worker#1 at 5e6f7a8b` */
+function evidenceText({ section, hash, role, run, commit }: Data): string {
+  const who = text(run) || text(role);
+  return [
+    `## ${text(section)}`,
+    short(hash),
+    ...(who === "" ? [] : [`by ${who}`]),
+    ...(text(commit) === "" ? [] : [`at ${short(commit)}`]),
+  ].join(" ");
+}
+
+function requestText(request: unknown): string {
+  const { kind, to } = (request ?? {}) as Data;
+  return to === undefined ? text(kind) : `${text(kind)} to ${text(to)}`;
+}
+
+function inBrackets(parts: readonly string[]): string {
+  const shown = parts.filter((part) => part !== "");
+  return shown.length === 0 ? "" : ` (${shown.join("; ")})`;
+}
+
+function short(hash: unknown): string {
+  return text(hash).slice(0, 8);
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(text) : [];
+}
+
+function items(value: unknown): readonly Data[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "object" && each !== null) : [];
+}

@@ -1,0 +1,100 @@
+import type { routes } from "../api/routes.ts";
+import type { ExplanationView, TaskView } from "../api/task-wires.ts";
+import type { TypeOf } from "../api/wire.ts";
+import { parseTaskDocument } from "../engine/task-document.ts";
+import type { Context } from "./context.ts";
+import { count, listed } from "./count.ts";
+import { shownTask } from "./name-task.ts";
+import type { Paint } from "./paint.ts";
+import { wrap } from "./wrap.ts";
+import { writeAge, writeTime } from "./write-time.ts";
+
+type EffectView = ExplanationView["owed"][number];
+type DocumentView = TypeOf<typeof routes.getDocument.answer>;
+
+/** A task for people to read. What is not set is left out. */
+export function describeTask(
+  task: TaskView,
+  effects: readonly EffectView[],
+  document: DocumentView,
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+  now: number,
+): string {
+  const rows = rowsOf(task, now).filter(([, value]) => value !== "");
+  const width = Math.max(...rows.map(([title]) => title.length)) + 4;
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
+  return [
+    `${paint.bold(shownTask(task))}  ${task.summary === "" ? paint.dim("(no summary)") : task.summary}`,
+    ...rows.map(([title, value]) => `  ${title.padEnd(width - 2)}${wrap(value, columns - width, " ".repeat(width))}`),
+    ...section(paint.yellow("Held for a person"), heldLines(task, columns)),
+    ...section("Owed", writeEffects(effects, paint, columns)),
+    ...section("Sections of the task file", sectionLines(document)),
+  ].join("\n");
+}
+
+/** What a task still owes or could not do. */
+export function writeEffects(effects: readonly EffectView[], paint: Paint, columns: number): readonly string[] {
+  return effects
+    .filter(({ state }) => state === "owed" || state === "failed")
+    .map(({ action, state, tries, dueAt, failure }) => {
+      const tried = tries === 0 ? "" : `, tried ${count(tries, "time")}`;
+      const when = state === "owed" ? ` since ${writeTime(dueAt)}` : "";
+      const why = failure === null ? "" : `: ${failure}`;
+      const line = wrap(`${action} ${state}${when}${tried}${why}`, columns - 4, "    ");
+      return `  ${state === "failed" ? paint.red(line) : line}`;
+    });
+}
+
+function rowsOf(task: TaskView, now: number): readonly (readonly [string, string])[] {
+  const { priority, autostart, crashCount, previousStatus, outcome } = task;
+  const counters = Object.entries(task.counters).map(([name, value]) => `${name} ${value}`);
+  return [
+    ["id", task.id],
+    ["status", statusText(task)],
+    ["ended", outcome === null ? "" : outcome],
+    ["came from", previousStatus],
+    ["branch", task.branch],
+    ["workflow", `${task.workflow} (${task.workflowHash.slice(0, 12)})`],
+    [
+      "harness",
+      [task.harness, ...(task.reviewHarness === "" ? [] : [`reviews with ${task.reviewHarness}`])].join(", "),
+    ],
+    ["model", task.model],
+    ["session", task.session === "none" ? "" : task.session],
+    ["runs", task.runs.map(({ key, mode }) => `${key} (${mode})`).join(", ")],
+    ["workspace", task.workspace],
+    ["pull request", task.prUrl],
+    ["parent", task.parent],
+    ["depends on", listed(task.dependsOn)],
+    ["labels", task.labels.join(", ")],
+    ["priority", priority === 0 ? "" : String(priority)],
+    ["autostart", autostart ? "" : "no: a person starts it"],
+    ["counters", counters.join(", ")],
+    ["failures", crashCount === 0 ? "" : `${crashCount} in a row`],
+    ["created", `${writeTime(task.createdAt)} (${writeAge(task.createdAt, now)} ago)`],
+    [
+      "changed",
+      task.updatedAt === task.createdAt ? "" : `${writeTime(task.updatedAt)} (${writeAge(task.updatedAt, now)} ago)`,
+    ],
+  ];
+}
+
+function statusText({ status, phase }: TaskView): string {
+  const doing = { entering: "its hooks are owed", waiting: "waiting", doing: "at work", over: "over" }[phase];
+  return `${status} (${doing})`;
+}
+
+function heldLines(task: TaskView, columns: number): readonly string[] {
+  if (task.held === null) return [];
+  return [`  ${wrap(task.held.reason, columns - 2, "  ")}`, `  To try again: signalbox task continue ${task.id}`];
+}
+
+function sectionLines({ text, authors }: DocumentView): readonly string[] {
+  return [...parseTaskDocument(text).byHeading.keys()].map((heading) => {
+    const author = Object.hasOwn(authors, heading) ? authors[heading] : undefined;
+    if (author === undefined) return `  ## ${heading}`;
+    const commit = author.commit === "" ? "" : ` at ${author.commit.slice(0, 8)}`;
+    return `  ## ${heading} by ${author.run || author.role}${commit}`;
+  });
+}

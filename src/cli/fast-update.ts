@@ -1,0 +1,72 @@
+import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
+import { type ErrorBody, faultOf } from "../api/error.ts";
+import type { ChangeView } from "../api/task-wires.ts";
+import { packageVersion } from "../home/package-version.ts";
+import { homeFolder, homePlaces } from "../home/places.ts";
+import { askDaemon, isNotRunning, olderDaemon } from "./ask-daemon.ts";
+import { exitCodeOfError } from "./exit-code.ts";
+import { createPaint } from "./paint.ts";
+import { tellChange } from "./tell-change.ts";
+import { visible } from "./visible.ts";
+import { writeFailure } from "./write-failure.ts";
+
+/**
+ * `task update [TASK] --status S`, which agents wait for several times a task: without the parser of command lines and
+ * without Node's streams, and only if the daemon runs. False where anything is not as usual; then nothing has happened,
+ * and the ordinary way is taken.
+ */
+export async function fastUpdate(process: NodeJS.Process): Promise<boolean> {
+  const given = readArguments(process.argv.slice(4));
+  // In a terminal there are colours, and nobody waits for a twentieth of a second.
+  if (given === undefined || isatty(1) || isatty(2)) return false;
+  const asker = {
+    places: homePlaces(homeFolder(process.env)),
+    env: process.env,
+    folder: process.cwd(),
+    version: packageVersion,
+  };
+  const path = `/v1/tasks/${encodeURIComponent(given.task)}/move`;
+  try {
+    const answer = await askDaemon(asker, { method: "POST", path, body: JSON.stringify({ to: given.to }) });
+    if (answer.status === olderDaemon) return false;
+    if (answer.status >= 400) throw faultOf(JSON.parse(answer.body) as ErrorBody);
+    tellChange(
+      { paint: plain, talkPaint: plain, print: writeTo(1), say: writeTo(2) },
+      JSON.parse(answer.body) as ChangeView,
+    );
+  } catch (error) {
+    if (isNotRunning(error)) return false;
+    writeTo(2)(writeFailure({ talkPaint: plain, process }, error));
+    process.exitCode = exitCodeOfError(error);
+  }
+  return true;
+}
+
+const plain = createPaint(false);
+
+/** Whoever does not read what we write does not keep us from ending. */
+function writeTo(channel: 1 | 2): (text: string) => void {
+  return (text) => {
+    try {
+      writeSync(channel, visible(`${text}\n`));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EPIPE" && code !== "EAGAIN") throw error;
+    }
+  };
+}
+
+/** Only what needs to know nothing about the folder's project: its task, an id (they have no vowels), `project#number`. */
+function readArguments(words: readonly string[]): { task: string; to: string } | undefined {
+  let task = ".";
+  let to: string | undefined;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? "";
+    if (word === "--status" && to === undefined) to = words[++i];
+    else if (word.startsWith("--status=") && to === undefined) to = word.slice("--status=".length);
+    else if (task === "." && /^[b-df-hj-np-tv-xz][b-df-hj-np-tv-xz2-9]{4}$|^[\w.-]+#\d+$/.test(word)) task = word;
+    else return undefined;
+  }
+  return to === undefined || to === "" || to.startsWith("-") ? undefined : { task, to };
+}

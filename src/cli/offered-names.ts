@@ -1,0 +1,42 @@
+import type { Call } from "../api/client.ts";
+import { type ProjectView, routes } from "../api/routes.ts";
+import { callRunning } from "./connect.ts";
+import type { Context } from "./context.ts";
+import { projectAt } from "./find-project.ts";
+import { shownTask } from "./name-task.ts";
+import { statesHere } from "./states-here.ts";
+
+/** Names that only the daemon knows. It is not started for them: whoever presses Tab waits. */
+
+export function projectNames(context: Context): Promise<readonly string[]> {
+  return ask(context, async (call) => (await call(routes.listProjects)).projects.map(({ name }) => name));
+}
+
+/** Tasks by id and by number; of this folder's project where it is in one. */
+export function taskNames(context: Context): Promise<readonly string[]> {
+  return ask(context, async (call) => {
+    const project = await here(call);
+    const query = { limit: "200", ...(project === undefined ? {} : { project: project.name }) };
+    const { tasks } = await call(routes.listTasks, { query });
+    return tasks.flatMap((task) => [task.id, shownTask(task)]);
+  });
+}
+
+/** The states of the workflow that new tasks get here. */
+export function stateNames(context: Context): Promise<readonly string[]> {
+  return ask(context, async (call) => statesHere(context, await here(call)));
+}
+
+async function here(call: Call): Promise<ProjectView | undefined> {
+  const { projects } = await call(routes.listProjects);
+  return projectAt(projects, process.cwd());
+}
+
+async function ask(context: Context, question: (call: Call) => Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return (await callRunning(context, question)) ?? [];
+  } catch {
+    // Whoever completes a word has no use for an error.
+    return [];
+  }
+}

@@ -1,0 +1,81 @@
+import { buildCommand, buildRouteMap } from "@stricli/core";
+import { offerProjects } from "./offers.ts";
+import { flag, json, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
+
+/** What can be recorded about a project. */
+export const projectFlags = {
+  workflow: { ...textFlag("W", "The workflow of new tasks, by its name"), proposeCompletions: offerWorkflows },
+  harness: textFlag("H", "The harness that agents run in"),
+  "review-harness": textFlag("H", "The harness of reviewers"),
+  "pool-size": numberFlag("N", "How many workspaces it may have", 1, 1_000),
+  "branch-prefix": textFlag("P", "What the branches of its tasks begin with"),
+  "default-branch": textFlag("B", "The branch that work starts from; otherwise the one that is checked out"),
+} as const;
+
+const oneName = {
+  kind: "tuple",
+  parameters: [{ parse: String, proposeCompletions: offerProjects, placeholder: "NAME", brief: "A project's name" }],
+} as const;
+
+/** A project on the wire. */
+export const projectForm =
+  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, createdAt }";
+
+const add = buildCommand({
+  loader: async () => (await import("./commands/project/add.ts")).add,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [{ parse: String, placeholder: "PATH", brief: "A git repository, or a folder in one" }],
+    },
+    flags: { name: textFlag("NAME", "What it is called; otherwise as its folder"), ...projectFlags, json },
+  },
+  docs: {
+    brief: "Register a repository as a project",
+    fullDescription: `What is not said is as the repository's configuration or your own says. In the repository itself, signalbox init does the same.
+
+--json: ${projectForm}
+Exit codes: 0 ok, 1 it is a project already, or the name is taken, 2 wrong usage, 3 no such folder, or no git repository`,
+  },
+});
+
+const list = buildCommand({
+  loader: async () => (await import("./commands/project/list.ts")).list,
+  parameters: { flags: { json } },
+  docs: {
+    brief: "List the projects",
+    fullDescription: `--json: { projects: [${projectForm}] }
+Exit codes: 0 ok, 1 failed, 2 wrong usage`,
+  },
+});
+
+const update = buildCommand({
+  loader: async () => (await import("./commands/project/update.ts")).update,
+  parameters: {
+    positional: oneName,
+    flags: { ...projectFlags, path: textFlag("PATH", "Where the repository is now"), json },
+  },
+  docs: {
+    brief: "Change what is recorded about a project",
+    fullDescription: `Tasks that exist stay as they are. An empty value ("") lets the configuration decide again.
+
+--json: ${projectForm}
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
+  },
+});
+
+const remove = buildCommand({
+  loader: async () => (await import("./commands/project/remove.ts")).remove,
+  parameters: { positional: oneName, flags: { yes: flag("Do not ask") } },
+  docs: {
+    brief: "Forget a project and its tasks that are over",
+    fullDescription: `The repository stays as it is. A project with open tasks is not forgotten. On a terminal you are asked first; elsewhere --yes is needed.
+
+Exit codes: 0 ok, 1 it has open tasks, or you said no, 2 wrong usage, 3 no such project`,
+  },
+});
+
+export const projectCommands = buildRouteMap({
+  routes: { add, list, update, remove },
+  docs: { brief: "Register repositories, and say how work is done in them" },
+});

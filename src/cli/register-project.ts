@@ -1,0 +1,69 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import type { Call } from "../api/client.ts";
+import { type ProjectView, routes } from "../api/routes.ts";
+import { Fault } from "../fault.ts";
+import { findRepository } from "../home/find-repository.ts";
+import { given } from "./given.ts";
+import { shellWord } from "./shell-word.ts";
+
+export interface ProjectFlags {
+  readonly workflow?: string;
+  readonly harness?: string;
+  readonly "review-harness"?: string;
+  readonly "pool-size"?: number;
+  readonly "branch-prefix"?: string;
+  readonly "default-branch"?: string;
+}
+
+/** The root of the repository that a path is in, as the daemon will know it. */
+export function repositoryOf(path: string): string {
+  const folder = resolve(path);
+  if (!existsSync(folder)) throw new Fault("not-found", `There is no folder ${path}.`);
+  const root = findRepository(realpathSync(folder));
+  if (root !== undefined) return root;
+  throw new Fault("repository.missing", `${folder} is in no git repository.`, {
+    hint: `To make it one: git -C ${shellWord(folder)} init`,
+  });
+}
+
+/** Registers a repository. Without a name it is called after its folder. */
+export async function registerProject(
+  call: Call,
+  projects: readonly ProjectView[],
+  root: string,
+  named: string | undefined,
+  flags: ProjectFlags,
+): Promise<ProjectView> {
+  const name = named ?? nameFrom(root);
+  const taken = projects.find((project) => project.name === name);
+  if (taken !== undefined && taken.path !== root) {
+    throw new Fault("project.exists", `There is a project "${name}" already, in ${taken.path}.`, {
+      hint: "Choose another name: --name NAME",
+    });
+  }
+  return call(routes.addProject, { body: { name, path: root, ...projectSettings(flags) } });
+}
+
+export function projectSettings(flags: ProjectFlags) {
+  return given({
+    workflow: flags.workflow,
+    harness: flags.harness,
+    reviewHarness: flags["review-harness"],
+    poolSize: flags["pool-size"],
+    branchPrefix: flags["branch-prefix"],
+    defaultBranch: flags["default-branch"],
+  });
+}
+
+/** A folder's name with nothing in it that a project's cannot have. */
+export function nameFrom(folder: string): string {
+  const name = basename(folder)
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 50)
+    .replace(/-+$/, "");
+  return name === "" ? "project" : name;
+}

@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ErrorBody, faultOf } from "../api/error.ts";
+import { socketRequest } from "../api/socket-request.ts";
+import { Fault } from "../fault.ts";
+import { makePrivateFolder } from "../home/make-folder.ts";
+import { packageRoot } from "../home/package-root.ts";
+import type { Places } from "../home/places.ts";
+
+const patience = 20_000;
+/** The daemon's own way to say that another one has the home; that one will answer. */
+const alreadyRunning = 75;
+
+/** The file that is the daemon: a source beside sources, a bundle beside bundles. */
+export function daemonFile(): string {
+  const isSource = import.meta.filename.endsWith(".ts");
+  return join(packageRoot(), isSource ? join("src", "app.ts") : join("dist", "app.js"));
+}
+
+/** What the daemon may see of our environment: nothing that speaks for a run. */
+export function daemonEnvironment(env: NodeJS.ProcessEnv, home: string): NodeJS.ProcessEnv {
+  const { SIGNALBOX_TOKEN: _, SIGNALBOX_RUN: __, SIGNALBOX_TASK: ___, ...rest } = env;
+  return { ...rest, SIGNALBOX_HOME: home };
+}
+
+/** Starts the daemon and comes back when it answers. Of several that are started at once, one stays. */
+export async function startDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Promise<void> {
+  for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
+  const report = openSync(places.startReport, "w", 0o600);
+  const child = spawn(process.execPath, [daemonFile()], {
+    cwd: home,
+    detached: true,
+    stdio: ["ignore", report, report],
+    env: daemonEnvironment(env, home),
+  });
+  closeSync(report);
+  let ended: number | undefined;
+  child.on("exit", (code) => {
+    ended = code ?? 1;
+  });
+  child.on("error", () => {
+    ended = 1;
+  });
+  child.unref();
+  for (let waited = 0; waited < patience; waited += 15) {
+    if (await answers(places.socket)) return;
+    if (ended !== undefined && ended !== alreadyRunning) throw startFault(places);
+    await sleep(15);
+  }
+  throw new Fault("daemon.silent", "The daemon does not answer.", {
+    retry: "later",
+    hint: `Look into ${places.log} and ${places.startReport}.`,
+  });
+}
+
+async function answers(socket: string): Promise<boolean> {
+  try {
+    await socketRequest({ socket, method: "GET", path: "/v1/status", headers: {} });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Why the daemon did not start, in its own words. */
+function startFault(places: Places): Fault {
+  const report = readFileSync(places.startReport, "utf8").trim();
+  const last = report.split("\n").at(-1) ?? "";
+  try {
+    return faultOf(JSON.parse(last) as ErrorBody);
+  } catch {
+    return new Fault("daemon.failed", `The daemon did not start.\n${report.slice(-2_000)}`.trim(), {
+      hint: `Look into ${places.log}, or run it before your eyes: signalbox up --foreground`,
+    });
+  }
+}

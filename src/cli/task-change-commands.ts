@@ -1,0 +1,138 @@
+import { buildCommand } from "@stricli/core";
+import { flag, json, listFlag, textFlag } from "./parameters.ts";
+import {
+  changeForm,
+  makeFlags,
+  oneTask,
+  project,
+  status,
+  task,
+  taskExitCodes,
+  taskFlag,
+  workflow,
+} from "./task-parameters.ts";
+
+export const create = buildCommand({
+  loader: async () => (await import("./commands/task/create.ts")).create,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: String,
+          optional: true,
+          placeholder: "BRANCH",
+          brief: "Its branch; one is made up where none is given",
+        },
+        { parse: String, optional: true, placeholder: "SUMMARY", brief: "What is to be done, in one line" },
+      ],
+    },
+    flags: {
+      project,
+      context: textFlag("TEXT|-", "What else has to be known; - reads it from stdin"),
+      "context-file": textFlag("FILE", "The same, from a file"),
+      workflow: workflow("Its workflow: a name, or a path to its file"),
+      status: status("The state it begins in, where its workflow lets tasks begin there"),
+      ...makeFlags,
+      parent: taskFlag("TASK", "The task that it is a part of"),
+      from: taskFlag("TASK", "Go on with the branch of this task, which is over"),
+      "no-spawn": flag("Do not start it when there is room; a person does"),
+      preset: textFlag("P", "A preset of its workflow"),
+      set: listFlag("NAME=VALUE", "A setting of its workflow"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Create a task",
+    fullDescription: `A single argument with a space in it is the summary. Without a summary the task is unclear: it begins where its workflow asks what is wanted. What no flag says, the environment (SIGNALBOX_WORKFLOW, SIGNALBOX_HARNESS, SIGNALBOX_MODEL), the repository, the project and your configuration say, in this order.
+
+Examples:
+  signalbox task create "Make the coffee stronger"
+  signalbox task create stronger-coffee "Make the coffee stronger" --label taste --priority 5
+  git log -3 | signalbox task create "Explain these commits" --context -
+
+Prints id, project#number, branch and status.
+
+--json: { task, workflow: { from, file } }. The task is as in signalbox task show
+Exit codes: 0 ok, 1 refused; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
+  },
+});
+
+export const update = buildCommand({
+  loader: async () => (await import("./commands/task/update.ts")).update,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [{ ...task, optional: true, brief: `${task.brief}, and what is meant where none is given` }],
+    },
+    flags: {
+      status: status("Ask for this state"),
+      summary: textFlag("TEXT", "What is to be done, in one line"),
+      branch: { ...textFlag("B", "Its branch; without a value, the one that is checked out here"), inferEmpty: true },
+      ...makeFlags,
+      // Optional, because otherwise the library would want to have --no-autostart to itself.
+      autostart: { kind: "boolean", optional: true, withNegated: false, brief: "Start it when there is room" },
+      "no-autostart": flag("Do not start it by itself"),
+      file: textFlag("FILE|-", "Hand the task file in; - reads it from stdin"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Change a task, and ask for a state",
+    fullDescription: `Of several changes, those of its fields come first, then the task file, then the state; what would come after a refusal does not happen. With --status the task file counts only if the state is granted. --label and --depends-on replace all that was there; an empty value ("") leaves none.
+
+Examples:
+  signalbox task update --status agent-review
+  signalbox task update coffee#12 --summary "Make the coffee stronger" --priority 5
+  signalbox task update --branch
+
+--json: { edit: ${changeForm}, document: { changed, ignored }, move: ${changeForm} }. What was not asked for is null.
+${taskExitCodes("refused, with every reason and what to do about it")}`,
+  },
+});
+
+export const edit = buildCommand({
+  loader: async () => (await import("./commands/task/edit.ts")).edit,
+  parameters: {
+    positional: oneTask,
+    flags: { file: textFlag("FILE|-", "Take this file instead of an editor; - reads it from stdin") },
+  },
+  docs: {
+    brief: "Open a task file in your editor",
+    fullDescription: `The editor is what VISUAL or EDITOR says, else vi. Where it fails, nothing changes, and what you wrote is kept. What the head of the file says about the task is not read; it is changed with signalbox task update
+
+${taskExitCodes("the editor failed, or the file was refused; nothing has changed")}`,
+  },
+});
+
+export const migrate = buildCommand({
+  loader: async () => (await import("./commands/task/migrate.ts")).migrate,
+  parameters: {
+    positional: oneTask,
+    flags: {
+      workflow: workflow("Put it under this workflow, a name or a path, instead of its own"),
+      to: status("Put it in this state; otherwise it stays where it is"),
+      apply: flag("Do it; otherwise it is only shown"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Put a task under the present version of its workflow",
+    fullDescription: `A task keeps the workflow as it was when the task was created. Shown is what is different now, and where the task can be put.
+
+--json: { plan: { isSame, states, ways, prompts, targets, droppedSettings }, change: ${changeForm} }
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+});
+
+export const deleteTask = buildCommand({
+  loader: async () => (await import("./commands/task/delete.ts")).deleteTask,
+  parameters: { positional: oneTask, flags: { yes: flag("Do not ask"), json } },
+  docs: {
+    brief: "Forget a task that is over",
+    fullDescription: `Its history is kept in a file, whose path is printed. On a terminal you are asked first; elsewhere --yes is needed.
+
+--json: { kept }
+${taskExitCodes("it is not over, or you said no")}`,
+  },
+});

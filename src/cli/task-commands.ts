@@ -1,0 +1,23 @@
+import { buildRouteMap } from "@stricli/core";
+import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
+import { cancel, continueTask, retry } from "./task-go-commands.ts";
+import { explain, exportTask, history, list, show } from "./task-read-commands.ts";
+
+export const taskCommands = buildRouteMap({
+  routes: {
+    create,
+    list,
+    show,
+    explain,
+    update,
+    edit,
+    continue: continueTask,
+    cancel,
+    retry,
+    history,
+    migrate,
+    export: exportTask,
+    delete: deleteTask,
+  },
+  docs: { brief: "Create tasks, look at them, and move them along" },
+});

@@ -1,0 +1,52 @@
+import { offerProjects, offerStates, offerTasks } from "./offers.ts";
+import { listFlag, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
+
+/** Parameters that commands about tasks share. */
+
+export const task = {
+  parse: String,
+  proposeCompletions: offerTasks,
+  placeholder: "TASK",
+  brief:
+    "A task: its id, project#number, or its number or branch in this folder's project; . is the task of this folder",
+} as const;
+
+export const oneTask = { kind: "tuple", parameters: [task] } as const;
+
+export const taskFlag = (name: string, brief: string) =>
+  ({ ...textFlag(name, brief), proposeCompletions: offerTasks }) as const;
+
+export const project = {
+  ...textFlag("P", "The project; otherwise that of this folder, or the only one"),
+  proposeCompletions: offerProjects,
+} as const;
+
+export const status = (brief: string) => ({ ...textFlag("S", brief), proposeCompletions: offerStates }) as const;
+
+export const workflow = (brief: string) => ({ ...textFlag("W", brief), proposeCompletions: offerWorkflows }) as const;
+
+/** How a task is made. */
+export const makeFlags = {
+  harness: textFlag("H", "The harness that its agents run in"),
+  "review-harness": textFlag("H", "The harness of its reviewers"),
+  model: textFlag("M", "The model that harnesses are asked for"),
+  label: listFlag("L", "A label"),
+  priority: numberFlag("N", "Tasks with a higher one start first; 0 where nothing is said", -1_000, 1_000),
+  "depends-on": { ...listFlag("TASK", "A task that has to be done first"), proposeCompletions: offerTasks },
+} as const;
+
+/** How many tasks are listed where nothing is said. */
+export const usualLimit = 50;
+
+/** What a change of a task is on the wire. */
+export const changeForm = "{ kind, from, task, why }";
+
+/** A task on the wire. */
+export const taskForm = `{ id, project, number, branch, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsAttention,
+  held: { reason, word, again }, session, harness, reviewHarness, model, workspace, prUrl, parent, dependsOn, labels,
+  priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
+
+export const eventForm = "{ position, task, project, revision, type, by, data, at }";
+
+/** The last line of a command's help. */
+export const taskExitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong usage, 3 no such task`;

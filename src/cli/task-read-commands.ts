@@ -1,0 +1,99 @@
+import { buildCommand } from "@stricli/core";
+import { flag, json, numberFlag, wholeNumber } from "./parameters.ts";
+import {
+  eventForm,
+  oneTask,
+  project,
+  status,
+  taskExitCodes,
+  taskFlag,
+  taskForm,
+  usualLimit,
+} from "./task-parameters.ts";
+
+export const list = buildCommand({
+  loader: async () => (await import("./commands/task/list.ts")).list,
+  parameters: {
+    flags: {
+      project: { ...project, brief: "Tasks of this project; otherwise of this folder's, or of all outside of any" },
+      all: flag("Tasks of all projects"),
+      status: status("Only tasks in this state, over or not"),
+      open: flag("Only tasks that are not over; this holds where nothing is said"),
+      closed: flag("Only tasks that are over; with --open, both"),
+      parent: taskFlag("TASK", "Only the children of this task"),
+      limit: {
+        kind: "parsed",
+        parse: wholeNumber(1, 1_000),
+        placeholder: "N",
+        brief: "At most so many",
+        default: String(usualLimit),
+      },
+      before: numberFlag("N", "Go on where an earlier list ended", 0, Number.MAX_SAFE_INTEGER),
+      json,
+    },
+  },
+  docs: {
+    brief: "List tasks, the newest first",
+    fullDescription: `A mark before a task: ✗ its session is dead, ! a person should look at it, ● its session is alive, ? nobody can tell.
+
+--json: { tasks: [TASK], next }. A TASK is as in signalbox task show
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
+  },
+});
+
+export const show = buildCommand({
+  loader: async () => (await import("./commands/task/show.ts")).show,
+  parameters: { positional: oneTask, flags: { json } },
+  docs: {
+    brief: "Show everything that is known about a task",
+    fullDescription: `Also shown are why it is held, what it owes, and the sections of its task file with their authors.
+
+--json: { task, effects: [{ id, action, state, tries, dueAt, failure }],
+  document: { text, authors: { SECTION: { role, run, commit } }, artifacts: [{ section, hash, role, run, commit, at }] } }
+task: ${taskForm}
+${taskExitCodes("failed")}`,
+  },
+});
+
+export const explain = buildCommand({
+  loader: async () => (await import("./commands/task/explain.ts")).explain,
+  parameters: { positional: oneTask, flags: { json } },
+  docs: {
+    brief: "Say where a task is, what stands in its way, who can move it and what comes next",
+    fullDescription: `--json: { task, where, blocked: [{ reason, fix }], moves: [{ to, by, open, command, missing }], next: [{ what, at }],
+  owed: [{ id, action, state, tries, dueAt, failure }] }
+${taskExitCodes("failed")}`,
+  },
+});
+
+export const history = buildCommand({
+  loader: async () => (await import("./commands/task/history.ts")).history,
+  parameters: {
+    positional: oneTask,
+    flags: {
+      limit: numberFlag("N", "Only the newest so many", 1, 1_000_000),
+      follow: flag("Go on with what happens from now on"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Show what happened to a task, the oldest first",
+    fullDescription: `One line for each event: when, what, who (the run where it is known), and what it was about. A move that passed a gate names the sections and the beginning of their hashes; a request that was refused, the reasons.
+
+--json: { events: [${eventForm}], last }
+with --follow: ${eventForm}. One is on each line.
+${taskExitCodes("failed")}`,
+  },
+});
+
+export const exportTask = buildCommand({
+  loader: async () => (await import("./commands/task/export.ts")).exportTask,
+  parameters: { positional: oneTask },
+  docs: {
+    brief: "Print a task's whole history as JSON, one object on each line",
+    fullDescription: `Example:
+  signalbox task export coffee#12 > coffee-12.jsonl
+
+${taskExitCodes("failed")}`,
+  },
+});

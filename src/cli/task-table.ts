@@ -1,0 +1,81 @@
+import type { TaskView } from "../api/task-wires.ts";
+import type { Context } from "./context.ts";
+import { shownTask } from "./name-task.ts";
+import { writeTable } from "./table.ts";
+import { cut } from "./wrap.ts";
+import { writeAge } from "./write-time.ts";
+
+const marks = {
+  "✗": "its session is dead",
+  "!": "a person should look at it",
+  "●": "its session is alive",
+  "?": "nobody can tell whether its session is alive",
+} as const;
+
+type Mark = keyof typeof marks | "";
+
+/** Tasks as a table that is as wide as lines may be: what is too long gives way to the rest. */
+export function writeTasks(
+  tasks: readonly TaskView[],
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+  now: number,
+): string {
+  const colours = { "✗": paint.red, "!": paint.yellow, "●": paint.green, "?": paint.dim, "": String };
+  const hasMarks = tasks.some((task) => markOf(task) !== "");
+  const cells = tasks.map((task) => ({
+    mark: markOf(task),
+    id: task.id,
+    name: shownTask(task),
+    status: task.status,
+    summary: task.summary.replace(/\s+/g, " "),
+    branch: cut(task.branch, mostBranch),
+    age: writeAge(task.createdAt, now),
+  }));
+  const width = (of: (row: (typeof cells)[number]) => string, title: string) =>
+    Math.max(title.length, ...cells.map((row) => of(row).length));
+  const others =
+    width(({ id }) => id, "ID") +
+    width(({ name }) => name, "TASK") +
+    width(({ status }) => status, "STATUS") +
+    width(({ branch }) => branch, "BRANCH") +
+    width(({ age }) => age, "AGE");
+  const room = Math.max(leastSummary, columns - others - 2 * 5 - (hasMarks ? 3 : 0));
+  const table = [
+    ...(hasMarks ? [{ title: " ", paint: (cell: string) => colours[cell as Mark](cell) }] : []),
+    { title: "ID" },
+    { title: "TASK", paint: paint.bold },
+    { title: "STATUS", paint: paint.cyan },
+    { title: "SUMMARY" },
+    { title: "BRANCH" },
+    { title: "AGE", align: "right" as const },
+  ];
+  const rows = cells.map(({ mark, id, name, status, summary, branch, age }) => [
+    ...(hasMarks ? [mark] : []),
+    id,
+    name,
+    status,
+    cut(summary, room),
+    branch,
+    age,
+  ]);
+  return writeTable(table, rows, columns);
+}
+
+/** What the marks in a table mean; empty where there are none. */
+export function marksIn(tasks: readonly TaskView[]): string {
+  const used = new Set<string>(tasks.map(markOf));
+  return Object.entries(marks)
+    .filter(([mark]) => used.has(mark))
+    .map(([mark, meaning]) => `${mark} ${meaning}`)
+    .join("\n");
+}
+
+const mostBranch = 28;
+const leastSummary = 16;
+
+/** A dead session explains why a person is needed, so it is shown first. */
+function markOf({ session, needsAttention }: TaskView): Mark {
+  if (session === "dead") return "✗";
+  if (needsAttention) return "!";
+  return session === "alive" ? "●" : session === "unknown" ? "?" : "";
+}

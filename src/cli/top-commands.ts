@@ -1,0 +1,112 @@
+import { buildCommand } from "@stricli/core";
+import { offerTasks } from "./offers.ts";
+import { flag, json, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
+import { projectFlags, projectForm } from "./project-commands.ts";
+import { eventForm, project } from "./task-parameters.ts";
+
+/** Commands that stand directly below `signalbox`. */
+
+export const init = buildCommand({
+  loader: async () => (await import("./commands/init.ts")).init,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: String,
+          optional: true,
+          placeholder: "PATH",
+          brief: "A git repository, or a folder in one; otherwise this folder",
+        },
+      ],
+    },
+    flags: {
+      name: textFlag("NAME", "What it is called; otherwise as its folder"),
+      workflow: projectFlags.workflow,
+      harness: projectFlags.harness,
+      "pool-size": projectFlags["pool-size"],
+      config: flag("Also write .signalbox/config.yml, with everything in it as a remark"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Make a repository a project",
+    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes.
+
+--json: ${projectForm}
+Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder, or no git repository`,
+  },
+});
+
+export const events = buildCommand({
+  loader: async () => (await import("./commands/events.ts")).events,
+  parameters: {
+    flags: {
+      project: { ...project, brief: "Only of this project" },
+      task: { ...textFlag("TASK", "Only of this task"), proposeCompletions: offerTasks },
+      agent: textFlag("A", "Only by or about this role or run, such as worker or worker#2"),
+      after: numberFlag("N", "Only what came after this position", 0, Number.MAX_SAFE_INTEGER),
+      follow: flag("Show what happens from now on, or since --after"),
+      bell: flag("With --follow, ring the terminal's bell when a task is held or an effect has failed"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Show the history of everything, the oldest first",
+    fullDescription: `One line for each event: when, which task, what, who, and what it was about.
+
+--json: { events: [${eventForm}], last }
+with --follow: ${eventForm}. One is on each line.
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
+  },
+});
+
+export const trust = buildCommand({
+  loader: async () => (await import("./commands/trust.ts")).trust,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: String,
+          proposeCompletions: offerWorkflows,
+          placeholder: "WORKFLOW",
+          brief: "A workflow that the repository brings along, or a path to another file",
+        },
+      ],
+    },
+    flags: { project, json },
+  },
+  docs: {
+    brief: "Let a workflow run that is neither built in nor in your folder, as its file is now",
+    fullDescription: `A workflow can start agents and commands on your machine. One in .signalbox/workflows of a repository, or in any other file, is used only after you have read and trusted it, and again after each change. Prints the path of the file.
+
+--json: { hash, file }
+Exit codes: 0 ok, 1 the file has errors, 2 wrong usage, 3 no such project or workflow`,
+  },
+});
+
+export const backup = buildCommand({
+  loader: async () => (await import("./commands/backup.ts")).backup,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: String,
+          optional: true,
+          placeholder: "FILE",
+          brief: "The new file; otherwise one in backups/ in your folder, named after the time",
+        },
+      ],
+    },
+    flags: { json },
+  },
+  docs: {
+    brief: "Copy everything that is stored into a new file",
+    fullDescription: `Work goes on meanwhile. The copy is as everything was at one moment. Prints its path.
+
+--json: { path }
+Exit codes: 0 ok, 1 the file is there already or cannot be written, 2 wrong usage`,
+  },
+});
