@@ -40,7 +40,10 @@ ${["here", "there"]
 `,
 );
 let failed = false;
-const daemon = spawn(process.execPath, [join(root, "dist", "app.js")], { env, stdio: "inherit" });
+const daemon = spawn(process.execPath, ["--max-semi-space-size=4", join(root, "dist", "app.js")], {
+  env,
+  stdio: "inherit",
+});
 process.on("exit", () => {
   daemon.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });

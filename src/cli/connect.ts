@@ -48,7 +48,13 @@ export async function followStream(
 ): Promise<void> {
   const asker = askerOf(context);
   let last: string | undefined;
-  const take = (event: EventView) => {
+  const take = (block: string) => {
+    // Where it begins is said first: what happens before the first event comes must not be lost with the daemon.
+    const [, from] = /^: from (\d+)$/m.exec(block) ?? [];
+    const [, data] = /^data: (.*)$/m.exec(block) ?? [];
+    last = from ?? last;
+    if (data === undefined) return;
+    const event = JSON.parse(data) as EventView;
     last = String(event.position);
     onEvent(event);
   };
@@ -96,7 +102,7 @@ async function replaceDaemon(asker: Asker): Promise<void> {
 }
 
 /** Reads server-sent events until the connection ends. */
-function readStream(asker: Asker, path: string, onEvent: (event: EventView) => void, signal: AbortSignal) {
+function readStream(asker: Asker, path: string, onBlock: (block: string) => void, signal: AbortSignal) {
   return new Promise<void>((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0);
     let isBody = false;
@@ -120,9 +126,9 @@ function readStream(asker: Asker, path: string, onEvent: (event: EventView) => v
       }
       if (status >= 400) return;
       for (let stop = bytes.indexOf("\n\n"); stop >= 0; stop = bytes.indexOf("\n\n")) {
-        const data = /^data: (.*)$/m.exec(bytes.toString("utf8", 0, stop))?.[1];
+        const block = bytes.toString("utf8", 0, stop);
         bytes = bytes.subarray(stop + 2);
-        if (data !== undefined) onEvent(JSON.parse(data) as EventView);
+        onBlock(block);
       }
     };
     const hangUp = openStream(requestOf(asker, { method: "GET", path, body: undefined }), take, end, () => resolve());

@@ -1,18 +1,29 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Store, StoredEvent } from "../ports/store.ts";
 
 /** Tells whoever follows history that there is more of it. */
 export interface News {
-  /** Gives every event after `after` that passes, the old ones first, then each as it comes. Gives a function that ends it. */
-  follow(after: number, passes: (event: StoredEvent) => boolean, tell: (event: StoredEvent) => void): () => void;
+  /**
+   * Gives every event after `after` that passes, the old ones first, then each as it comes. Where `tell` says false, its
+   * reader has enough for now.
+   */
+  follow(after: number, passes: (event: StoredEvent) => boolean, tell: (event: StoredEvent) => boolean): Following;
   /** Something was written. */
   wake(): void;
   stop(): void;
 }
 
+export interface Following {
+  /** The reader can take more. */
+  resume(): void;
+  end(): void;
+}
+
 interface Follower {
   position: number;
+  isReady: boolean;
   readonly passes: (event: StoredEvent) => boolean;
-  readonly tell: (event: StoredEvent) => void;
+  readonly tell: (event: StoredEvent) => boolean;
 }
 
 const pageSize = 500;
@@ -26,18 +37,14 @@ export function createNews(store: Store, onError: (error: unknown) => void): New
 
   const read = async () => {
     for (;;) {
-      const from = Math.min(...[...followers].map(({ position }) => position));
-      if (!Number.isFinite(from)) return;
-      const events = await store.listEvents({}, from, pageSize);
-      const last = events.at(-1)?.position;
-      if (last === undefined) return;
-      for (const follower of followers) {
-        for (const event of events) {
-          if (event.position > follower.position && follower.passes(event)) follower.tell(event);
-        }
-        follower.position = Math.max(follower.position, last);
-      }
-      if (events.length < pageSize && !again) return;
+      // Whoever comes while the page is read is not among them: it would miss what is before the page.
+      const ready = [...followers].filter(({ isReady }) => isReady);
+      if (stopped || ready.length === 0) return;
+      const events = await store.listEvents({}, Math.min(...ready.map(({ position }) => position)), pageSize);
+      for (const follower of ready) give(follower, events);
+      if (events.length < pageSize) return;
+      // A long history is read between other work, not in place of it.
+      await turn();
     }
   };
 
@@ -61,16 +68,32 @@ export function createNews(store: Store, onError: (error: unknown) => void): New
   return {
     wake,
     follow(after, passes, tell) {
-      const follower = { position: after, passes, tell };
+      const follower = { position: after, isReady: true, passes, tell };
       followers.add(follower);
       wake();
-      return () => followers.delete(follower);
+      return {
+        resume() {
+          follower.isReady = true;
+          wake();
+        },
+        end: () => void followers.delete(follower),
+      };
     },
     stop() {
       stopped = true;
       followers.clear();
     },
   };
+}
+
+function give(follower: Follower, events: readonly StoredEvent[]): void {
+  for (const event of events) {
+    if (event.position <= follower.position) continue;
+    follower.position = event.position;
+    if (!follower.passes(event) || follower.tell(event)) continue;
+    follower.isReady = false;
+    return;
+  }
 }
 
 /** The same store; says so whenever history grows. */

@@ -22,12 +22,14 @@ export interface Scheduler {
 export interface SchedulerPorts {
   readonly store: Store;
   workflowOf(task: Task): Promise<Workflow>;
-  submit(task: string, request: Request): Promise<unknown>;
+  submit(task: string, request: Request): Promise<{ readonly stored: StoredTask }>;
   poolSize(project: string): Promise<number>;
   onError(error: unknown): void;
 }
 
 interface Seat {
+  /** News of a task can overtake each other. */
+  readonly revision: number;
   readonly project: string;
   readonly order: number;
   readonly priority: number;
@@ -48,12 +50,18 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   let working: Promise<void> | undefined;
   let stopped = false;
 
-  const taken = (project: string, except: string) => {
-    let count = 0;
-    for (const [task, seat] of seats) if (seat.project === project && seat.isTaken && task !== except) count++;
-    return count;
+  const taken = new Map<string, number>();
+  const setSeat = (task: string, seat: Seat | undefined) => {
+    const before = seats.get(task);
+    if (before?.isTaken) taken.set(before.project, (taken.get(before.project) ?? 0) - 1);
+    if (seat?.isTaken) taken.set(seat.project, (taken.get(seat.project) ?? 0) + 1);
+    if (seat === undefined) seats.delete(task);
+    else seats.set(task, seat);
   };
-  const isFull = async (project: string, task: string) => taken(project, task) >= (await ports.poolSize(project));
+  const isFull = async (project: string, task: string) => {
+    const others = (taken.get(project) ?? 0) - (seats.get(task)?.isTaken ? 1 : 0);
+    return others >= (await ports.poolSize(project));
+  };
 
   const fill = async (project: string) => {
     const waiting = [...seats]
@@ -61,7 +69,10 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
     for (const [task, { start, dependsOn }] of waiting) {
       if (stopped || start === undefined || (await isFull(project, task))) return;
-      if (await areDone(ports, dependsOn)) await ports.submit(task, start);
+      if (!(await areDone(ports, dependsOn))) continue;
+      // Its slot is taken before the next one is looked at.
+      const { stored } = await ports.submit(task, start);
+      await note(stored);
     }
   };
 
@@ -82,16 +93,18 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 
   /** Says whether somebody may start now who could not before. */
-  const note = async ({ task, isOpen, order }: StoredTask): Promise<boolean> => {
+  const note = async ({ task, isOpen, order, revision }: StoredTask): Promise<boolean> => {
+    const workflow = await ports.workflowOf(task);
     const before = seats.get(task.id);
+    if (before !== undefined && before.revision > revision) return false;
     if (!isOpen) {
-      seats.delete(task.id);
+      setSeat(task.id, undefined);
       return before !== undefined;
     }
     const { project, priority, dependsOn, autostart, held, phase } = task;
-    const way = startOf(await ports.workflowOf(task), task);
+    const way = startOf(workflow, task);
     const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
-    seats.set(task.id, { project, order, priority, dependsOn, isTaken: way === undefined, start });
+    setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken: way === undefined, start });
     return start !== undefined || (before?.isTaken === true && way !== undefined);
   };
   // Others may have waited for a task that ended, in whatever project.
@@ -107,7 +120,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       if (stored.isOpen) wakeProject(stored.task.project);
       else wakeAll();
     },
-    forgot: (task) => void seats.delete(task),
+    forgot: (task) => setSeat(task, undefined),
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
     async stop() {

@@ -6,6 +6,8 @@ import type { Store } from "../ports/store.ts";
 export interface WorkflowCache {
   /** The workflow with this content; tasks are pinned to it. */
   get(hash: string): Promise<Workflow>;
+  /** The same, if it has been loaded already. */
+  known(hash: string): Workflow | undefined;
   /** Keeps a workflow for the tasks that will be pinned to it. */
   keep(workflow: Workflow, text: string): Promise<void>;
 }
@@ -33,6 +35,7 @@ export function createWorkflowCache(store: Store): WorkflowCache {
       loaded.set(hash, workflow);
       return workflow;
     },
+    known: (hash) => loaded.get(hash),
     async keep(workflow, text) {
       if (loaded.has(workflow.hash)) return;
       await store.saveWorkflow({ hash: workflow.hash, name: workflow.name, text });

@@ -3,7 +3,7 @@ import { routes } from "../../api/routes.ts";
 import { homePlaces } from "../../home/places.ts";
 import { callRunning, createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
-import { daemonEnvironment, daemonFile } from "../start-daemon.ts";
+import { daemonArguments, daemonEnvironment } from "../start-daemon.ts";
 
 export async function up(this: Context, { foreground }: { foreground: boolean }): Promise<void> {
   if (foreground) return stayInForeground(this);
@@ -17,7 +17,7 @@ export async function up(this: Context, { foreground }: { foreground: boolean })
 
 /** For containers and CI: the daemon's end is ours, and what ends us ends it. */
 async function stayInForeground({ home, process: own, say }: Context): Promise<void> {
-  const child = spawn(process.execPath, [daemonFile(), "--foreground"], {
+  const child = spawn(process.execPath, daemonArguments("--foreground"), {
     stdio: "inherit",
     env: daemonEnvironment(process.env, home),
   });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { loadWorkflow } from "../../engine/language/load.ts";
 import { formatProblem } from "../../engine/language/problem.ts";
@@ -17,6 +18,8 @@ export interface Chosen {
 export async function chooseWorkflow(core: Core, repository: string, name: string): Promise<Chosen> {
   const found = findWorkflow({ home: core.home, repository }, name);
   const text = await readFile(found.file, "utf8");
+  const known = core.workflows.known(createHash("sha256").update(text).digest("hex"));
+  if (known !== undefined) return { found, text, workflow: known };
   const { workflow, problems } = loadWorkflow(text, found.file);
   if (workflow === undefined) {
     const shown = problems.map((problem) => `  ${formatProblem(problem)}`).join("\n");

@@ -37,8 +37,6 @@ export function listEvents(core: Core): Handler<Routes["listEvents"]> {
 
 // Proxies and browsers close what is silent.
 const heartbeat = 15_000;
-/** What one client may leave unread. It has the position of the last one it got, and can come back for the rest. */
-const mostUnread = 1024 * 1024;
 
 /** Server-sent events. The id of each is its position. */
 export function streamEvents(core: Core) {
@@ -55,16 +53,27 @@ export function streamEvents(core: Core) {
     });
     // Tells the reader that it is connected, and where it begins.
     response.write(`: from ${after}\n\n`);
-    const end = core.news.follow(after, passes, (event) => {
+    const following = core.news.follow(after, passes, (event) =>
       response.write(
         `id: ${event.position}\nevent: ${event.event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`,
-      );
-      if (response.writableLength > mostUnread) response.destroy();
+      ),
+    );
+    let isStalled = false;
+    response.on("drain", () => {
+      isStalled = false;
+      following.resume();
     });
-    const beat = setInterval(() => response.write(": \n\n"), heartbeat);
+    const beat = () => {
+      // It has read nothing for a whole beat. It knows the last event it got, and can come back for the rest.
+      if (isStalled) return response.destroy();
+      isStalled = response.writableNeedDrain;
+      if (!isStalled) response.write(": \n\n");
+      cancel = core.clock.after(heartbeat, beat);
+    };
+    let cancel = core.clock.after(heartbeat, beat);
     response.on("close", () => {
-      clearInterval(beat);
-      end();
+      cancel();
+      following.end();
     });
     return undefined;
   };

@@ -14,11 +14,10 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const { where, blocked, moves } = explain(workflow, task, await core.factsOf(task));
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
-    const dependencies = waiting.map((reason) => ({ reason, fix: "" }));
     return {
       task: taskView(stored, workflow),
       where,
-      blocked: [...blocked, ...dependencies],
+      blocked: [...blocked, ...waiting],
       moves,
       // What comes after something that has failed waits for a person.
       next: [...(owed[0]?.state === "owed" ? owed.map(nextOf) : []), ...(await byItself(core, stored))],
@@ -41,11 +40,19 @@ async function byItself({ deadlines, scheduler }: Core, { task }: StoredTask) {
   return [...timed, { what: isFull ? "Start when a slot is free" : "Start now", at: null }];
 }
 
-async function unfinished({ store }: Core, dependsOn: readonly string[]): Promise<readonly string[]> {
-  const all = await Promise.all(dependsOn.map((id) => store.getTask(id)));
-  return all.flatMap((stored) =>
-    stored === undefined || !stored.isOpen
-      ? []
-      : [`It depends on ${stored.task.project}#${stored.task.number}, which is in "${stored.task.status}".`],
-  );
+async function unfinished(core: Core, dependsOn: readonly string[]) {
+  const all = await Promise.all(dependsOn.map((id) => core.store.getTask(id)));
+  const found: { reason: string; fix: string }[] = [];
+  for (const stored of all) {
+    if (stored === undefined) continue;
+    const { id, project, number, status, workflowHash } = stored.task;
+    const state = (await core.workflows.get(workflowHash)).states[status];
+    if (state?.outcome === "done") continue;
+    const reason = `It depends on ${project}#${number}, which is in "${status}".`;
+    const fix = state?.terminal
+      ? "That one will never be done: take it off with signalbox task update --depends-on."
+      : `See what it waits for: signalbox task explain ${id}`;
+    found.push({ reason, fix });
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 import { Refusal } from "../../api/error.ts";
 import type { Reason } from "../../engine/decision.ts";
 import type { Actor, Request } from "../../engine/request.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import { contains } from "../../home/agents-at-work.ts";
 import type { StoredTask } from "../../ports/store.ts";
@@ -21,7 +22,7 @@ export async function actorFor(
   request: (actor: Actor) => Request,
 ): Promise<Actor> {
   const actor = claimOf(caller);
-  const reason = await whyNot(core, task.id, caller, folder);
+  const reason = await whyNot(core, task, caller, folder);
   if (reason === undefined) return actor;
   await core.store.addEvents(task.id, [refusal(request(actor), [reason], actor.role)], core.clock.now());
   if (caller.kind === "nobody") {
@@ -37,7 +38,7 @@ function claimOf(caller: Caller): Actor {
   return { role: caller.credential.role, run: caller.credential.run };
 }
 
-async function whyNot(core: Core, task: string, caller: Caller, folder: string): Promise<Reason | undefined> {
+async function whyNot(core: Core, task: Task, caller: Caller, folder: string): Promise<Reason | undefined> {
   if (caller.kind === "nobody") {
     return {
       code: "no-credential",
@@ -52,15 +53,17 @@ async function whyNot(core: Core, task: string, caller: Caller, folder: string):
     return { code: "in-workspace", text, fix: "Run the command from your own checkout of the repository." };
   }
   const { credential, isOver } = caller;
-  if (credential.task !== task) {
+  if (credential.task !== task.id) {
     const text = `This credential belongs to another task, ${credential.task}.`;
     return { code: "other-task", text, fix: "Ask only about your own task." };
   }
-  if (isOver) {
+  // A run that the workflow has ended may not write into the task file either, which the engine is not asked about.
+  const isLive = Object.values(task.runs).some(({ key }) => key === credential.run);
+  if (isOver || !isLive) {
     const text = `The run ${credential.run} is over; it cannot ask for anything any more.`;
     return { code: "run-over", text, fix: "Stop here." };
   }
-  const run = await core.store.runs.get(`${task}/${credential.run}`);
+  const run = await core.store.runs.get(`${task.id}/${credential.run}`);
   if (run !== undefined && run.folder !== "" && folder !== "" && !contains(run.folder, folder)) {
     const text = `The run ${credential.run} works in ${run.folder}, but this was asked from ${folder}.`;
     return { code: "other-folder", text, fix: `Ask from ${run.folder}.` };

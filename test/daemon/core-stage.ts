@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import { createCore } from "../../src/daemon/create-core.ts";
+import type { Performers } from "../../src/daemon/perform.ts";
+import { createTask } from "../../src/engine/create.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
+import { makePrivateFolder } from "../../src/home/make-folder.ts";
+import { homePlaces } from "../../src/home/places.ts";
+import type { Log } from "../../src/ports/log.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
+
+/** Everything that moves tasks, in memory, with a clock that is told to go on. */
+export async function coreStage(text: string, poolSize = 1, store: Store = createMemoryStore()) {
+  const { workflow, problems } = loadWorkflow(text, "test.yml");
+  if (workflow === undefined) throw new Error(JSON.stringify(problems));
+  const home = mkdtempSync(join(tmpdir(), "signalbox-core-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  makePrivateFolder(homePlaces(home).run);
+  const clock = createScriptedClock(1_000_000);
+  const errors: unknown[] = [];
+  const nothing: Performers = Object.fromEntries(
+    ["acquire_workspace", "spawn_agent", "notify_agent", "notify", "run_command"].map((name) => [name, async () => {}]),
+  );
+  const start = () =>
+    createCore({
+      version: "1.0.0",
+      home,
+      store,
+      clock,
+      ids: { task: () => "bbbbb", secret: () => "0".repeat(48) },
+      log: { ...silent, error: (message, fields) => errors.push([message, fields]) },
+      commands: { run: async () => ({ code: 0, timedOut: false, output: "" }) },
+      humanToken: "sbh_x",
+      performers: () => nothing,
+      config: () => ({ values: {}, problems: [] }),
+      address: () => "",
+      stop: () => {},
+    });
+  const core = start();
+  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
+  if ((await store.getProject("coffee")) === undefined) {
+    await store.addProject({ name: "coffee", path: home, defaultBranch: "main", poolSize, ...settings });
+    await core.workflows.keep(workflow, text);
+  }
+  await core.recover();
+  return {
+    core,
+    store,
+    clock,
+    errors,
+    start,
+    async create(id: string, identity: Partial<TaskIdentity> = {}) {
+      const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
+      const stored = await core.store.createTask("coffee", (number) => {
+        const given = { ...blankIdentity, id, project: "coffee", number, summary: "Brew", branch: id, ...identity };
+        const decision = createTask(workflow, given, facts);
+        if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+        const { task, events, effects } = decision;
+        return { task, document: { text: "", authors: {} }, events, effects, at: clock.now() };
+      });
+      core.changed(stored);
+    },
+    /** Lets everything that is under way come to rest, with this much time passing. */
+    async rest(milliseconds = 0) {
+      for (let i = 0; i < 12; i++) await clock.pass(i === 0 ? milliseconds : 0);
+    },
+    statuses: async (...ids: readonly string[]) =>
+      Promise.all(ids.map(async (id) => (await store.getTask(id))?.task.status)),
+  };
+}

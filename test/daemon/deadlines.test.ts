@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { coreStage } from "./core-stage.ts";
+
+const human = { role: "human" };
+const timed = `
+version: 1
+states:
+  resting: { waits_for: 60s, next: asking }
+  asking: { waits_for: human, limits: { time: 100s }, outcomes: [{ on: time, then: late }], next: done }
+  late: { waits_for: human, next: done }
+  done: { terminal: true }
+`;
+
+test("a wait for time ends by itself, and a limit on time is noticed, each at its moment", async () => {
+  const { create, rest, statuses, core, errors } = await coreStage(timed);
+  await create("t1");
+  await rest();
+  expect(core.deadlines.of("t1")).toMatchObject({ at: 1_060_000 });
+  await rest(59_999);
+  expect(await statuses("t1")).toEqual(["resting"]);
+  await rest(1);
+  expect(await statuses("t1")).toEqual(["asking"]);
+  await rest(99_999);
+  expect(await statuses("t1")).toEqual(["asking"]);
+  await rest(1);
+  expect(await statuses("t1")).toEqual(["late"]);
+  expect(core.deadlines.of("t1")).toBeUndefined();
+  expect(errors).toEqual([]);
+});
+
+test("editing a task does not give it more time", async () => {
+  const { create, rest, statuses, core } = await coreStage(timed);
+  await create("t1");
+  await rest(59_000);
+  await core.submit("t1", { kind: "edit", actor: human, set: { summary: "Brew it slowly" } });
+  await rest(1_000);
+  expect(await statuses("t1")).toEqual(["asking"]);
+});
+
+test("time goes on while the daemon is down", async () => {
+  const { create, rest, statuses, core, start, clock } = await coreStage(timed);
+  await create("t1");
+  await rest(30_000);
+  await core.submit("t1", { kind: "edit", actor: human, set: { summary: "Changed later" } });
+  await core.close();
+  await clock.pass(20_000);
+  const next = start();
+  await next.recover();
+  await rest();
+  expect(await statuses("t1")).toEqual(["resting"]);
+  await rest(10_000);
+  expect(await statuses("t1")).toEqual(["asking"]);
+});
+
+test("a limit on the whole life holds the task once; whoever continues it has heard of it", async () => {
+  const text = `
+version: 1
+limits: { time: 100s }
+states:
+  open: { waits_for: human, next: more }
+  more: { waits_for: human, next: done }
+  done: { terminal: true }
+`;
+  const { create, rest, core, store, statuses } = await coreStage(text);
+  await create("t1");
+  await rest(100_000);
+  expect((await store.getTask("t1"))?.task.held?.word).toBe("time");
+  await core.submit("t1", { kind: "continue", actor: human });
+  await rest(1_000_000);
+  expect((await store.getTask("t1"))?.task.held).toBeUndefined();
+  expect(await statuses("t1")).toEqual(["more"]);
+});

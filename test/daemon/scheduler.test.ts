@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { coreStage } from "./core-stage.ts";
+
+const queue = `
+version: 1
+states:
+  queued: { waits_for: slot, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: queued, to: busy, hooks: [acquire_workspace] }
+  - { from: any, to: dropped, by: human }
+`;
+const human = { role: "human" };
+
+test("tasks start when there is a slot, the highest priority first, then the oldest", async () => {
+  const { create, rest, statuses, core, errors } = await coreStage(queue, 1);
+  await create("first");
+  await rest();
+  await create("second");
+  await create("third");
+  await create("urgent", { priority: 5 });
+  await rest();
+  expect(await statuses("first", "second", "third", "urgent")).toEqual(["busy", "queued", "queued", "queued"]);
+  await core.submit("first", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("first", "second", "third", "urgent")).toEqual(["done", "queued", "queued", "busy"]);
+  await core.submit("urgent", { kind: "move", to: "dropped", actor: human });
+  await rest();
+  expect(await statuses("second", "third")).toEqual(["busy", "queued"]);
+  expect(errors).toEqual([]);
+});
+
+test("never more tasks are under way than the project has slots, however many are created at once", async () => {
+  const { create, rest, store } = await coreStage(queue, 3);
+  await Promise.all(Array.from({ length: 20 }, (_, i) => create(`t${i}`)));
+  await rest();
+  const tasks = await store.listTasks({ status: "busy" }, { limit: 100 });
+  expect(tasks).toHaveLength(3);
+});
+
+test("a task that must not start by itself waits for a person's word", async () => {
+  const { create, rest, statuses, core } = await coreStage(queue, 2);
+  await create("shy", { autostart: false });
+  await rest(3_600_000);
+  expect(await statuses("shy")).toEqual(["queued"]);
+  await core.submit("shy", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("shy")).toEqual(["busy"]);
+});
+
+test("a task waits until everything it depends on is done; a cancelled dependency keeps it waiting", async () => {
+  const { create, rest, statuses, core } = await coreStage(queue, 5);
+  await create("base");
+  await create("other");
+  await create("top", { dependsOn: ["base", "other"] });
+  await rest();
+  expect(await statuses("base", "other", "top")).toEqual(["busy", "busy", "queued"]);
+  await core.submit("base", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("top")).toEqual(["queued"]);
+  await core.submit("other", { kind: "move", to: "dropped", actor: human });
+  await rest();
+  expect(await statuses("top")).toEqual(["queued"]);
+  await core.submit("top", { kind: "edit", actor: human, set: { dependsOn: ["base"] } });
+  await rest();
+  expect(await statuses("top")).toEqual(["busy"]);
+});
+
+test("a larger pool lets the next ones start at once", async () => {
+  const { create, rest, statuses, core } = await coreStage(queue, 1);
+  await create("a1");
+  await create("a2");
+  await rest();
+  expect(await statuses("a1", "a2")).toEqual(["busy", "queued"]);
+  await core.store.updateProject("coffee", { poolSize: 2 });
+  core.scheduler.wake();
+  await rest();
+  expect(await statuses("a2")).toEqual(["busy"]);
+});
+
+test("after a restart it knows who has a slot and who waits", async () => {
+  const { create, rest, statuses, core, start, store } = await coreStage(queue, 1);
+  await create("a1");
+  await create("a2");
+  await rest();
+  await core.close();
+  const next = start();
+  await next.recover();
+  await rest();
+  expect(await statuses("a1", "a2")).toEqual(["busy", "queued"]);
+  await next.submit("a1", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("a2")).toEqual(["busy"]);
+  expect((await store.getTask("a1"))?.isOpen).toBe(false);
+});
+
+test("a workflow in the manner of seed 001 has no wait for a slot: its first way with a workspace is taken", async () => {
+  const seed = `
+version: 1
+states: { pending: {}, asked: {}, working: {}, done: { terminal: true } }
+transitions:
+  - { from: pending, to: done }
+  - { from: pending, to: working, hooks: [acquire_workspace] }
+  - { from: pending, to: asked, hooks: [acquire_workspace] }
+  - { from: asked, to: done }
+  - { from: working, to: done }
+`;
+  const { create, rest, statuses } = await coreStage(seed, 1);
+  await create("a1");
+  await create("a2");
+  await rest();
+  expect(await statuses("a1", "a2")).toEqual(["working", "pending"]);
+});
