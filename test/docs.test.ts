@@ -173,7 +173,7 @@ test("ARCHITECTURE, CONTRIBUTING and AGENTS stay short", () => {
   const lines = ["ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md", "CLAUDE.md"].map(
     (file) => read(file).split("\n").length - 1,
   );
-  expect(lines.map((count, i) => count <= ([200, 120, 60, 1][i] ?? 0))).toEqual([true, true, true, true]);
+  expect(lines.map((count, i) => count <= ([260, 120, 60, 1][i] ?? 0))).toEqual([true, true, true, true]);
 });
 
 test("every source file that ARCHITECTURE and the recipes name exists", () => {

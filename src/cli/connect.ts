@@ -28,9 +28,9 @@ export async function fetchText(context: Caller, route: Route, given: Given<unkn
   return body;
 }
 
-/** Calls the daemon only if it runs; undefined where it does not. */
+/** Calls the daemon only if it runs, and as it is, be it older; undefined where it does not run. */
 export async function callRunning<T>(context: Caller, run: (call: Call) => Promise<T>): Promise<T | undefined> {
-  const asker = askerOf(context);
+  const asker = { ...askerOf(context), version: anyVersion };
   try {
     return await run(createClient((question) => askDaemon(asker, question)));
   } catch (error) {
@@ -86,13 +86,16 @@ async function ask(context: Caller, asker: Asker, question: Question): Promise<S
 }
 
 const mostAttempts = 3;
+/** Older than every daemon: none refuses it. */
+const anyVersion = "0.0.0";
 
 /** An older daemon makes way for ours, which is started by whoever asks next. */
-async function replaceDaemon(asker: Asker): Promise<void> {
-  await askDaemon({ ...asker, version: "0.0.0" }, { method: "POST", path: routes.stop.path, body: "{}" });
+async function replaceDaemon(person: Asker): Promise<void> {
+  const asker = { ...person, version: anyVersion };
+  await askDaemon(asker, { method: "POST", path: routes.stop.path, body: "{}" });
   for (let waited = 0; waited < 10_000; waited += 20) {
     try {
-      await askDaemon({ ...asker, version: "0.0.0" }, { method: "GET", path: routes.status.path, body: undefined });
+      await askDaemon(asker, { method: "GET", path: routes.status.path, body: undefined });
     } catch (error) {
       if (isNotRunning(error)) return;
     }

@@ -33,6 +33,23 @@ export function daemonEnvironment(env: NodeJS.ProcessEnv, home: string): NodeJS.
 /** Starts the daemon and comes back when it answers. Of several that are started at once, one stays. */
 export async function startDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
+  let ended = spawnDaemon(places, home, env);
+  for (let waited = 0; waited < patience; waited += 15) {
+    if (await answers(places.socket)) return;
+    const code = ended();
+    if (code !== undefined && code !== alreadyRunning) throw startFault(places);
+    await sleep(15);
+    // The one that has the home does not answer: it may be on its way out, and then the place is free.
+    if (code === alreadyRunning && waited % 300 === 0) ended = spawnDaemon(places, home, env);
+  }
+  throw new Fault("daemon.silent", "The daemon does not answer.", {
+    retry: "later",
+    hint: `Look into ${places.log} and ${places.startReport}.`,
+  });
+}
+
+/** Gives a function that tells the exit code, once there is one. */
+function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () => number | undefined {
   const report = openSync(places.startReport, "w", 0o600);
   const child = spawn(process.execPath, daemonArguments(), {
     cwd: home,
@@ -49,15 +66,7 @@ export async function startDaemon(places: Places, home: string, env: NodeJS.Proc
     ended = 1;
   });
   child.unref();
-  for (let waited = 0; waited < patience; waited += 15) {
-    if (await answers(places.socket)) return;
-    if (ended !== undefined && ended !== alreadyRunning) throw startFault(places);
-    await sleep(15);
-  }
-  throw new Fault("daemon.silent", "The daemon does not answer.", {
-    retry: "later",
-    hint: `Look into ${places.log} and ${places.startReport}.`,
-  });
+  return () => ended;
 }
 
 async function answers(socket: string): Promise<boolean> {
