@@ -1,10 +1,11 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
+const folder = resolve(root, process.argv[2] ?? "dist");
 // Chunks carry a hash in their names: those of an earlier build would stay, and be packed.
-rmSync(join(root, "dist"), { recursive: true, force: true });
+rmSync(folder, { recursive: true, force: true });
 
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const versionDefine = { builtVersion: JSON.stringify(version) };
@@ -20,7 +21,7 @@ const shared: BuildOptions = {
 await build({
   ...shared,
   entryPoints: { start: "src/cli/start.ts", app: "src/app.ts" },
-  outdir: "dist",
+  outdir: folder,
   format: "esm",
   splitting: true, // one chunk per command: one file for all starts three times slower
   chunkNames: "chunk/[name]-[hash]",
@@ -39,9 +40,9 @@ const startBeside: Plugin = {
 await build({
   ...shared,
   entryPoints: ["src/cli/main.ts"],
-  outfile: "dist/cli.cjs",
+  outfile: join(folder, "cli.cjs"),
   format: "cjs",
   plugins: [startBeside],
   define: { ...versionDefine, "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
 });
-chmodSync(join(root, "dist", "cli.cjs"), 0o755);
+chmodSync(join(folder, "cli.cjs"), 0o755);

@@ -18,6 +18,7 @@ import { notify } from "./daemon/effects/notify.ts";
 import { runCommand } from "./daemon/effects/run-command.ts";
 import { createHandlers } from "./daemon/handlers.ts";
 import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
+import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
@@ -43,8 +44,8 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     ? createStreamLog(process.stderr, "info")
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
   const stopping = new AbortController();
-  const listening: Listening[] = [];
-  const config = createLiveConfig(places.config, log);
+  const config = createLiveConfig(places.config, log, ({ port }) => void web?.use(port));
+  let web: WebDoor | undefined;
   const store = openSqliteStore(places.database);
   const version = packageVersion;
   const core = createCore({
@@ -59,16 +60,17 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     performers: (folderOf, workflowOf) =>
       performers({ env, log, config, folderOf, workflowOf, signal: stopping.signal }),
     config: config.current,
-    address: () => listening.find(({ address }) => address !== "")?.address ?? "",
+    address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
   });
+  let socket: Listening | undefined;
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
   try {
     const ports = { handlers: createHandlers(core), callers: core.callers, log, version };
-    listening.push(await serveSocket(ports, places.socket));
-    const { port } = config.resolved();
-    if (port !== 0) listening.push(await serveTcp(ports, port));
+    socket = await serveSocket(ports, places.socket);
+    web = createWebDoor((port) => serveTcp(ports, port), log);
+    await web.use(config.resolved().port);
     writeFileSync(join(places.run, "daemon.pid"), `${process.pid}\n`);
     log.info("The daemon has started", { version, home, pid: process.pid });
     await publishAgents(core);
@@ -76,7 +78,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     await stopped;
     log.info("The daemon stops; agents go on");
   } finally {
-    await Promise.all(listening.map((each) => each.close()));
+    await Promise.all([socket?.close(), web?.use(0)]);
     await core.close();
     config.stop();
     await store.close();

@@ -38,7 +38,7 @@ export interface Core {
   /** The user's configuration as it is now, and what is wrong with the file. */
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   /** A task was created or changed: whoever depends on where tasks stand is told. */
-  changed(stored: StoredTask): void;
+  changed(stored: StoredTask, mayGoOn?: boolean): void;
   /** Where browsers reach the daemon; empty where TCP is off. */
   address(): string;
   /** Begins to stop, once the present request has been answered. */

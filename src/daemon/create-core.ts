@@ -16,6 +16,7 @@ import { createFacts } from "./facts.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
+import { rememberTasks } from "./remember-tasks.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
@@ -50,13 +51,19 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
-  const { store, projects } = rememberProjects(tellingStore(ports.store, news.wake));
+  const { store, projects } = rememberProjects(rememberTasks(tellingStore(ports.store, news.wake)));
   const workflows = createWorkflowCache(store);
   const tally = createTally(workflows);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
   const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
-  const submit = createSubmit({ store, clock, workflowOf, factsOf, changed: (stored) => changed(stored) });
+  const submit = createSubmit({
+    store,
+    clock,
+    workflowOf,
+    factsOf,
+    changed: (stored, mayGoOn) => changed(stored, mayGoOn),
+  });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
   const callers = createCallers(store, clock, ports.humanToken);
   const performers: Performers = {
@@ -77,8 +84,8 @@ export function createCore(ports: CorePorts): RunningCore {
       tally.noticed(stored),
       stored.isOpen ? undefined : forgetAgents({ store, callers, places, clock }, stored.task.id),
     ]);
-  const changed = (stored: StoredTask) => {
-    performer.wake(stored.task.id);
+  const changed = (stored: StoredTask, mayGoOn = true) => {
+    if (mayGoOn) performer.wake(stored.task.id);
     notice(stored).catch(onError);
   };
 

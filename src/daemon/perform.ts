@@ -193,10 +193,9 @@ async function noteFailure(
  * it does the same after a crash as it would have done before. `first` is the first effect that is not done.
  */
 async function advance(store: Store, submit: Submit, id: string, first: StoredEffect | undefined): Promise<boolean> {
-  const known = await store.getTask(id);
-  const request = nextRequest(known?.task, first);
-  if (known === undefined || request === undefined) return false;
-  const { decision } = await submit(id, request, { known });
+  const request = nextRequest((await store.getTask(id))?.task, first);
+  if (request === undefined) return false;
+  const { decision } = await submit(id, request);
   return decision.kind === "moved" || decision.kind === "stayed";
 }
 

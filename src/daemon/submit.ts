@@ -1,6 +1,6 @@
 import { decide } from "../engine/decide.ts";
 import type { Decision, Reason, TaskEvent } from "../engine/decision.ts";
-import type { Request } from "../engine/request.ts";
+import type { Facts, Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
@@ -17,8 +17,8 @@ export interface SubmitPorts {
   /** The workflow a task is pinned to. */
   workflowOf(task: Task): Promise<Workflow>;
   readonly factsOf: FactsOf;
-  /** The task was changed: somebody should look at what it owes and waits for now. */
-  changed(stored: StoredTask): void;
+  /** The task was changed: somebody should look at what it waits for now and, where it may go on by itself, at what it owes. */
+  changed(stored: StoredTask, mayGoOn: boolean): void;
 }
 
 export interface Answer {
@@ -29,14 +29,8 @@ export interface Answer {
   readonly from: string;
 }
 
-export interface SubmitOptions {
-  /** The asker's task file; it counts, and is kept, only if the request is granted. */
-  readonly document?: string | undefined;
-  /** The task as it was read a moment ago: saves reading it again. */
-  readonly known?: StoredTask;
-}
-
-export type Submit = (task: string, request: Request, options?: SubmitOptions) => Promise<Answer>;
+/** `document` is the asker's task file; it counts, and is kept, only if the request is granted. */
+export type Submit = (task: string, request: Request, document?: string) => Promise<Answer>;
 
 // Another process may have written: then we look again. More often than this at one task is not contention but a loop.
 const mostTries = 10;
@@ -48,11 +42,11 @@ const mostTries = 10;
 export function createSubmit(ports: SubmitPorts): Submit {
   const { store } = ports;
   const inTurn = createTurns();
-  return (id, request, options) => inTurn(id, () => submit(id, request, options));
+  return (id, request, document) => inTurn(id, () => submit(id, request, document));
 
-  async function submit(id: string, request: Request, { document, known }: SubmitOptions = {}): Promise<Answer> {
+  async function submit(id: string, request: Request, document?: string): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      const stored = attempt === 1 && known !== undefined ? known : await store.getTask(id);
+      const stored = await store.getTask(id);
       if (stored === undefined)
         throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List them with signalbox task list." });
       try {
@@ -78,7 +72,9 @@ async function submitOnce(
   const written = given === undefined ? undefined : writeDocument(workflow, before, given, actor, "");
   const document = written?.document ?? before;
   const facts = await factsOf(task, document);
-  const decision = decide(workflow, task, request, facts);
+  const first = decide(workflow, task, request, facts);
+  const owes = (await store.openEffects(id)).length > 0;
+  const decision = owes ? first : settledAtOnce(workflow, first, facts);
   if (decision.kind === "ignored") return { decision, stored, from };
   const at = clock.now();
   if (decision.kind === "rejected") {
@@ -97,16 +93,36 @@ async function submitOnce(
     at,
     ...(isChanged ? { document } : {}),
     artifacts,
-    dropsOwed: endsWork(task, request, decision.task),
+    dropsOwed: endsWork(task, request, decision.task) || leavesFailure(task, decision),
     retriesFailed: request.kind === "continue" && task.held?.again === "effects",
   });
-  changed(saved);
+  changed(saved, owes || decision.effects.length > 0 || decision.task.phase !== "waiting");
   return { decision, stored: saved, from };
+}
+
+const mostHops = 10;
+
+/** A task that owes nothing where it arrives need not be stored as arriving. */
+function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hops = 0): Decision {
+  // Rules that drive a task round and round shall be seen in history, not keep the daemon from answering.
+  if (hops === mostHops) return decision;
+  if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
+  const { task, effects, events } = decision;
+  if (effects.length > 0 || task.phase !== "entering" || task.held !== undefined) return decision;
+  const next = decide(workflow, task, { kind: "settled", entry: task.entry }, facts);
+  if (next.kind !== "moved" && next.kind !== "stayed") return decision;
+  const kind = decision.kind === "moved" ? "moved" : next.kind;
+  return settledAtOnce(workflow, { ...next, kind, events: [...events, ...next.events] }, facts, hops + 1);
 }
 
 /** Once a state's own work is over or left, what was still to come of it must not happen any more. */
 function endsWork(before: Task, request: Request, after: Task): boolean {
   return before.phase === "doing" && (request.kind === "did" || after.phase !== "doing");
+}
+
+/** Who leads a task out of a state in which a hook failed does without that hook, and without those that came after it. */
+function leavesFailure(before: Task, { kind }: Decision): boolean {
+  return kind === "moved" && before.held?.again === "effects";
 }
 
 function actorOf(request: Request) {

@@ -68,7 +68,7 @@ function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["
   if (state.terminal || task.phase !== "waiting") return [];
   const { wait } = state;
   if (task.wait.turn === "reply" || task.wait.turn === "confirm") {
-    return [{ reason: "The agent asked something.", fix: `Answer it: signalbox task answer ${task.id}` }];
+    return [{ reason: "The agent asked something.", fix: "Answer it." }];
   }
   if (wait.kind === "human") return [{ reason: state.ask ?? "A person is needed.", fix: again }];
   if (wait.kind === "slot" && !task.autostart) return [{ reason: "The task does not start by itself.", fix: again }];

@@ -18,7 +18,7 @@ interface Listener {
   setLevel(level: Config["logLevel"]): void;
 }
 
-export function createLiveConfig(file: string, log: Listener): LiveConfig {
+export function createLiveConfig(file: string, log: Listener, onChange: (config: Config) => void): LiveConfig {
   let values: PartialConfig = {};
   let problems: readonly string[] = [];
   const resolved = () => {
@@ -39,6 +39,7 @@ export function createLiveConfig(file: string, log: Listener): LiveConfig {
     (config) => {
       use(config);
       log.info("The configuration was read anew");
+      onChange(resolved());
     },
     complain,
   );

@@ -54,7 +54,7 @@ export async function ask(
   document?: string,
 ): Promise<ChangeView> {
   const actor = await actorFor(core, stored, about, request);
-  return changeView(core, await core.submit(stored.task.id, request(actor), { document, known: stored }));
+  return changeView(core, await core.submit(stored.task.id, request(actor), document));
 }
 
 export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {

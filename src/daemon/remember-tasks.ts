@@ -1,0 +1,75 @@
+import type { Store, StoredDocument, StoredTask } from "../ports/store.ts";
+
+/** Thirty agents keep thirty tasks busy; the others are read when somebody asks for them. */
+const mostTasks = 200;
+
+/**
+ * The same store, which knows the tasks it saw last without asking the disk. Everything that changes them goes through
+ * here, because there is one daemon for a store; what was refused is forgotten, and read anew.
+ */
+export function rememberTasks(store: Store): Store {
+  const tasks = new Map<string, StoredTask>();
+  const documents = new Map<string, StoredDocument>();
+  const forget = (task: string) => {
+    tasks.delete(task);
+    documents.delete(task);
+  };
+  const know = <T>(known: Map<string, T>, task: string, value: T) => {
+    // The oldest of a Map comes first.
+    const [oldest] = known.keys();
+    if (known.size >= mostTasks && oldest !== undefined && !known.has(task)) known.delete(oldest);
+    known.set(task, value);
+  };
+  return {
+    ...store,
+    async getTask(id) {
+      const known = tasks.get(id);
+      if (known !== undefined) return known;
+      const found = await store.getTask(id);
+      // Somebody may have changed it while we were reading.
+      if (found !== undefined && !tasks.has(id)) know(tasks, id, found);
+      return found;
+    },
+    async findTask(reference, project) {
+      return tasks.get(reference) ?? store.findTask(reference, project);
+    },
+    async getDocument(task) {
+      const known = documents.get(task);
+      if (known !== undefined) return known;
+      const found = await store.getDocument(task);
+      if (!documents.has(task)) know(documents, task, found);
+      return found;
+    },
+    async createTask(project, decide) {
+      const stored = await store.createTask(project, decide);
+      know(tasks, stored.task.id, stored);
+      return stored;
+    },
+    async saveDecision(decision) {
+      const { id } = decision.task;
+      try {
+        const stored = await store.saveDecision(decision);
+        know(tasks, id, stored);
+        if (decision.document !== undefined) know(documents, id, decision.document);
+        return stored;
+      } catch (error) {
+        forget(id);
+        throw error;
+      }
+    },
+    async saveDocument(task, document, events, at) {
+      documents.delete(task);
+      await store.saveDocument(task, document, events, at);
+      know(documents, task, document);
+    },
+    async deleteTask(id) {
+      forget(id);
+      await store.deleteTask(id);
+    },
+    async removeProject(name) {
+      tasks.clear();
+      documents.clear();
+      await store.removeProject(name);
+    },
+  };
+}
