@@ -1,7 +1,8 @@
 import type { Artifact, Facts } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
-import { parseTaskDocument, type TaskDocument } from "../engine/task-document.ts";
+import type { TaskDocument } from "../engine/task-document.ts";
 import type { Author, Store, StoredDocument } from "../ports/store.ts";
+import { parsedDocument } from "./parsed-document.ts";
 
 /** What is true outside a task at this moment. */
 export type FactsOf = (task: Task, document?: StoredDocument) => Promise<Facts>;
@@ -11,12 +12,8 @@ export function createFacts(store: Store, poolFull: (task: Task) => Promise<bool
     const stored = given ?? (await store.getDocument(task.id));
     const isFull = task.workspace === "" && (await poolFull(task));
     // Half of all decisions do not look at the document, and taking it apart is a third of what a decision costs.
-    let parsed: TaskDocument | undefined;
+    const document = () => parsedDocument(stored);
     let artifacts: Facts["artifacts"] | undefined;
-    const document = () => {
-      parsed ??= parseTaskDocument(stored.text);
-      return parsed;
-    };
     return {
       get document() {
         return document();

@@ -1,8 +1,9 @@
 import { ownsSection } from "../engine/ownership.ts";
 import type { Actor } from "../engine/request.ts";
-import { bodyOf, parseTaskDocument, takeSections } from "../engine/task-document.ts";
+import { bodyOf, parseTaskDocument, type TaskDocument, takeSections } from "../engine/task-document.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import type { Author, StoredDocument } from "../ports/store.ts";
+import { madeOf, parsedDocument } from "./parsed-document.ts";
 
 export interface Written {
   readonly document: StoredDocument;
@@ -10,6 +11,12 @@ export interface Written {
   readonly changed: readonly string[];
   /** Sections that differ but are not the writer's to change. */
   readonly ignored: readonly string[];
+}
+
+/** Stored without frontmatter: a body that begins with a ruler must not be taken for one when it is read again. */
+function storedAs(document: TaskDocument, authors: StoredDocument["authors"]): StoredDocument {
+  const text = bodyOf(document);
+  return /^\uFEFF?---/.test(text) ? { text: `\n${text}`, authors } : madeOf({ text, authors }, document);
 }
 
 /**
@@ -23,7 +30,7 @@ export function writeDocument(
   { role, run = "" }: Actor,
   commit: string,
 ): Written {
-  const old = parseTaskDocument(before.text);
+  const old = parsedDocument(before);
   const given = parseTaskDocument(text);
   const differs = (heading: string) =>
     old.byHeading.get(heading)?.fingerprint !== given.byHeading.get(heading)?.fingerprint;
@@ -39,7 +46,7 @@ export function writeDocument(
     else if (known !== undefined) authors[heading] = known;
   }
   return {
-    document: { text: bodyOf(after), authors },
+    document: storedAs(after, authors),
     changed,
     ignored: headings.filter((heading) => !own.includes(heading) && given.byHeading.has(heading)),
   };

@@ -1,16 +1,7 @@
 import type { Effect } from "../../../engine/decision.ts";
 import type { Store, StoredEffect } from "../../../ports/store.ts";
 import { effectMissing } from "../faults.ts";
-import {
-  type EffectRow,
-  isOpen,
-  keep,
-  noteOpen,
-  prepareEvents,
-  type Run,
-  type Tables,
-  type TaskRow,
-} from "./tables.ts";
+import { type EffectRow, isOpen, keep, noteOpen, prepare, type Run, type Tables, type TaskRow } from "./tables.ts";
 
 type Effects = Pick<
   Store,
@@ -49,9 +40,13 @@ export function createEffects(tables: Tables, read: Run, write: Run): Effects {
       write(() =>
         change(id, (row) => {
           const { task } = row;
-          const happened = note === undefined ? [] : prepareEvents(tables, task, task.revision, [note], at);
+          const happened = prepare(tables, task, {
+            revision: task.revision,
+            at,
+            events: note === undefined ? [] : [note],
+          });
           row.state = "done";
-          keep(tables, task, happened, []);
+          keep(tables, task, happened);
         }),
       ),
     failEffect: (id, { word, reason }, retryAt) =>

@@ -1,6 +1,6 @@
 import type { Store, StoredEvent } from "../../../ports/store.ts";
-import { readChanges } from "../changes.ts";
-import { type EventRow, keep, mustHaveTask, prepareEvents, type Run, type Tables } from "./tables.ts";
+import { readEvents } from "../event-text.ts";
+import { type EventRow, keep, mustHaveTask, prepare, type Run, type Tables } from "./tables.ts";
 
 /** The history. */
 export function createEvents(
@@ -12,7 +12,7 @@ export function createEvents(
     addEvents: (id, events, at) =>
       write(() => {
         const task = mustHaveTask(tables, id);
-        keep(tables, task, prepareEvents(tables, task, task.revision, events, at), []);
+        keep(tables, task, prepare(tables, task, { revision: task.revision, at, events }));
       }),
     listEvents: ({ task, project }, after, limit) =>
       read(() => {
@@ -23,7 +23,7 @@ export function createEvents(
           const event = events[i];
           if (event === undefined || found.length >= limit) break;
           const fits = event.task === (task ?? event.task) && event.project === (project ?? event.project);
-          if (fits) found.push(toEvent(event));
+          if (fits) found.push(...toEvents(event));
         }
         return found;
       }),
@@ -31,6 +31,6 @@ export function createEvents(
   };
 }
 
-function toEvent({ type, by, data, changes, ...rest }: EventRow): StoredEvent {
-  return { ...rest, event: { type, by, data: JSON.parse(data), set: readChanges(changes) } };
+function toEvents({ text, ...rest }: EventRow): readonly StoredEvent[] {
+  return readEvents(text).map((event) => ({ ...rest, event }));
 }

@@ -1,7 +1,7 @@
 import type { Effect, TaskEvent } from "../../../engine/decision.ts";
 import type { Failure, StoredEffect } from "../../../ports/store.ts";
-import { writeChanges } from "../changes.ts";
 import { dueAt } from "../due-at.ts";
+import { writeEvents } from "../event-text.ts";
 import { taskMissing } from "../faults.ts";
 
 /** Runs something at once and in one piece: nothing else happens between its beginning and its end. */
@@ -20,7 +20,7 @@ export interface Tables {
   /** The tasks that have open effects, with these in order. */
   readonly open: Map<TaskRow, readonly EffectRow[]>;
   /** The last number given of each kind; none is given twice. */
-  readonly last: { task: number; event: number; effect: number };
+  readonly last: { task: number; number: number };
   /** Records of each kind by id, in the order in which they came. */
   readonly kept: Readonly<Record<Kind, Map<string, KeptRow>>>;
 }
@@ -67,11 +67,8 @@ export interface EventRow {
   readonly task: string;
   readonly project: string;
   readonly revision: number;
-  readonly type: TaskEvent["type"];
-  readonly by: string;
-  readonly data: string;
-  readonly changes: string;
   readonly at: number;
+  readonly text: string;
 }
 
 export interface EffectRow {
@@ -85,6 +82,20 @@ export interface EffectRow {
   failure: Failure | undefined;
 }
 
+/** What happens to a task at once. */
+interface Happening {
+  readonly revision: number;
+  readonly entry?: number;
+  readonly at: number;
+  readonly events: readonly TaskEvent[];
+  readonly effects?: readonly Effect[];
+}
+
+interface Rows {
+  readonly events: readonly EventRow[];
+  readonly effects: readonly EffectRow[];
+}
+
 export function createTables(): Tables {
   return {
     projects: new Map(),
@@ -93,7 +104,7 @@ export function createTables(): Tables {
     events: [],
     effects: new Map(),
     open: new Map(),
-    last: { task: 0, event: 0, effect: 0 },
+    last: { task: 0, number: 0 },
     kept: Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as Tables["kept"],
   };
 }
@@ -104,46 +115,32 @@ export function mustHaveTask(tables: Tables, id: string): TaskRow {
   return row;
 }
 
-/** The rows for new events and effects. They change nothing yet, because text that cannot be written must leave no trace. */
-export function prepareEvents(
+/**
+ * The rows for new events and effects. They change nothing yet, because what cannot be written as text must leave no trace.
+ * Events and effects have their numbers out of one count.
+ */
+export function prepare(
   tables: Tables,
   task: TaskRow,
-  revision: number,
-  events: readonly TaskEvent[],
-  at: number,
-): readonly EventRow[] {
+  { revision, entry = 0, at, events, effects = [] }: Happening,
+): Rows {
   const { id, project } = task;
-  return events.map(({ type, by, data, set }, index) => {
-    const position = tables.last.event + 1 + index;
-    const texts = { data: JSON.stringify(data), changes: writeChanges(set) };
-    return { position, task: id, project, revision, type, by, ...texts, at };
-  });
+  const { number } = tables.last;
+  return {
+    events: events.map((event, i) => {
+      return { position: number + 1 + i, task: id, project, revision, at, text: writeEvents([event]) };
+    }),
+    effects: effects.map((effect, i) => ({
+      ...{ id: number + events.length + 1 + i, task, entry, effect: JSON.stringify(effect) },
+      ...{ state: "owed", dueAt: dueAt(effect, at), tries: 0, failure: undefined },
+    })),
+  };
 }
 
-export function prepareEffects(
-  tables: Tables,
-  task: TaskRow,
-  entry: number,
-  effects: readonly Effect[],
-  at: number,
-): readonly EffectRow[] {
-  return effects.map((effect, index) => ({
-    id: tables.last.effect + 1 + index,
-    task,
-    entry,
-    effect: JSON.stringify(effect),
-    state: "owed",
-    dueAt: dueAt(effect, at),
-    tries: 0,
-    failure: undefined,
-  }));
-}
-
-export function keep(tables: Tables, task: TaskRow, events: readonly EventRow[], effects: readonly EffectRow[]): void {
+export function keep(tables: Tables, task: TaskRow, { events, effects }: Rows): void {
   tables.events.push(...events);
-  tables.last.event += events.length;
   for (const effect of effects) tables.effects.set(effect.id, effect);
-  tables.last.effect += effects.length;
+  tables.last.number += events.length + effects.length;
   task.effects.push(...effects);
   noteOpen(tables, task);
 }

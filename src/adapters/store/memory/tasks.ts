@@ -6,8 +6,7 @@ import {
   isOpen as isOpenEffect,
   keep,
   mustHaveTask,
-  prepareEffects,
-  prepareEvents,
+  prepare,
   type Run,
   removeTasks,
   type Tables,
@@ -40,12 +39,11 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
           ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, effects: [], artifacts: [] },
           document: JSON.stringify(document),
         };
-        const happened = prepareEvents(tables, row, 1, events, at);
-        const owed = prepareEffects(tables, row, task.entry, effects, at);
+        const happened = prepare(tables, row, { revision: 1, entry: task.entry, at, events, effects });
         home.lastNumber++;
         tables.last.task++;
         tasks.set(id, row);
-        keep(tables, row, happened, owed);
+        keep(tables, row, happened);
         return stored(row, task);
       }),
     saveDecision: ({
@@ -65,8 +63,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         if (row.revision !== revision) throw conflict(task.id, revision, row.revision);
         const { branch, status, parent } = task;
         if (isOpen && (row.branch !== branch || !row.isOpen)) claimBranch(task, row.project);
-        const happened = prepareEvents(tables, row, revision + 1, events, at);
-        const owed = prepareEffects(tables, row, task.entry, effects, at);
+        const happened = prepare(tables, row, { revision: revision + 1, entry: task.entry, at, events, effects });
         const evidence = artifacts.map((each) => [mustHaveTask(tables, each.task), JSON.stringify(each)] as const);
         const texts = {
           data: JSON.stringify(task),
@@ -76,15 +73,15 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
         if (retriesFailed) retryFailed(row, at);
         for (const [owner, text] of evidence) owner.artifacts.push(text);
-        keep(tables, row, happened, owed);
+        keep(tables, row, happened);
         return stored(row, task);
       }),
     saveDocument: (id, document, events, at) =>
       write(() => {
         const row = mustHaveTask(tables, id);
-        const happened = prepareEvents(tables, row, row.revision, events, at);
+        const happened = prepare(tables, row, { revision: row.revision, at, events });
         row.document = JSON.stringify(document);
-        keep(tables, row, happened, []);
+        keep(tables, row, happened);
       }),
     getDocument: (id) =>
       read((): StoredDocument => {

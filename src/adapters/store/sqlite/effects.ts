@@ -1,94 +1,104 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Effect } from "../../../engine/decision.ts";
-import type { Failure, Store, StoredEffect } from "../../../ports/store.ts";
-import { dueAt } from "../due-at.ts";
+import type { Store, StoredEffect } from "../../../ports/store.ts";
 import { effectMissing } from "../faults.ts";
-import type { Events } from "./events.ts";
+import { type EffectRow, effectColumns, readEffects } from "./effect-row.ts";
+import type { History } from "./history.ts";
+import { type Debtor, isOpen, type Owing, retried } from "./owing.ts";
+import { prepareReading } from "./reading.ts";
 import type { Read, Write } from "./writer.ts";
 
-/** What tasks owe. `add`, `drop` and `retry` belong to the transaction of their caller. */
-export interface Effects
-  extends Pick<
-    Store,
-    "dueEffects" | "nextDue" | "listEffects" | "openEffects" | "finishEffect" | "failEffect" | "retryEffects"
-  > {
-  add(position: number, entry: number, effects: readonly Effect[], at: number): void;
-  drop(position: number): void;
-  retry(position: number, at: number): void;
-}
+type Effects = Pick<
+  Store,
+  "dueEffects" | "nextDue" | "listEffects" | "openEffects" | "finishEffect" | "failEffect" | "retryEffects"
+>;
+type DebtorRow = [id: string, position: number, last: number, owed: number | null];
 
-export function createEffects(database: DatabaseSync, read: Read, write: Write, addEvents: Events["add"]): Effects {
-  const insert = database.prepare(
-    "insert into effect (task, entry, effect, state, due_at, tries) values (?, ?, ?, 'owed', ?, 0)",
+/** What tasks owe. */
+export function createEffects(
+  database: DatabaseSync,
+  read: Read,
+  write: Write,
+  owing: Owing,
+  { append }: History,
+): Effects {
+  // Only the first open effect of a task can be due: what comes after it has to wait.
+  const due = prepareReading<[task: string, owed: number, ...EffectRow]>(
+    database,
+    `select task.id, task.owed, ${effectColumns} from task indexed by due_task
+     cross join history on history.id = (select min(id) from history where id >= task.owed)
+     where task.due_at <= ? order by task.due_at, task.owed limit ?`,
   );
-  // In order per task: what comes after an effect that is owed or has failed has to wait for it.
-  const open = "state in ('owed', 'failed')";
-  const first = `from effect where state = 'owed' and id in (select min(id) from effect where ${open} group by task)`;
-  const columns = "effect.*, (select task.id from task where task.position = effect.task) as task_id";
-  const ofTask = "task = (select position from task where id = ?)";
-  const due = database.prepare(`select ${columns} ${first} and due_at <= ? order by due_at, id limit ?`);
-  const next = database.prepare(`select min(due_at) as due ${first} and due_at > ?`);
-  const byTask = database.prepare(`select ${columns} from effect where ${ofTask} order by id`);
-  const openByTask = database.prepare(`select ${columns} from effect where ${ofTask} and ${open} order by id`);
-  const finish = database.prepare(
-    `update effect set state = 'done', done_at = ? where id = ? and ${open} returning task`,
+  const next = prepareReading<[number | null]>(
+    database,
+    "select min(due_at) from task indexed by due_task where due_at > ?",
   );
-  const owner = database.prepare("select project, revision from task where position = ?");
-  const fail = database.prepare(
-    `update effect set state = ?, tries = tries + 1, failure = ?, due_at = coalesce(?, due_at) where id = ? and ${open}`,
+  const columns = "task.id, task.position, task.last, task.owed";
+  const byTask = prepareReading<DebtorRow>(database, `select ${columns} from task where id = ?`);
+  const byEffect = prepareReading<[...DebtorRow, row: number, effects: number]>(
+    database,
+    `select ${columns}, history.id, length(history.states)
+     from history cross join task on task.position = history.task where history.id >= ? order by history.id limit 1`,
   );
-  const drop = database.prepare(`update effect set state = 'dropped' where task = ? and ${open}`);
-  const retry = database.prepare("update effect set state = 'owed', due_at = ? where task = ? and state = 'failed'");
-  const retryById = database.prepare(
-    `update effect set state = 'owed', due_at = ? where ${ofTask} and state = 'failed'`,
-  );
-  const known = database.prepare("select 1 from effect where id = ?");
-  /** What is over stays as it is; to report it twice is no mistake. */
-  const mustBeOver = (id: number) => {
-    if (known.get(id) === undefined) throw effectMissing(id);
+  const debtorOf = (task: string) => toDebtor(byTask.get(task));
+
+  /** What is over stays as it is, and gives undefined; to report it twice is no mistake. */
+  const change = (id: number, how: (effect: StoredEffect) => StoredEffect): Debtor | undefined => {
+    const found = byEffect.get(id);
+    if (found === undefined || id <= found[4] - found[5]) throw effectMissing(id);
+    const debtor = toDebtor(found);
+    let isChanged = false;
+    const first = owing.change(debtor, (effect) => {
+      if (effect.id !== id) return effect;
+      isChanged = true;
+      return how(effect);
+    });
+    if (!isChanged) return undefined;
+    owing.note(debtor.position, first);
+    return debtor;
   };
 
   return {
-    add: (position, entry, effects, at) => {
-      for (const effect of effects) insert.run(position, entry, JSON.stringify(effect), dueAt(effect, at));
-    },
-    drop: (position) => void drop.run(position),
-    retry: (position, at) => void retry.run(at, position),
-    dueEffects: (now, limit) => read(() => due.all(now, limit).map(toEffect)),
-    nextDue: (now) =>
+    dueEffects: (now, limit) =>
+      read(() =>
+        due
+          .all(now, limit)
+          .flatMap(([task, owed, ...row]) => readEffects(task, owed, row).filter(({ id }) => id === owed)),
+      ),
+    nextDue: (now) => read(() => next.get(now)?.[0] ?? undefined),
+    listEffects: (task) => read(() => owing.list(debtorOf(task), 1)),
+    openEffects: (task) =>
       read(() => {
-        const found = next.get(now)?.due;
-        return found === null || found === undefined ? undefined : Number(found);
+        const debtor = debtorOf(task);
+        return debtor.owed === null ? [] : owing.list(debtor, debtor.owed).filter(isOpen);
       }),
-    listEffects: (task) => read(() => byTask.all(task).map(toEffect)),
-    openEffects: (task) => read(() => openByTask.all(task).map(toEffect)),
     finishEffect: (id, at, note) =>
       write(() => {
-        const position = finish.get(at, id)?.task;
-        if (position === undefined) mustBeOver(id);
-        else if (note !== undefined) {
-          const { project, revision } = owner.get(position) ?? {};
-          addEvents(Number(position), String(project), Number(revision), [note], at);
-        }
+        const debtor = change(id, (effect) => ({ ...effect, state: "done" }));
+        if (debtor !== undefined && note !== undefined) append(debtor.id, [note], at);
       }),
     failEffect: (id, failure, retryAt) =>
       write(() => {
         const state = retryAt === undefined ? "failed" : "owed";
-        if (fail.run(state, JSON.stringify(failure), retryAt ?? null, id).changes === 0) mustBeOver(id);
+        change(id, (effect) => {
+          const { dueAt, tries } = effect;
+          return { ...effect, state, tries: tries + 1, dueAt: retryAt ?? dueAt, failure };
+        });
       }),
-    retryEffects: (task, at) => write(() => Number(retryById.run(at, task).changes)),
+    retryEffects: (task, at) =>
+      write(() => {
+        const debtor = debtorOf(task);
+        let count = 0;
+        const first = owing.change(debtor, (effect) => {
+          if (effect.state === "failed") count++;
+          return retried(effect, at);
+        });
+        if (count > 0) owing.note(debtor.position, first);
+        return count;
+      }),
   };
 }
 
-function toEffect(row: Record<string, unknown>): StoredEffect {
-  return {
-    id: Number(row.id),
-    task: String(row.task_id),
-    entry: Number(row.entry),
-    effect: JSON.parse(String(row.effect)) as Effect,
-    state: row.state as StoredEffect["state"],
-    dueAt: Number(row.due_at),
-    tries: Number(row.tries),
-    failure: row.failure === null ? undefined : (JSON.parse(String(row.failure)) as Failure),
-  };
+/** A task that is not there owes nothing. */
+function toDebtor([id, position, last, owed]: readonly [...DebtorRow, ...unknown[]] = ["", 0, 0, null]): Debtor {
+  return { id, position, last, owed };
 }

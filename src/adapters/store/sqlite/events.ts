@@ -1,61 +1,67 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { TaskEvent } from "../../../engine/decision.ts";
+import type { DatabaseSync } from "node:sqlite";
 import type { Store, StoredEvent } from "../../../ports/store.ts";
-import { readChanges, writeChanges } from "../changes.ts";
-import type { Read } from "./writer.ts";
+import { readEvents } from "../event-text.ts";
+import { chain } from "./chain.ts";
+import type { History } from "./history.ts";
+import { prepareReading } from "./reading.ts";
+import type { Read, Write } from "./writer.ts";
 
-/** The history. `add` belongs to the transaction of its caller. */
-export interface Events extends Pick<Store, "listEvents" | "lastEvent"> {
-  add(position: number, project: string, revision: number, events: readonly TaskEvent[], at: number): void;
-}
+type Row = [id: number, task: string, project: string, revision: number, at: number, effects: number, events: string];
 
-export function createEvents(database: DatabaseSync, read: Read): Events {
-  const insert = database.prepare(
-    "insert into event (task, project, revision, type, actor, data, changes, at) values (?, ?, ?, ?, ?, ?, ?, ?)",
-  );
-  const last = database.prepare("select coalesce(max(position), 0) as last from event");
-  const select = (...conditions: readonly string[]) =>
-    database.prepare(
-      `select event.*, (select task.id from task where task.position = event.task) as task_id
-       from event where ${["event.position > ?", ...conditions].join(" and ")} order by event.position limit ?`,
+/** Reads history, and adds to it what changes nothing. */
+export function createEvents(
+  database: DatabaseSync,
+  read: Read,
+  write: Write,
+  { append }: History,
+): Pick<Store, "addEvents" | "listEvents" | "lastEvent"> {
+  const select = (condition: string) =>
+    prepareReading<Row>(
+      database,
+      `select history.id, task.id, task.project, history.revision, history.at, length(history.states), history.events
+       from history cross join task on task.position = history.task
+       where history.events is not null and ${condition} order by history.id`,
     );
-  const ofTask = "event.task = (select position from task where id = ?)";
-  const statements = {
-    all: select(),
-    project: select("event.project = ?"),
-    task: select(ofTask),
-    both: select(ofTask, "event.project = ?"),
+  const all = select("history.id > ?");
+  const ofProject = select("history.id > ? and task.project = ?");
+  const one = select("history.id = ?");
+  const idsOfTask = prepareReading<[number]>(
+    database,
+    `${chain("select last from task where id = ?2 and project = coalesce(?3, project) and last > ?1", "?1 + 1")}
+     select id from chain order by id`,
+  );
+  const last = prepareReading<[number]>(
+    database,
+    "select id - length(states) from history where events is not null order by id desc limit 1",
+  );
+  const ofTask = function* (after: number, task: string, project: string | undefined) {
+    for (const [id] of idsOfTask.all(after, task, project ?? null)) yield* one.all(id);
   };
 
   return {
-    add: (position, project, revision, events, at) => {
-      for (const { type, by, data, set } of events) {
-        insert.run(position, project, revision, type, by, JSON.stringify(data), writeChanges(set), at);
-      }
-    },
+    addEvents: (task, events, at) => write(() => append(task, events, at)),
     listEvents: ({ task, project }, after, limit) =>
       read(() => {
-        const values: SQLInputValue[] = [task, project].filter((value) => value !== undefined);
-        const kind =
-          values.length === 2 ? "both" : task !== undefined ? "task" : project !== undefined ? "project" : "all";
-        return statements[kind].all(after, ...values, limit).map(toEvent);
+        if (task !== undefined) return take(ofTask(after, task, project), after, limit);
+        return take(project === undefined ? all.iterate(after) : ofProject.iterate(after, project), after, limit);
       }),
-    lastEvent: () => read(() => Number(last.get()?.last)),
+    lastEvent: () => read(() => last.get()?.[0] ?? 0),
   };
 }
 
-function toEvent(row: Record<string, unknown>): StoredEvent {
-  return {
-    position: Number(row.position),
-    task: String(row.task_id),
-    project: String(row.project),
-    revision: Number(row.revision),
-    event: {
-      type: String(row.type) as TaskEvent["type"],
-      by: String(row.actor),
-      data: JSON.parse(String(row.data)),
-      set: readChanges(String(row.changes)),
-    },
-    at: Number(row.at),
-  };
+/** A row may hold many events, so rows are read one by one until there are enough. */
+function take(rows: Iterable<Row>, after: number, limit: number): readonly StoredEvent[] {
+  const found: StoredEvent[] = [];
+  for (const row of rows) {
+    for (const event of toEvents(row)) if (event.position > after) found.push(event);
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+/** The numbers of a row end with its id: those of its events first, then those of its effects. */
+function toEvents([id, task, project, revision, at, effects, text]: Row): readonly StoredEvent[] {
+  const events = readEvents(text);
+  const before = id - effects - events.length;
+  return events.map((event, i) => ({ position: before + 1 + i, task, project, revision, event, at }));
 }

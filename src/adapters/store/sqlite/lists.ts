@@ -1,21 +1,22 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Store, TaskFilter } from "../../../ports/store.ts";
 import { readReference } from "../read-reference.ts";
-import { toStoredTask } from "./stored-task.ts";
+import { prepareReading, type Reading } from "./reading.ts";
+import { type TaskRow, taskColumns, toStoredTask } from "./stored-task.ts";
 import type { Read } from "./writer.ts";
 
 /** Finding tasks. */
 export function createLists(database: DatabaseSync, read: Read): Pick<Store, "getTask" | "findTask" | "listTasks"> {
-  const byId = database.prepare("select * from task where id = ?");
-  const byNumber = database.prepare("select * from task where project = ? and number = ?");
-  const withBranch = "select * from task where branch = ? and branch <> '' and is_open = 1";
-  const byBranch = database.prepare(`${withBranch} limit 2`);
-  const byBranchOfProject = database.prepare(`${withBranch} and project = ?`);
-  const lists = new Map<string, StatementSync>();
-  const only = (rows: readonly Record<string, unknown>[]) => {
-    const [row, another] = rows;
-    return row === undefined || another !== undefined ? undefined : toStoredTask(row);
-  };
+  const where = (condition: string) =>
+    prepareReading<TaskRow>(database, `select ${taskColumns} from task where ${condition}`);
+  const byId = where("id = ?");
+  const byNumber = where("project = ? and number = ?");
+  const hasBranch = "branch = ? and branch <> '' and is_open = 1";
+  const byBranch = where(`${hasBranch} limit 2`);
+  const byBranchOfProject = where(`${hasBranch} and project = ?`);
+  const lists = new Map<string, Reading<TaskRow>>();
+  const only = ([row, another]: readonly TaskRow[]) =>
+    row === undefined || another !== undefined ? undefined : toStoredTask(row);
 
   return {
     getTask: (id) => read(() => only(byId.all(id))),
@@ -33,10 +34,10 @@ export function createLists(database: DatabaseSync, read: Read): Pick<Store, "ge
         const { sql, values } = selection(filter);
         let statement = lists.get(sql);
         if (statement === undefined) {
-          statement = database.prepare(sql);
+          statement = prepareReading<TaskRow>(database, sql);
           lists.set(sql, statement);
         }
-        return statement.all(before, ...values, limit).map(toStoredTask);
+        return statement.all(before, limit, ...values).map(toStoredTask);
       }),
   };
 }
@@ -46,27 +47,21 @@ export function createLists(database: DatabaseSync, read: Read): Pick<Store, "ge
  * the values, would now and then walk through all tasks that are over to find the few that are open.
  */
 function selection({ project, status, parent, isOpen }: TaskFilter): { sql: string; values: readonly SQLInputValue[] } {
-  const conditions = ["position < ?"];
-  const values: SQLInputValue[] = [];
-  const equals = (column: string, value: string | undefined) => {
-    if (value === undefined) return;
-    conditions.push(`${column} = ?`);
-    values.push(value);
-  };
-  equals("project", project);
-  equals("status", status);
-  equals("parent", parent);
-  if (parent) conditions.push("parent <> ''");
-  if (isOpen !== undefined) conditions.push(`is_open = ${isOpen ? 1 : 0}`);
-  const index = parent
-    ? "indexed by task_by_parent"
-    : status !== undefined
-      ? "indexed by task_by_status"
-      : isOpen
-        ? "indexed by open_task"
-        : project !== undefined
-          ? "indexed by task_by_project"
-          : "not indexed";
-  const sql = `select * from task ${index} where ${conditions.join(" and ")} order by position desc limit ?`;
-  return { sql, values };
+  const given = Object.entries({ project, status, parent }).filter(([, value]) => value !== undefined);
+  const conditions = ["position < ?1", ...given.map(([column], i) => `${column} = ?${i + 3}`)];
+  const from = (index: string, ...more: readonly string[]) =>
+    `select ${taskColumns} from task ${index} where ${[...conditions, ...more].join(" and ")}`;
+  const open = () => from("indexed by open_task", "is_open = 1");
+  const over = () => from("indexed by over_task", "is_open = 0");
+  const state = isOpen === undefined ? [] : [`is_open = ${isOpen ? 1 : 0}`];
+  const rows = parent
+    ? from("indexed by task_by_parent", "parent <> ''", ...state)
+    : isOpen
+      ? open()
+      : status !== undefined
+        ? isOpen === undefined
+          ? `${open()} union all ${over()}`
+          : over()
+        : from(project === undefined ? "not indexed" : "indexed by task_by_project", ...state);
+  return { sql: `${rows} order by position desc limit ?2`, values: given.map(([, value]) => value ?? null) };
 }

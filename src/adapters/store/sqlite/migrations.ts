@@ -4,8 +4,8 @@ const kinds = ["agent", "workspace", "run", "credential", "finding", "message", 
  * The database's versions, one script each. A script that has been released is never changed: databases out there have run
  * it. Times are milliseconds, JSON is text.
  *
- * A transition costs its fsync and, after that, the pages it writes. So what belongs to a task points at the task's
- * position, not at its id: positions of tasks that are alive together are near each other, and so are their index entries.
+ * A decision costs its fsync and, after that, the pages it writes: the task's, the end of the history, and one of an index
+ * if the task begins to owe something. So nothing else has an index that an ordinary decision would change.
  */
 export const migrations: readonly string[] = [
   `
@@ -28,13 +28,20 @@ create table task (
   revision integer not null,
   created_at integer not null,
   updated_at integer not null,
+  -- Its last row of history; 0 where there is none.
+  last integer not null,
+  -- Its first open effect, and when that is due; what has failed is due at no time.
+  owed integer,
+  due_at integer,
   data text not null,
   unique (project, number)
 ) strict;
 create index task_by_project on task (project, position);
-create index task_by_status on task (status, position, project);
 create index task_by_parent on task (parent, position) where parent <> '';
 create index open_task on task (position, project) where is_open = 1;
+-- Open tasks are few, and change their status all the time: they are not in it.
+create index over_task on task (status, position, project) where is_open = 0;
+create index due_task on task (due_at, owed) where due_at is not null;
 -- A branch belongs to one open task; what ended may have had it before.
 create unique index open_branch on task (branch, project) where is_open = 1 and branch <> '';
 
@@ -44,33 +51,24 @@ create table document (
   authors text not null
 ) strict;
 
-create table event (
-  position integer primary key autoincrement,
-  task integer not null references task (position) on delete cascade,
-  project text not null,
+-- What happened to a task at once. Events and effects have numbers out of one count; those of a row end with its id.
+create table history (
+  id integer primary key,
+  -- The task's position. 0: the task is gone, and the row is left only to count on from.
+  task integer not null,
+  -- The row before of the same task; 0 where this is the first.
+  previous integer not null,
   revision integer not null,
-  type text not null,
-  actor text not null,
-  data text not null,
-  changes text not null,
-  at integer not null
-) strict;
-create index event_by_task on event (task, position);
-create index event_by_project on event (project, position);
-
-create table effect (
-  id integer primary key autoincrement,
-  task integer not null references task (position) on delete cascade,
   entry integer not null,
-  effect text not null,
-  state text not null,
-  due_at integer not null,
-  tries integer not null,
-  failure text,
-  done_at integer
+  at integer not null,
+  -- A letter for each effect: owed, done, failed, x for dropped. What is owed before the task's first open one is done.
+  states text not null,
+  -- JSON; null where there are none.
+  events text,
+  effects text,
+  -- JSON: tries, failures and later due times of effects that have failed before.
+  troubles text
 ) strict;
-create index effect_by_task on effect (task, id);
-create index open_effect on effect (task, id) where state in ('owed', 'failed');
 
 create table workflow (
   hash text primary key,

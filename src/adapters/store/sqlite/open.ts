@@ -3,9 +3,12 @@ import type { Store } from "../../../ports/store.ts";
 import { createArtifacts } from "./artifacts.ts";
 import { createCollections } from "./collections.ts";
 import { connect } from "./connect.ts";
+import { createDocuments } from "./documents.ts";
 import { createEffects } from "./effects.ts";
 import { createEvents } from "./events.ts";
+import { createHistory } from "./history.ts";
 import { createLists } from "./lists.ts";
+import { createOwing } from "./owing.ts";
 import { createProjects } from "./projects.ts";
 import { toFault } from "./store-fault.ts";
 import { createTasks } from "./tasks.ts";
@@ -28,21 +31,18 @@ export function createSqliteStore(database: DatabaseSync, path: string): Store {
       throw toFault(error, path);
     }
   };
-  const { add: addEvents, ...events } = createEvents(database, read);
-  const {
-    add: addEffects,
-    drop: dropEffects,
-    retry: retryEffects,
-    ...effects
-  } = createEffects(database, read, write, addEvents);
+  const history = createHistory(database);
+  const owing = createOwing(database);
+  const { put: putDocument, ...documents } = createDocuments(database, read, write, history);
   const { add: addArtifact, ...artifacts } = createArtifacts(database, read, write);
   return {
-    ...createProjects(database, read, write),
+    ...createProjects(database, read, write, history),
     ...createWorkflows(database, read, write),
-    ...createTasks(database, read, write, { addEvents, addEffects, dropEffects, retryEffects, addArtifact }),
+    ...createTasks(database, write, { history, owing, putDocument, addArtifact }),
     ...createLists(database, read),
-    ...events,
-    ...effects,
+    ...documents,
+    ...createEvents(database, read, write, history),
+    ...createEffects(database, read, write, owing, history),
     ...artifacts,
     ...createCollections(database, read, write),
     ...createUpkeep(database, path, flush),

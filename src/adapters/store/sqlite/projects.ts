@@ -1,11 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Project, Store } from "../../../ports/store.ts";
 import { projectExists, projectInUse, projectMissing } from "../faults.ts";
+import type { History } from "./history.ts";
 import type { Read, Write } from "./writer.ts";
 
 type Projects = Pick<Store, "addProject" | "updateProject" | "removeProject" | "getProject" | "listProjects">;
 
-export function createProjects(database: DatabaseSync, read: Read, write: Write): Projects {
+export function createProjects(database: DatabaseSync, read: Read, write: Write, history: History): Projects {
   const insert = database.prepare(
     "insert into project (name, data, last_number) values (?, ?, 0) on conflict do nothing",
   );
@@ -39,6 +40,7 @@ export function createProjects(database: DatabaseSync, read: Read, write: Write)
         must(name);
         const open = Number(countOpen.get(name)?.open);
         if (open > 0) throw projectInUse(name, open);
+        history.removeOfProject(name);
         removeTasks.run(name);
         remove.run(name);
       }),

@@ -1,14 +1,17 @@
 import type { Task } from "../../../engine/task.ts";
 import type { StoredTask } from "../../../ports/store.ts";
 
-/** Reads a row of the table `task`. */
-export function toStoredTask(row: Record<string, unknown>): StoredTask {
-  return {
-    task: JSON.parse(String(row.data)) as Task,
-    revision: Number(row.revision),
-    isOpen: row.is_open === 1,
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-    order: Number(row.position),
-  };
+export const taskColumns = "position, revision, is_open, created_at, updated_at, data";
+
+export type TaskRow = [
+  position: number,
+  revision: number,
+  isOpen: number,
+  created: number,
+  updated: number,
+  data: string,
+];
+
+export function toStoredTask([order, revision, isOpen, createdAt, updatedAt, data]: TaskRow): StoredTask {
+  return { task: JSON.parse(data) as Task, revision, isOpen: isOpen === 1, createdAt, updatedAt, order };
 }

@@ -1,141 +1,114 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Effect } from "../../../engine/decision.ts";
 import type { Task } from "../../../engine/task.ts";
 import type { Artifact, Store, StoredDocument, StoredTask } from "../../../ports/store.ts";
+import { dueAt } from "../due-at.ts";
 import { branchTaken, conflict, projectMissing, taskExists, taskMissing } from "../faults.ts";
-import type { Effects } from "./effects.ts";
-import type { Events } from "./events.ts";
-import type { Read, Write } from "./writer.ts";
-
-type Tasks = Pick<Store, "createTask" | "saveDecision" | "addEvents" | "saveDocument" | "getDocument" | "deleteTask">;
+import type { History } from "./history.ts";
+import { dropped, type FirstOwed, nothingOwed, type Owing, retried } from "./owing.ts";
+import { prepareReading } from "./reading.ts";
+import type { Write } from "./writer.ts";
 
 /** What is saved together with a task, in its transaction. */
 interface Belongings {
-  readonly addEvents: Events["add"];
-  readonly addEffects: Effects["add"];
-  readonly dropEffects: Effects["drop"];
-  readonly retryEffects: Effects["retry"];
+  readonly history: History;
+  readonly owing: Owing;
+  readonly putDocument: (task: string, document: StoredDocument) => void;
   readonly addArtifact: (artifact: Artifact) => void;
 }
 
+type TaskRow = [
+  ...[position: number, project: string, branch: string, parent: string, isOpen: number, revision: number],
+  ...[createdAt: number, last: number, owed: number | null],
+];
+
 export function createTasks(
   database: DatabaseSync,
-  read: Read,
   write: Write,
-  { addEvents, addEffects, dropEffects, retryEffects, addArtifact }: Belongings,
-): Tasks {
-  const nextNumber = database.prepare(
+  { history, owing, putDocument, addArtifact }: Belongings,
+): Pick<Store, "createTask" | "saveDecision" | "deleteTask"> {
+  const nextNumber = prepareReading<[number]>(
+    database,
     "update project set last_number = last_number + 1 where name = ? returning last_number",
   );
   const insert = database.prepare(
-    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, data)
-     values (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?)`,
+    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, last, data)
+     values (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, 0, ?)`,
   );
-  const byId = database.prepare(
-    "select position, project, branch, status, parent, is_open, revision, created_at from task where id = ?",
+  const find = prepareReading<TaskRow>(
+    database,
+    "select position, project, branch, parent, is_open, revision, created_at, last, owed from task where id = ?",
   );
-  const byBranch = database.prepare(
+  const byBranch = prepareReading<[string]>(
+    database,
     "select id from task where branch = ? and branch <> '' and is_open = 1 and project = ? and id <> ?",
   );
-  const change = (columns: string) =>
-    database.prepare(`update task set ${columns} revision = ?, updated_at = ?, data = ? where position = ?`);
-  // SQLite writes the index of every column that is set, changed or not.
-  const changeNothing = change("");
-  const changeStatus = change("status = ?,");
-  const changeAll = change("status = ?, branch = ?, parent = ?, is_open = ?,");
-  const putDocument = database.prepare(
-    `insert into document (task, text, authors) values (?, ?, ?)
-     on conflict do update set text = excluded.text, authors = excluded.authors`,
-  );
-  const getDocument = database.prepare(
-    "select text, authors from document where task = (select position from task where id = ?)",
-  );
+  // SQLite writes the index of every column that is set, changed or not: most decisions set none that is in one.
+  const rest = "status = ?, revision = ?, updated_at = ?, last = ?, data = ? where position = ?";
+  const change = database.prepare(`update task set ${rest}`);
+  const changeOwed = database.prepare(`update task set owed = ?, due_at = ?, ${rest}`);
+  const changePlace = database.prepare("update task set branch = ?, parent = ?, is_open = ? where position = ?");
+  const noteFirst = database.prepare("update task set last = ?, owed = ?, due_at = ? where position = ?");
   const remove = database.prepare("delete from task where id = ?");
-
-  const must = (id: string) => {
-    const row = byId.get(id);
-    if (row === undefined) throw taskMissing(id);
-    return row;
-  };
-  const saveDocument = (position: number, { text, authors }: StoredDocument) =>
-    putDocument.run(position, text, JSON.stringify(authors));
   const claimBranch = ({ id, branch }: Task, project: string) => {
-    const other = byBranch.get(branch, project, id);
-    if (other !== undefined) throw branchTaken(branch, String(other.id));
+    const [other] = byBranch.get(branch, project, id) ?? [];
+    if (other !== undefined) throw branchTaken(branch, other);
   };
 
   return {
     createTask: (project, decide) =>
       write(() => {
-        const number = nextNumber.get(project)?.last_number;
+        const [number] = nextNumber.get(project) ?? [];
         if (number === undefined) throw projectMissing(project);
-        const { task, document, events, effects, at } = decide(Number(number));
-        const { id, branch, status, parent } = task;
-        if (byId.get(id) !== undefined) throw taskExists(id);
+        const { task, document, events, effects, at } = decide(number);
+        const { id, branch, status, parent, entry } = task;
+        if (find.get(id) !== undefined) throw taskExists(id);
         claimBranch(task, project);
         const data = JSON.stringify(task);
-        const { lastInsertRowid } = insert.run(id, project, task.number, branch, status, parent, at, at, data);
-        const order = Number(lastInsertRowid);
-        saveDocument(order, document);
-        addEvents(order, project, 1, events, at);
-        addEffects(order, task.entry, effects, at);
-        return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order };
+        const row = insert.run(id, project, task.number, branch, status, parent, at, at, data);
+        const position = Number(row.lastInsertRowid);
+        putDocument(id, document);
+        const last = history.add({ position, last: 0, revision: 1, entry, at, events, effects });
+        const { owed, dueAt } = firstOf(effects, last, at);
+        noteFirst.run(last, owed, dueAt, position);
+        return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order: position };
       }),
-    saveDecision: ({
-      task,
-      revision,
-      isOpen,
-      events,
-      effects,
-      at,
-      document,
-      artifacts = [],
-      dropsOwed,
-      retriesFailed,
-    }) =>
+    saveDecision: ({ task, revision, isOpen, events, effects, at, document, artifacts, dropsOwed, retriesFailed }) =>
       write((): StoredTask => {
-        const before = must(task.id);
-        if (before.revision !== revision) throw conflict(task.id, revision, Number(before.revision));
-        const order = Number(before.position);
-        const project = String(before.project);
-        const { status, branch, parent } = task;
-        const values = [revision + 1, at, JSON.stringify(task), order] as const;
-        const open = isOpen ? 1 : 0;
-        if (before.branch !== branch || before.parent !== parent || before.is_open !== open) {
+        const { id, status, branch, parent, entry } = task;
+        const before = find.get(id);
+        if (before === undefined) throw taskMissing(id);
+        const [position, project, hadBranch, hadParent, wasOpen, now, createdAt, previous, wasOwed] = before;
+        if (now !== revision) throw conflict(id, revision, now);
+        if (hadBranch !== branch || hadParent !== parent || (wasOpen === 1) !== isOpen) {
           if (isOpen) claimBranch(task, project);
-          changeAll.run(status, branch, parent, open, ...values);
-        } else if (before.status !== status) {
-          changeStatus.run(status, ...values);
-        } else {
-          changeNothing.run(...values);
+          changePlace.run(branch, parent, isOpen ? 1 : 0, position);
         }
-        addEvents(order, project, revision + 1, events, at);
-        if (dropsOwed) dropEffects(order);
-        if (retriesFailed) retryEffects(order, at);
-        addEffects(order, task.entry, effects, at);
-        if (document !== undefined) saveDocument(order, document);
-        for (const artifact of artifacts) addArtifact(artifact);
-        const createdAt = Number(before.created_at);
-        return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order };
-      }),
-    addEvents: (id, events, at) =>
-      write(() => {
-        const { position, project, revision } = must(id);
-        addEvents(Number(position), String(project), Number(revision), events, at);
-      }),
-    saveDocument: (id, document, events, at) =>
-      write(() => {
-        const { position, project, revision } = must(id);
-        saveDocument(Number(position), document);
-        addEvents(Number(position), String(project), Number(revision), events, at);
-      }),
-    getDocument: (id) =>
-      read(() => {
-        const { text = "", authors = "{}" } = getDocument.get(id) ?? {};
-        return { text: String(text), authors: JSON.parse(String(authors)) as StoredDocument["authors"] };
+        let first: FirstOwed | undefined;
+        if (wasOwed !== null && (dropsOwed || retriesFailed)) {
+          first = owing.change({ id, position, last: previous, owed: wasOwed }, (effect) =>
+            dropsOwed ? dropped(effect) : retried(effect, at),
+          );
+        }
+        const last = history.add({ position, last: previous, revision: revision + 1, entry, at, events, effects });
+        const isFree = first === undefined ? wasOwed === null : first.owed === null;
+        if (isFree && effects.length > 0) first = firstOf(effects, last, at);
+        const data = JSON.stringify(task);
+        if (first === undefined) change.run(status, revision + 1, at, last, data, position);
+        else changeOwed.run(first.owed, first.dueAt, status, revision + 1, at, last, data, position);
+        if (document !== undefined) putDocument(id, document);
+        if (artifacts !== undefined) for (const artifact of artifacts) addArtifact(artifact);
+        return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order: position };
       }),
     deleteTask: (id) =>
       write(() => {
+        history.removeOfTask(id);
         if (remove.run(id).changes === 0) throw taskMissing(id);
       }),
   };
+}
+
+/** The first effect of a row that ends with `last`. */
+function firstOf([effect, ...others]: readonly Effect[], last: number, at: number): FirstOwed {
+  return effect === undefined ? nothingOwed : { owed: last - others.length, dueAt: dueAt(effect, at) };
 }

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { Fault } from "../../../fault.ts";
 import type { Store } from "../../../ports/store.ts";
+import { checkHistory } from "./check-history.ts";
 import { toFault } from "./store-fault.ts";
 
 /** What is done to the file as a whole. */
@@ -18,7 +19,8 @@ export function createUpkeep(
         const rows = database.prepare("pragma integrity_check").all();
         const damage = rows.map((row) => String(row.integrity_check)).filter((line) => line !== "ok");
         const loose = database.prepare("pragma foreign_key_check").all();
-        return [...damage, ...loose.map((row) => `A row of ${String(row.table)} belongs to nothing.`)];
+        const lost = loose.map((row) => `A row of ${String(row.table)} belongs to nothing.`);
+        return [...damage, ...lost, ...checkHistory(database)];
       } catch (error) {
         const fault = toFault(error, path);
         if (fault instanceof Fault && fault.code === "store.corrupt") return [fault.message];

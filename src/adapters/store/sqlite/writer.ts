@@ -31,37 +31,39 @@ export function createWriter(database: DatabaseSync, path: string): { write: Wri
     queue = [];
     if (jobs.length === 0) return;
     try {
-      if (!together(jobs, runBare)) together(jobs, runApart);
+      if (!together(jobs)) apart(jobs);
     } catch (error) {
       for (const job of jobs) job.reject(toFault(error, path));
     }
   };
 
-  /** False where a job failed that may have left something behind: then none has happened. */
-  const together = (jobs: readonly Job[], runOne: (job: Job) => (() => void) | undefined): boolean => {
+  /** False where a job failed, which may have left something behind: then none has happened. */
+  const together = (jobs: readonly Job[]): boolean => {
+    const values: unknown[] = [];
     begin.run();
     try {
-      const tell: (() => void)[] = [];
-      for (const job of jobs) {
-        const told = runOne(job);
-        if (told === undefined) return false;
-        tell.push(told);
-      }
-      commit.run();
-      for (const each of tell) each();
-      return true;
-    } finally {
+      for (const job of jobs) values.push(job.run());
+    } catch {
+      // What was wrong comes up again when each is run for itself.
       if (database.isTransaction) rollback.run();
+      return false;
     }
+    end();
+    for (let i = 0; i < jobs.length; i++) jobs[i]?.resolve(values[i]);
+    return true;
   };
 
-  const runBare = (job: Job) => {
+  const apart = (jobs: readonly Job[]) => {
+    const tell: (() => void)[] = [];
+    begin.run();
     try {
-      const value = job.run();
-      return () => job.resolve(value);
-    } catch {
-      return undefined;
+      for (const job of jobs) tell.push(runApart(job));
+    } catch (error) {
+      if (database.isTransaction) rollback.run();
+      throw error;
     }
+    end();
+    for (const each of tell) each();
   };
 
   const runApart = (job: Job) => {
@@ -76,6 +78,15 @@ export function createWriter(database: DatabaseSync, path: string): { write: Wri
       undo.run();
       release.run();
       return () => job.reject(toFault(error, path));
+    }
+  };
+
+  const end = () => {
+    try {
+      commit.run();
+    } catch (error) {
+      if (database.isTransaction) rollback.run();
+      throw error;
     }
   };
 
