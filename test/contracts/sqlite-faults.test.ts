@@ -124,6 +124,24 @@ describe("damage", () => {
     await store.close();
   });
 
+  test("history that is torn or belongs to nobody is found by the check", async () => {
+    const file = await filled(3);
+    const spoil = (sql: string) => {
+      const database = new DatabaseSync(file);
+      database.exec(sql);
+      database.close();
+    };
+    const complaints = async () => {
+      const store = openSqliteStore(file);
+      return store.check().finally(() => store.close());
+    };
+    expect(await complaints()).toEqual([]);
+    spoil("delete from history where id = (select last from task where id = 't2')");
+    expect(await complaints()).toEqual(["The history of task t2 has a hole."]);
+    spoil("update task set last = 0 where id in ('t2', 't3')");
+    expect(await complaints()).toEqual(["1 rows of history belong to nothing."]);
+  });
+
   test("a file that was cut off never passes for a whole one", async () => {
     const file = await filled(400);
     truncateSync(file, Math.floor(statSync(file).size / 2));

@@ -166,17 +166,21 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.tuple(fc.nat(12), anyTime, fc.option(anyEvents, { nil: [] })).map(
-      ([id, at, [note]]): Operation =>
-        (store) =>
-          note === undefined ? store.finishEffect(id, at) : store.finishEffect(id, at, note),
+      ([nth, at, [note]]): Operation =>
+        async (store) => {
+          const id = await effectOf(store, nth);
+          return note === undefined ? store.finishEffect(id, at) : store.finishEffect(id, at, note);
+        },
     ),
   },
   {
     weight: 3,
     arbitrary: fc.tuple(fc.nat(12), anyFailure, fc.option(anyTime, { nil: undefined })).map(
-      ([id, failure, retryAt]): Operation =>
-        (store) =>
-          retryAt === undefined ? store.failEffect(id, failure) : store.failEffect(id, failure, retryAt),
+      ([nth, failure, retryAt]): Operation =>
+        async (store) => {
+          const id = await effectOf(store, nth);
+          return retryAt === undefined ? store.failEffect(id, failure) : store.failEffect(id, failure, retryAt);
+        },
     ),
   },
   fc.tuple(anyTask, anyTime).map(
@@ -271,6 +275,12 @@ async function each<T, R>(all: readonly T[], look: (one: T) => Promise<R>): Prom
 /** All kinds are alike, so any record will do. */
 function kept(store: Store, kind: (typeof kinds)[number]): Collection<Kept> {
   return store[kind] as Collection<Kept>;
+}
+
+/** One of the effects there are; where there are fewer, a number that may be an event's, or nobody's. */
+async function effectOf(store: Store, nth: number): Promise<number> {
+  const all = await Promise.all(tasks.map((task) => store.listEffects(task)));
+  return all.flat()[nth]?.id ?? nth;
 }
 
 function unknown(id: string): StoredTask {

@@ -53,6 +53,17 @@ export function effects(stage: Stage): void {
       expect(await due(9_000)).toEqual(["t2 b", "t3 c", "t1 a"]);
     });
 
+    test("effects that are finished out of order are done, and the first is still the first", async () => {
+      const stored = await stage.create("t1", {}, { effects: ["a", "b", "c"].map((action) => sampleEffect(action)) });
+      await stage.store.saveDecision(sampleDecision(stored, {}, { effects: [sampleEffect("d"), sampleEffect("e")] }));
+      const [, b, c, d] = (await stage.store.listEffects("t1")).map(({ id }) => id);
+      for (const id of [d, b, c]) await stage.store.finishEffect(id ?? 0, 1);
+      expect(await due()).toEqual(["t1 a"]);
+      await stage.store.finishEffect(await first("t1"), 1);
+      expect(await due()).toEqual(["t1 e"]);
+      expect((await stage.owedBy("t1")).map(([, state]) => state)).toEqual(["done", "done", "done", "done", "owed"]);
+    });
+
     test("to finish an effect twice is the same as once", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       const id = await first("t1");
@@ -150,6 +161,20 @@ export function effects(stage: Stage): void {
       await stage.store.finishEffect(dropped, 1);
       expect(await stage.store.retryEffects("t1", 1)).toBe(0);
       expect((await stage.owedBy("t1"))[1]).toEqual(["b", "dropped"]);
+    });
+
+    test("an effect's number is never given twice, nor to an event", async () => {
+      const ids = new Set<number>();
+      for (const id of ["t1", "t2", "t3"]) {
+        await stage.create(id, {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
+        for (const effect of await stage.store.listEffects(id)) ids.add(effect.id);
+        for (const event of await stage.all(id)) {
+          ids.add(event.position);
+          await expect(stage.store.finishEffect(event.position, 1)).rejects.toMatchObject({ code: "store.missing" });
+        }
+        await stage.store.deleteTask(id);
+      }
+      expect(ids.size).toBe(9);
     });
 
     test("what nobody owes cannot be finished or fail", async () => {

@@ -9,7 +9,7 @@ import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import type { Workflow } from "../../../src/engine/workflow.ts";
 import type { Store, StoredEvent, StoredTask } from "../../../src/ports/store.ts";
 import { builtIn } from "../../engine/drive.ts";
-import { sampleDecision, sampleDocument, sampleEvent, sampleProject } from "../samples.ts";
+import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function history(stage: Stage): void {
@@ -74,6 +74,41 @@ export function history(stage: Stage): void {
       expect(seen).toEqual(await stage.all());
       expect(seen).toHaveLength(4 * (1 + 25 * 2 + 9));
       expect(await stage.store.lastEvent()).toBe(positions.at(-1));
+    });
+
+    test("a long history can be had in pages of any size, from any position", async () => {
+      let stored = await stage.create("t1");
+      const other = await stage.create("t2");
+      for (let i = 0; i < 150; i++) {
+        const events = Array.from({ length: i % 4 }, (_, k) => sampleEvent("task.moved", { summary: `${i}.${k}` }));
+        const effects = Array.from({ length: i % 3 }, () => sampleEffect("notify"));
+        stored = await stage.store.saveDecision(sampleDecision(stored, {}, { events, effects }));
+        if (i % 10 === 0)
+          await stage.store.addEvents(
+            "t1",
+            Array.from({ length: 30 }, () => sampleEvent("task.held")),
+            i,
+          );
+        if (i % 2 === 0) await stage.store.addEvents(other.task.id, [sampleEvent("task.attended")], i);
+      }
+      const all = await stage.all("t1");
+      expect(all).toHaveLength(1 + 223 + 15 * 30);
+      for (const limit of [1, 7, 100, 1_000]) {
+        const pages: StoredEvent[] = [];
+        for (let last = 0; ; ) {
+          const page = await stage.store.listEvents({ task: "t1" }, last, limit);
+          if (page.length === 0) break;
+          pages.push(...page);
+          last = page.at(-1)?.position ?? last;
+        }
+        expect(pages).toEqual(all);
+      }
+      const everything = await stage.all();
+      for (let after = 0; after <= (await stage.store.lastEvent()); after += 3) {
+        const later = ({ position }: StoredEvent) => position > after;
+        expect(await stage.store.listEvents({ task: "t1" }, after, 5)).toEqual(all.filter(later).slice(0, 5));
+        expect(await stage.store.listEvents({}, after, 5)).toEqual(everything.filter(later).slice(0, 5));
+      }
     });
 
     test("a position is never given twice, even when the last event is deleted", async () => {

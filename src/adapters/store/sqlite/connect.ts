@@ -11,8 +11,6 @@ export function connect(path: string): DatabaseSync {
     database.exec("pragma journal_mode = wal");
     // NORMAL would lose acknowledged transitions with the power; the setting belongs to the connection, not to the file.
     database.exec("pragma synchronous = full");
-    // 32 MB, so that the open tasks and the end of the history stay at hand while others are looked at.
-    database.exec("pragma cache_size = -32000");
     migrate(database, path);
     return database;
   } catch (error) {
