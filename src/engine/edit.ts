@@ -8,6 +8,8 @@ import type { Workflow } from "./workflow.ts";
 
 /** The prompts tell agents to give the branch a telling name and to sharpen the summary; the rest is a person's. */
 const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
+/** Where it works and where its pull request is, only the engine knows. */
+const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl"];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit): Decision {
   const refusal = standing({ ...stateOf(workflow, task.status), wait: { kind: "none" } }, task, actor);
@@ -18,6 +20,10 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit
   if (foreign.length > 0) {
     const text = `Only a person can change ${foreign.map(([key]) => key).join(", ")}.`;
     return rejected({ code: "only-human", text, fix: `You can change ${forAgents.join(" and ")}.` });
+  }
+  if (actor.role !== "engine" && changed.some(([key]) => forEngine.includes(key as keyof TaskEdit))) {
+    const text = `Only the engine can change ${forEngine.join(" and ")}.`;
+    return rejected({ code: "not-allowed", text, fix: "Nothing needs to be done." });
   }
   const problem = set.branch === undefined ? undefined : branchNameProblem(set.branch);
   if (problem !== undefined) return rejected({ code: "bad-value", text: problem, fix: "Choose another name." });

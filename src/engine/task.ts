@@ -44,6 +44,7 @@ export type TaskEdit = Partial<
     | "dependsOn"
     | "autostart"
     | "prUrl"
+    | "workspace"
   >
 >;
 
