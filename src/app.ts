@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
@@ -20,6 +20,7 @@ import { createHandlers } from "./daemon/handlers.ts";
 import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
+import { refuseLostFile } from "./daemon/refuse-lost-file.ts";
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
@@ -27,8 +28,10 @@ import { ensureHumanToken } from "./home/human-token.ts";
 import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
 import { packageVersion } from "./home/package-version.ts";
-import { homeFolder, homePlaces } from "./home/places.ts";
+import { homeFolder, homePlaces, type Places } from "./home/places.ts";
+import { restoreHint } from "./home/restore-hint.ts";
 import type { LeveledLog, Log } from "./ports/log.ts";
+import type { Store } from "./ports/store.ts";
 
 /** What the daemon's process says with its exit code. */
 export const daemonExit = { ok: 0, failed: 1, alreadyRunning: 75 } as const;
@@ -46,7 +49,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   const stopping = new AbortController();
   const config = createLiveConfig(places.config, log, ({ port }) => void web?.use(port));
   let web: WebDoor | undefined;
-  const store = openSqliteStore(places.database);
+  const store = await openStore(places);
   const version = packageVersion;
   const core = createCore({
     version,
@@ -83,9 +86,23 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     config.stop();
     await store.close();
     await log.close();
+    rmSync(join(places.run, "daemon.pid"), { force: true });
     release();
   }
   return daemonExit.ok;
+}
+
+/** What is built on damaged pages would be damaged too: then nothing is begun before a person has decided. */
+async function openStore(places: Places): Promise<Store> {
+  try {
+    const store = openSqliteStore(places.database);
+    const [damage] = await store.check();
+    if (damage === undefined) return refuseLostFile(store, places.database);
+    throw new Fault("store.corrupt", `The store ${places.database} is damaged: ${damage}`);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== "store.corrupt") throw error;
+    throw new Fault(error.code, error.message, { hint: restoreHint(places), cause: error });
+  }
 }
 
 interface PerformerPorts {

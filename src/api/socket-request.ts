@@ -33,7 +33,7 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
           reject(error);
         }
       },
-      reject,
+      (error) => reject(isCutOff(error) ? daemonGone(error) : error),
     );
   });
 }
@@ -72,11 +72,20 @@ export function readHead(bytes: Buffer): { status: number; headers: Record<strin
 function readAnswer(bytes: Buffer): SocketAnswer {
   const head = readHead(bytes);
   const length = head && Number(head.headers["content-length"] ?? bytes.length - head.end);
-  if (head === undefined || bytes.length - head.end !== length) {
-    throw new Fault("daemon.gone", "The daemon went away before it had answered.", {
-      retry: "later",
-      hint: "Look at what happened with signalbox task history, then try again if need be.",
-    });
-  }
+  if (head === undefined || bytes.length - head.end !== length) throw daemonGone();
   return { status: head.status, headers: head.headers, body: bytes.toString("utf8", head.end) };
+}
+
+/** What a killed daemon's end of the connection looks like, besides an answer that stops short. */
+function isCutOff(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE";
+}
+
+function daemonGone(cause?: unknown): Fault {
+  return new Fault("daemon.gone", "The daemon went away before it had answered.", {
+    retry: "later",
+    hint: "Look at what happened with signalbox task history, then try again if need be.",
+    cause,
+  });
 }

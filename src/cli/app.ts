@@ -2,7 +2,7 @@ import { type Application, buildApplication, buildCommand, buildRouteMap, versio
 import { packageVersion } from "../home/package-version.ts";
 import { configCommands } from "./config-commands.ts";
 import type { Context } from "./context.ts";
-import { down, status, up } from "./daemon-commands.ts";
+import { doctor, down, status, up } from "./daemon-commands.ts";
 import { exitCodeOfError } from "./exit-code.ts";
 import { createHelp } from "./help.ts";
 import { createMessages } from "./messages.ts";
@@ -81,6 +81,7 @@ const routes = buildRouteMap({
     up,
     down,
     status,
+    doctor,
     rehearse,
     completion,
   },

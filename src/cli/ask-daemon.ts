@@ -34,10 +34,10 @@ export function requestOf({ places, env, folder, version }: Asker, question: Que
   };
 }
 
-/** Nobody listens: the daemon was never started, or it was killed. */
+/** Nobody listens: the daemon was never started, or it was killed, or there is no home where it could. */
 export function isNotRunning(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOENT" || code === "ECONNREFUSED";
+  return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR";
 }
 
 export const olderDaemon = 426;

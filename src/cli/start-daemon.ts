@@ -50,7 +50,7 @@ export async function startDaemon(places: Places, home: string, env: NodeJS.Proc
 
 /** Gives a function that tells the exit code, once there is one. */
 function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () => number | undefined {
-  const report = openSync(places.startReport, "w", 0o600);
+  const report = openReport(places.startReport);
   const child = spawn(process.execPath, daemonArguments(), {
     cwd: home,
     detached: true,
@@ -67,6 +67,18 @@ function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () =
   });
   child.unref();
   return () => ended;
+}
+
+function openReport(file: string): number {
+  try {
+    return openSync(file, "w", 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Fault("unwritable", `${file} cannot be written (${code}).`, {
+      hint: "Look at SIGNALBOX_HOME, at the folder's permissions and at the free space.",
+      cause: error,
+    });
+  }
 }
 
 async function answers(socket: string): Promise<boolean> {

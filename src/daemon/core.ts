@@ -13,6 +13,7 @@ import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Submit } from "./submit.ts";
 import type { Tally } from "./tally.ts";
+import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
 
 /** What requests are answered with. */
@@ -30,6 +31,8 @@ export interface Core {
   readonly workflows: WorkflowCache;
   readonly factsOf: FactsOf;
   readonly submit: Submit;
+  /** For what is written about a task without `submit`. */
+  readonly inTurn: Turns;
   readonly performer: Performer;
   readonly scheduler: Scheduler;
   readonly deadlines: Deadlines;

@@ -20,6 +20,7 @@ import { rememberTasks } from "./remember-tasks.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
+import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
 
 export interface CorePorts {
@@ -57,7 +58,9 @@ export function createCore(ports: CorePorts): RunningCore {
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
   const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
+  const inTurn = createTurns();
   const submit = createSubmit({
+    inTurn,
     store,
     clock,
     workflowOf,
@@ -74,7 +77,7 @@ export function createCore(ports: CorePorts): RunningCore {
     ...ports.performers(folderOf, workflowOf),
   };
   const performer = createPerformer({ store, clock, submit, performers, onError });
-  const scheduler = createScheduler({ store, workflowOf, submit, poolSize, onError });
+  const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, onError });
   const deadlines = createDeadlines({ store, clock, workflowOf, submit, onError });
 
   const notice = (stored: StoredTask) =>
@@ -103,6 +106,7 @@ export function createCore(ports: CorePorts): RunningCore {
     workflows,
     factsOf,
     submit,
+    inTurn,
     performer,
     scheduler,
     deadlines,
@@ -116,7 +120,10 @@ export function createCore(ports: CorePorts): RunningCore {
       for (let before: number | undefined; ; ) {
         const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
         for (const stored of page) {
-          await Promise.all([scheduler.recall(stored), deadlines.noticed(stored), tally.noticed(stored)]);
+          // One whose workflow does not load any more must not keep the others from going on.
+          await Promise.all([scheduler.recall(stored), deadlines.noticed(stored), tally.noticed(stored)]).catch(
+            (error) => log.error("A task cannot be taken up", { task: stored.task.id, error }),
+          );
         }
         before = page.at(-1)?.order;
         if (before === undefined) break;

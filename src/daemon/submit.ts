@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
 import type { FactsOf } from "./facts.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns, type Turns } from "./turns.ts";
 import { writeDocument } from "./write-document.ts";
 
 export interface SubmitPorts {
@@ -19,6 +19,8 @@ export interface SubmitPorts {
   readonly factsOf: FactsOf;
   /** The task was changed: somebody should look at what it waits for now and, where it may go on by itself, at what it owes. */
   changed(stored: StoredTask, mayGoOn: boolean): void;
+  /** Shared with whoever else writes about tasks. */
+  readonly inTurn?: Turns;
 }
 
 export interface Answer {
@@ -40,8 +42,7 @@ const mostTries = 10;
  * asked.
  */
 export function createSubmit(ports: SubmitPorts): Submit {
-  const { store } = ports;
-  const inTurn = createTurns();
+  const { store, inTurn = createTurns() } = ports;
   return (id, request, document) => inTurn(id, () => submit(id, request, document));
 
   async function submit(id: string, request: Request, document?: string): Promise<Answer> {

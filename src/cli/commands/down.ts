@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { homePlaces } from "../../home/places.ts";
 import { callRunning } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { isAlive } from "../is-alive.ts";
 
 const patience = 10_000;
 
@@ -27,18 +26,4 @@ async function waitFor({ home }: Context, pid: number): Promise<void> {
   throw new Fault("daemon.silent", `The daemon (process ${pid}) does not stop.`, {
     hint: `It may be waiting for a command. Look into ${homePlaces(home).log}, or end it: signalbox down --force`,
   });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  try {
-    // A process that has ended but has not been fetched by its parent is as good as gone.
-    return !/\) Z /.test(readFileSync(join("/proc", String(pid), "stat"), "latin1"));
-  } catch {
-    return true;
-  }
 }

@@ -38,11 +38,14 @@ export function putDocument(core: Core): Handler<Routes["putDocument"]> {
     // Asked as an edit: nothing about where the task stands changes.
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
     const workflow = await core.workflows.get(task.workflowHash);
-    const before = await core.store.getDocument(task.id);
-    const { document, changed, ignored } = writeDocument(workflow, before, asked.body.text, actor, "");
-    if (changed.length > 0 || document.text !== before.text) {
-      await core.store.saveDocument(task.id, document, [documentChanged(actor, changed)], core.clock.now());
-    }
-    return { changed, ignored };
+    // Two who write at once each keep the other's sections: the second must see what the first has saved.
+    return core.inTurn(task.id, async () => {
+      const before = await core.store.getDocument(task.id);
+      const { document, changed, ignored } = writeDocument(workflow, before, asked.body.text, actor, "");
+      if (changed.length > 0 || document.text !== before.text) {
+        await core.store.saveDocument(task.id, document, [documentChanged(actor, changed)], core.clock.now());
+      }
+      return { changed, ignored };
+    });
   };
 }

@@ -1,5 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
+import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { effectView, taskView } from "../views.ts";
@@ -20,9 +22,7 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
       ...(open === undefined ? {} : { isOpen: open === "true" }),
     };
     const page = await core.store.listTasks(filter, before === undefined ? { limit } : { before, limit });
-    const tasks = await Promise.all(
-      page.map(async (stored) => taskView(stored, await core.workflows.get(stored.task.workflowHash))),
-    );
+    const tasks = await Promise.all(page.map(async (stored) => taskView(stored, await workflowOf(core, stored))));
     return { tasks, next: page.length < limit ? null : (page.at(-1)?.order ?? null) };
   };
 }
@@ -32,10 +32,15 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const stored = await findTask(core, asked);
     const effects = await core.store.listEffects(stored.task.id);
     return {
-      task: taskView(stored, await core.workflows.get(stored.task.workflowHash)),
+      task: taskView(stored, await workflowOf(core, stored)),
       effects: effects.map(effectView),
     };
   };
+}
+
+/** One task whose workflow does not load any more must not hide the others. */
+function workflowOf({ workflows }: Core, { task }: StoredTask): Promise<Workflow | undefined> {
+  return workflows.get(task.workflowHash).catch(() => undefined);
 }
 
 /** Numbers in a query are text. */

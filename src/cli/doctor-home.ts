@@ -1,0 +1,101 @@
+import { chmodSync, type Stats, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { formatProblem } from "../engine/language/problem.ts";
+import { Fault } from "../fault.ts";
+import { loadConfig } from "../home/config.ts";
+import { makePrivateFolder } from "../home/make-folder.ts";
+import { homePlaces } from "../home/places.ts";
+import { readHumanToken } from "../home/read-human-token.ts";
+import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
+import { shellWord } from "./shell-word.ts";
+import { writeSize } from "./write-size.ts";
+
+/** The user's folder: whose it is, who can look into it, what is written there, and how much room there is. */
+export function homeChecks(home: string, isRunning: boolean): readonly Check[] {
+  const places = homePlaces(home);
+  return [
+    { name: "home", look: () => lookAtFolder(home) },
+    { name: "socket", look: () => lookAtFolder(dirname(places.socket)) },
+    { name: "token", look: () => lookAtToken(places.humanToken, isRunning) },
+    { name: "config", look: () => lookAtConfig(places.config) },
+    { name: "disk", look: () => lookAtDisk(home) },
+  ];
+}
+
+function lookAtFolder(folder: string): readonly Finding[] {
+  const found = statOf(folder);
+  const make = () => {
+    makePrivateFolder(folder);
+    return "made it";
+  };
+  if (found === undefined) return ok(`${folder} is not there yet; it is made when it is needed`, make);
+  const elsewhere = "Move it away, or set SIGNALBOX_HOME to a folder of your own";
+  if (!found.isDirectory()) return error(`${folder} is no folder`, elsewhere);
+  if (!isOurs(found)) return error(`${folder} belongs to somebody else`, elsewhere);
+  const mode = found.mode & 0o777;
+  if (mode === 0o700) return ok(`${folder}, yours alone`);
+  const say = (mode & 0o077) === 0 ? `you cannot use ${folder}` : `others can look into ${folder}`;
+  return error(`${say} (mode ${mode.toString(8)})`, `chmod 700 ${shellWord(folder)}`, () => {
+    chmodSync(folder, 0o700);
+    return "closed it to others";
+  });
+}
+
+function lookAtToken(file: string, isRunning: boolean): readonly Finding[] {
+  const found = statOf(file);
+  const restart = "signalbox down --force && signalbox up";
+  if (found === undefined) {
+    const lost = `${file} is gone, so the daemon does not know that it is you`;
+    return isRunning ? error(lost, restart) : ok("not there yet; it is made when it is needed");
+  }
+  const path = shellWord(file);
+  if (!isOurs(found)) return error(`${file} belongs to somebody else`, `rm ${path} && ${restart}`);
+  if ((found.mode & 0o077) !== 0) {
+    const renew = `If somebody may have read it, make a new one: rm ${path} && ${restart}`;
+    return error(`others can read ${file}, and so pass for you`, `chmod 600 ${path}\n${renew}`, () => {
+      chmodSync(file, 0o600);
+      return `closed it to others\n${renew}`;
+    });
+  }
+  try {
+    readHumanToken({ humanToken: file });
+    return ok("yours alone");
+  } catch (problem) {
+    return error((problem as Error).message, `rm ${path} && ${restart}`);
+  }
+}
+
+function lookAtConfig(file: string): readonly Finding[] {
+  try {
+    const { problems } = loadConfig(file, "user");
+    if (problems.length === 0) return ok(statOf(file) === undefined ? "nothing is set" : file);
+    const fix = "Mend the file; until then nothing that it says counts";
+    return problems.flatMap((problem, i) => error(formatProblem(problem), i === problems.length - 1 ? fix : ""));
+  } catch (problem) {
+    if (!(problem instanceof Fault)) throw problem;
+    return error(problem.message, problem.hint ?? "");
+  }
+}
+
+const megabyte = 1024 * 1024;
+
+function lookAtDisk(home: string): readonly Finding[] {
+  let folder = home;
+  while (statOf(folder) === undefined && dirname(folder) !== folder) folder = dirname(folder);
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const shown = writeSize(free);
+  const found = `${shown} free for ${home}`;
+  const fix = `Make room, or move your folder to another disk and set SIGNALBOX_HOME`;
+  if (free < 100 * megabyte) return error(found, fix);
+  return free < 1024 * megabyte ? warning(found, fix) : ok(`${shown} free`);
+}
+
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function isOurs({ uid }: Stats): boolean {
+  const us = process.getuid?.();
+  return us === undefined || uid === us;
+}

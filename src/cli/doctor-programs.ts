@@ -1,0 +1,64 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
+
+const oldestGit = "2.38";
+const agents = ["claude", "codex", "gemini", "opencode"];
+
+/** The programs that Signalbox is run by, and those that it runs. */
+export function programChecks(path: string): readonly Check[] {
+  return [
+    // An older one does not get as far as here.
+    { name: "node", look: () => ok(process.versions.node) },
+    { name: "git", look: lookForGit },
+    { name: "tmux", look: lookForTmux },
+    { name: "agents", look: () => lookForAgents(path) },
+  ];
+}
+
+function lookForGit(): readonly Finding[] {
+  const version = versionOf("git", "--version");
+  const install = `Install git ${oldestGit} or newer: https://git-scm.com/downloads`;
+  if (version === undefined) return error("is not on your PATH", install);
+  return isAtLeast(version, oldestGit) ? ok(version) : error(`${version} is too old`, install);
+}
+
+function lookForTmux(): readonly Finding[] {
+  const version = versionOf("tmux", "-V");
+  if (version !== undefined) return ok(version);
+  return warning(
+    "is not on your PATH; from the next release on, agents run in its sessions",
+    "Install it: sudo apt install tmux, or brew install tmux",
+  );
+}
+
+function lookForAgents(path: string): readonly Finding[] {
+  const found = agents.filter((name) => path.split(delimiter).some((folder) => isProgram(join(folder, name))));
+  if (found.length > 0) return ok(found.join(", "));
+  return warning(
+    `none of ${agents.join(", ")} is on your PATH`,
+    "Install the one you use, such as: npm install -g @anthropic-ai/claude-code",
+  );
+}
+
+/** The first number with a dot that a program says about itself; undefined where there is no such program. */
+function versionOf(program: string, flag: string): string | undefined {
+  const { stdout, error: problem } = spawnSync(program, [flag], { encoding: "utf8", timeout: 5_000 });
+  return problem === undefined ? (/\d+\.\d[\w.]*/.exec(stdout)?.[0] ?? stdout.trim()) : undefined;
+}
+
+function isAtLeast(version: string, least: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = least.split(".").map(Number);
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,94 @@
+import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import type { Call } from "../api/client.ts";
+import { routes } from "../api/routes.ts";
+
+/** What `doctor` wants to know of what is stored. */
+export interface Stored {
+  /** Of the database's form. */
+  readonly version: number;
+  /** Empty where it is sound. */
+  readonly damage: readonly string[];
+  /** Tasks that do not go on, and why. */
+  readonly troubled: readonly { readonly task: string; readonly why: string }[];
+  readonly projects: readonly { readonly name: string; readonly path: string }[];
+}
+
+const pageSize = "1000";
+
+/** As the daemon tells it. */
+export async function askStored(call: Call, file: string): Promise<Stored> {
+  const { damage, stuck } = await call(routes.check);
+  const { projects } = await call(routes.listProjects);
+  const troubled: Stored["troubled"][number][] = [];
+  const held = new Set<string>();
+  for (let before: string | undefined; ; ) {
+    const query = { open: "true" as const, limit: pageSize, ...(before === undefined ? {} : { before }) };
+    const { tasks, next } = await call(routes.listTasks, { query });
+    for (const task of tasks) {
+      if (task.held === null) continue;
+      held.add(task.id);
+      troubled.push({ task: `${task.project}#${task.number}`, why: whyHeld(task.status, task.held.reason) });
+    }
+    if (next === null) break;
+    before = String(next);
+  }
+  // What failed usually holds the task, and is then said already.
+  for (const { task, action, reason } of stuck) {
+    if (!held.has(task)) troubled.push({ task, why: `${action} failed: ${reason}` });
+  }
+  return { version: withDatabase(file, versionOf), damage, troubled, projects };
+}
+
+/** As it stands in the file, which is not written to. Undefined where there is none. */
+export function readStored(file: string): Stored | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  try {
+    return withDatabase(file, (database) => {
+      const rows = database.prepare("pragma integrity_check").all();
+      const damage = rows.map((row) => String(row.integrity_check)).filter((line) => line !== "ok");
+      const version = versionOf(database);
+      // A file that the daemon has only just begun has no tables yet.
+      const canTell = damage.length === 0 && version > 0;
+      return { version, damage, ...(canTell ? contents(database) : nothing) };
+    });
+  } catch (problem) {
+    return { version: 0, damage: [(problem as Error).message], ...nothing };
+  }
+}
+
+const nothing = { troubled: [], projects: [] };
+
+function withDatabase<T>(file: string, read: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+  try {
+    return read(database);
+  } finally {
+    database.close();
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare("pragma user_version").get()?.user_version);
+}
+
+/** A task whose first open effect is due at no time cannot carry it out any more. */
+function contents(database: DatabaseSync): Pick<Stored, "troubled" | "projects"> {
+  const held = "json_extract(data, '$.held.reason')";
+  const tasks = database.prepare(
+    `select project || '#' || number as task, status, ${held} as reason from task
+     where is_open = 1 and (${held} is not null or (owed is not null and due_at is null)) order by position desc`,
+  );
+  const projects = database.prepare("select name, json_extract(data, '$.path') as path from project order by name");
+  return {
+    troubled: tasks.all().map(({ task, status, reason }) => ({
+      task: String(task),
+      why: reason === null ? "something that it owes has failed" : whyHeld(String(status), String(reason)),
+    })),
+    projects: projects.all().map(({ name, path }) => ({ name: String(name), path: String(path) })),
+  };
+}
+
+function whyHeld(status: string, reason: string): string {
+  return `is held in "${status}": ${reason}`;
+}

@@ -1,0 +1,253 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { takeLock } from "../../src/adapters/lock/take-lock.ts";
+import { homePlaces } from "../../src/home/places.ts";
+import { ask, bearer, type Sent } from "./http.ts";
+import { brew, newHome, newRepository, removeHomes } from "./stage.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SIGNALBOX_")));
+const started: ChildProcess[] = [];
+const homes: string[] = [];
+
+afterEach(async () => {
+  for (const child of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
+  // Command lines start daemons of their own.
+  for (const home of homes.splice(0)) {
+    const pid = await pidOf(home);
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  }
+});
+afterAll(removeHomes);
+
+function home(config = ""): string {
+  const folder = newHome();
+  mkdirSync(join(folder, "workflows"), { recursive: true });
+  writeFileSync(join(folder, "workflows", "brew.yml"), brew);
+  if (config !== "") writeFileSync(join(folder, "config.yml"), config);
+  homes.push(folder);
+  return folder;
+}
+
+async function pidOf(folder: string): Promise<number | undefined> {
+  try {
+    return (await ask({ socket: homePlaces(folder).socket }, "/v1/status")).json.pid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Starts the daemon's process and comes back when it answers. */
+async function startDaemon(folder: string, from = root): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(from, "src/app.ts")], {
+    env: { ...inherited, SIGNALBOX_HOME: folder },
+    stdio: "ignore",
+  });
+  started.push(child);
+  await expect.poll(() => pidOf(folder), { timeout: 20_000 }).toBe(child.pid);
+  return child;
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((done) => (child.exitCode === null ? child.on("exit", done) : done(child.exitCode)));
+}
+
+function signalbox(folder: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((done) => {
+    const options = { cwd: dirname(folder), env: { ...inherited, SIGNALBOX_HOME: folder } };
+    execFile(process.execPath, [join(root, "src/cli/main.ts"), ...args], options, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+const tokenOf = (folder: string) => readFileSync(homePlaces(folder).humanToken, "utf8").trim();
+const over = (folder: string, path: string, sent: Sent = {}) =>
+  ask({ socket: homePlaces(folder).socket }, path, { ...sent, headers: bearer(tokenOf(folder)) });
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => done(typeof address === "object" ? (address?.port ?? 0) : 0));
+    });
+  });
+}
+
+/** Whether somebody stays connected to the daemon's socket; what only asks something is gone at once. */
+async function isFollowed(folder: string): Promise<boolean> {
+  const connected = new RegExp(` 0001 03 +\\d+ ${homePlaces(folder).socket}$`, "m");
+  for (let i = 0; i < 4; i++) {
+    if (!connected.test(readFileSync("/proc/net/unix", "utf8"))) return false;
+    await sleep(50);
+  }
+  return true;
+}
+
+/** Follows history over the socket; gives the ids as they come. */
+function follow(folder: string, after = ""): { readonly ids: readonly string[]; readonly closed: Promise<void> } {
+  const ids: string[] = [];
+  const closed = new Promise<void>((done) => {
+    const headers = after === "" ? {} : { "last-event-id": after };
+    request({ socketPath: homePlaces(folder).socket, path: "/v1/stream", headers }, (response) => {
+      response.setEncoding("utf8").on("data", (text: string) => {
+        ids.push(...[...text.matchAll(/^id: (\d+)$/gm)].map(([, id = ""]) => id));
+      });
+      response.on("error", () => {}).on("close", done);
+    })
+      .on("error", () => done())
+      .end();
+  });
+  return { ids, closed };
+}
+
+describe("the daemon's process", () => {
+  test("listens on the port of the configuration, for those who show a token", async () => {
+    const port = await freePort();
+    const folder = home(`port: ${port}\n`);
+    await startDaemon(folder);
+    const tcp = { address: `127.0.0.1:${port}` };
+    await expect.poll(async () => (await over(folder, "/v1/status")).json.address).toBe(tcp.address);
+    const headers = bearer(tokenOf(folder));
+    expect((await ask(tcp, "/v1/status", { headers })).status).toBe(200);
+    expect((await ask(tcp, "/v1/status")).status).toBe(401);
+    expect((await ask(tcp, "/v1/status", { headers: { ...headers, host: "evil.example" } })).status).toBe(403);
+    expect((await ask(tcp, "/v1/status", { headers: { ...headers, origin: "null" } })).status).toBe(403);
+  });
+
+  test("has a socket, a token and folders that are the user's alone, whatever they were before", async () => {
+    const folder = home();
+    mkdirSync(join(folder, "run"), { mode: 0o777 });
+    await startDaemon(folder);
+    const { run, socket, humanToken, agents } = homePlaces(folder);
+    await expect.poll(() => statSync(agents, { throwIfNoEntry: false }) !== undefined).toBe(true);
+    const modes = [folder, run, socket, humanToken, agents].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700, 0o600, 0o600, 0o600]);
+  });
+
+  test("describes its API as the file in the repository does", async () => {
+    const folder = home();
+    await startDaemon(folder);
+    const written = JSON.parse(readFileSync(join(root, "schema", "openapi.json"), "utf8"));
+    expect((await over(folder, "/v1/openapi.json")).json).toEqual(written);
+  });
+
+  test("is the only one of its home: a second one says so and goes", async () => {
+    const folder = home();
+    const first = await startDaemon(folder);
+    const second = spawn(process.execPath, [join(root, "src/app.ts")], {
+      env: { ...inherited, SIGNALBOX_HOME: folder },
+    });
+    started.push(second);
+    expect(await ended(second)).toBe(75);
+    expect(await pidOf(folder)).toBe(first.pid);
+  });
+
+  test("goes when it is told to, over the API as by a signal", async () => {
+    const folder = home();
+    const first = await startDaemon(folder);
+    expect((await over(folder, "/v1/stop", { json: {} })).status).toBe(200);
+    expect(await ended(first)).toBe(0);
+    const second = await startDaemon(folder);
+    second.kill("SIGTERM");
+    expect(await ended(second)).toBe(0);
+  });
+
+  test("has everything that happened for whoever follows, also after it was killed", async () => {
+    const folder = home();
+    const first = await startDaemon(folder);
+    await over(folder, "/v1/projects", { json: { name: "coffee", path: newRepository(folder) } });
+    const before = follow(folder);
+    const { id } = (await over(folder, "/v1/tasks", { json: { project: "coffee", workflow: "brew", summary: "Brew" } }))
+      .json.task;
+    await expect.poll(() => before.ids.length).toBe(2);
+    first.kill("SIGKILL");
+    await before.closed;
+    await startDaemon(folder);
+    await over(folder, `/v1/tasks/${id}`, { method: "PATCH", json: { summary: "Brew stronger" } });
+    const after = follow(folder, before.ids[0]);
+    await expect.poll(() => after.ids).toEqual(["2", "3"]);
+  });
+
+  test("is followed by the command line through a restart, without a gap, even before the first event", async () => {
+    const folder = home();
+    const first = await startDaemon(folder);
+    await over(folder, "/v1/projects", { json: { name: "coffee", path: newRepository(folder) } });
+    const env = { ...inherited, SIGNALBOX_HOME: folder };
+    const args = [join(root, "src/cli/main.ts"), "events", "--follow", "--json"];
+    const events = spawn(process.execPath, args, { cwd: dirname(folder), env });
+    started.push(events);
+    let seen = "";
+    events.stdout.on("data", (chunk) => {
+      seen += chunk;
+    });
+    await expect.poll(() => isFollowed(folder), { timeout: 10_000 }).toBe(true);
+    // It comes back only when everything has happened.
+    events.kill("SIGSTOP");
+    first.kill("SIGKILL");
+    await ended(first);
+    await startDaemon(folder);
+    await over(folder, "/v1/tasks", { json: { project: "coffee", workflow: "brew", summary: "Brew" } });
+    await expect.poll(async () => (await over(folder, "/v1/events")).json.last).toBe(2);
+    events.kill("SIGCONT");
+    const positions = () => seen.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).position]));
+    await expect.poll(positions, { timeout: 10_000 }).toEqual([1, 2]);
+  });
+});
+
+test("a command that finds the home taken by a daemon on its way out starts the next one", async () => {
+  const folder = home();
+  mkdirSync(join(folder, "run"), { mode: 0o700 });
+  const release = takeLock(homePlaces(folder).lock);
+  const listing = signalbox(folder, "project", "list", "--json");
+  await sleep(1_500);
+  release?.();
+  expect(await listing).toMatchObject({ code: 0, stderr: "" });
+});
+
+describe("a daemon that is older than the command line", () => {
+  /** The same sources under another version. */
+  function olderPackage(): string {
+    const folder = join(dirname(newHome()), "older");
+    mkdirSync(folder);
+    for (const name of ["src", "workflows"]) cpSync(join(root, name), join(folder, name), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, version: "0.0.1" }));
+    return folder;
+  }
+
+  test("is replaced by the first command that asks something of it, also while somebody follows", async () => {
+    const folder = home();
+    const older = await startDaemon(folder, olderPackage());
+    expect((await over(folder, "/v1/status")).json.version).toBe("0.0.1");
+    await over(folder, "/v1/projects", { json: { name: "coffee", path: newRepository(folder) } });
+    const follower = follow(folder);
+    const before = Date.now();
+    const listed = await signalbox(folder, "project", "list", "--json");
+    expect([listed.code, listed.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(listed.stdout).projects[0].name).toBe("coffee");
+    expect(Date.now() - before).toBeLessThan(8_000);
+    expect(await ended(older)).toBe(0);
+    await follower.closed;
+    const { version, pid } = (await over(folder, "/v1/status")).json;
+    expect([version, pid === older.pid]).toEqual([
+      JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version,
+      false,
+    ]);
+  });
+
+  test("is shown and stopped as it is", async () => {
+    const folder = home();
+    const older = await startDaemon(folder, olderPackage());
+    const shown = await signalbox(folder, "status", "--json");
+    expect(JSON.parse(shown.stdout)).toMatchObject({ running: true, version: "0.0.1", pid: older.pid });
+    expect(await signalbox(folder, "down")).toMatchObject({ code: 0, stderr: expect.stringContaining("has stopped") });
+    expect(await ended(older)).toBe(0);
+  });
+});

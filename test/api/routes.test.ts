@@ -1,0 +1,493 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openApi } from "../../src/api/openapi.ts";
+import { routes } from "../../src/api/routes.ts";
+import { Fault } from "../../src/fault.ts";
+import { brew, folderBeside, newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
+
+let stage: Stage;
+let coffee: string;
+let number = 0;
+const failing = new Set<string>();
+
+beforeAll(async () => {
+  const fails = async ({ action }: { action: string }) => {
+    if (failing.has(action)) throw new Fault("broken", `No ${action} today.`);
+  };
+  const names = ["acquire_workspace", "spawn_agent", "kill_session", "release_workspace", "kill_agent", "notify_agent"];
+  stage = await startStage({ performers: Object.fromEntries(names.map((name) => [name, fails])) });
+  coffee = newRepository(stage.home);
+  await stage.ask("/v1/projects", { json: { name: "coffee", path: coffee, poolSize: 1_000 } });
+});
+afterAll(async () => {
+  expect([...new Set(stage.asked)].sort()).toEqual(Object.keys(routes).sort());
+  expect(stage.complaints).toEqual([]);
+  await stage.close();
+  removeHomes();
+});
+
+const get = (path: string) => stage.ask(path);
+const post = (path: string, json: unknown = {}) => stage.ask(path, { json });
+const send = (method: string, path: string, json?: unknown) => stage.ask(path, { method, json });
+
+/** Creates a task on a branch of its own and gives it as it is when it has settled. */
+async function create(rest: object = {}) {
+  const branch = `b${++number}`;
+  const { json } = await post("/v1/tasks", { project: "coffee", workflow: "brew", summary: "Brew", branch, ...rest });
+  await stage.settled(json.task.id);
+  return (await get(`/v1/tasks/${json.task.id}`)).json.task;
+}
+
+function refusal({
+  status,
+  json,
+}: {
+  status: number;
+  json: { error: { code: string; reasons?: { code: string }[] } };
+}) {
+  return [status, json.error.code, ...(json.error.reasons ?? []).map(({ code }) => code)];
+}
+
+describe("the daemon", () => {
+  test("says who it is and how it is", async () => {
+    const { status, json, headers } = await get("/v1/status");
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ version: "1.2.3", pid: process.pid, home: stage.home, configProblems: [] });
+    expect(json.address).toBe(stage.tcp.address);
+    expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  });
+
+  test("counts the tasks that are open, and those that need a person", async () => {
+    const { tasks } = (await get("/v1/status")).json;
+    const waiting = await create();
+    expect((await get("/v1/status")).json.tasks).toEqual({
+      open: tasks.open + 1,
+      needAttention: tasks.needAttention + 1,
+    });
+    await post(`/v1/tasks/${waiting.id}/cancel`);
+    await stage.settled(waiting.id);
+    expect((await get("/v1/status")).json.tasks).toEqual(tasks);
+  });
+
+  test("describes itself", async () => {
+    expect((await get("/v1/openapi.json")).json).toEqual(JSON.parse(JSON.stringify(openApi("1.2.3"))));
+  });
+
+  test("stops when a person says so, after it has answered", async () => {
+    expect((await post("/v1/stop")).json).toEqual({});
+    expect(stage.stops()).toBe(1);
+  });
+
+  test("copies the store into a file that only the user can read", async () => {
+    const { path } = (await post("/v1/backup")).json;
+    expect(path.startsWith(stage.places.backups)).toBe(true);
+    expect(statSync(stage.places.backups).mode & 0o777).toBe(0o700);
+    const named = await stage.ask("/v1/backup", {
+      json: { path: "here.db" },
+      headers: { "signalbox-folder": encodeURIComponent(coffee) },
+    });
+    expect(named.json).toEqual({ path: join(coffee, "here.db") });
+    const copy = new DatabaseSync(named.json.path, { readOnly: true });
+    expect(copy.prepare("select name from project").all()).toEqual([{ name: "coffee" }]);
+    copy.close();
+  });
+
+  test("cannot copy the store where there is no folder", async () => {
+    const { status, json } = await post("/v1/backup", { path: join(coffee, "none", "here.db") });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(json.error.message).toContain(join(coffee, "none", "here.db"));
+  });
+
+  test("looks for damage and for what is stuck", async () => {
+    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck: [] });
+    failing.add("acquire_workspace");
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held).not.toBeNull();
+    const stuck = [{ task: id, action: "acquire_workspace", reason: "No acquire_workspace today." }];
+    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck });
+    failing.clear();
+    await post(`/v1/tasks/${id}/retry`);
+    await expect.poll(async () => (await get("/v1/check")).json.stuck).toEqual([]);
+  });
+});
+
+describe("projects", () => {
+  test("are added, listed, shown, changed and removed", async () => {
+    const tea = newRepository(stage.home, "tea");
+    mkdirSync(join(tea, "leaves"));
+    const added = await post("/v1/projects", { name: "tea", path: join(tea, "leaves"), workflow: "brew", poolSize: 2 });
+    expect(added.json).toMatchObject({ name: "tea", path: realpathSync(tea), defaultBranch: "main", poolSize: 2 });
+    expect((await get("/v1/projects")).json.projects.map(({ name }: { name: string }) => name)).toEqual([
+      "coffee",
+      "tea",
+    ]);
+    const changed = await send("PATCH", "/v1/projects/tea", { poolSize: 7, harness: "codex" });
+    expect(changed.json).toEqual({ ...added.json, poolSize: 7, harness: "codex" });
+    expect((await get("/v1/projects/tea")).json).toEqual(changed.json);
+    expect((await send("DELETE", "/v1/projects/tea")).json).toEqual({});
+    expect(refusal(await get("/v1/projects/tea"))).toEqual([404, "project.missing"]);
+    expect(existsSync(tea)).toBe(true);
+  });
+
+  test("are refused where there is no folder or no repository, under a name that is none, and twice", async () => {
+    const bare = folderBeside(stage.home, "bare");
+    expect(refusal(await post("/v1/projects", { name: "x", path: join(bare, "none") }))).toEqual([
+      400,
+      "project.invalid",
+    ]);
+    expect(refusal(await post("/v1/projects", { name: "x", path: bare }))).toEqual([400, "project.invalid"]);
+    for (const name of ["", "a b", "../x", "-x", "a#1", "x".repeat(51)])
+      expect(refusal(await post("/v1/projects", { name, path: coffee }))).toEqual([400, "project.invalid"]);
+    expect(refusal(await post("/v1/projects", { name: "again", path: coffee }))).toEqual([409, "project.exists"]);
+    const other = newRepository(stage.home, "other");
+    expect(refusal(await post("/v1/projects", { name: "coffee", path: other }))).toEqual([409, "store.exists"]);
+  });
+
+  test("are not changed into nonsense", async () => {
+    expect(refusal(await send("PATCH", "/v1/projects/none", { poolSize: 1 }))).toEqual([404, "project.missing"]);
+    expect(refusal(await send("PATCH", "/v1/projects/coffee", { poolSize: 0 }))).toEqual([400, "request.invalid"]);
+    expect(refusal(await send("PATCH", "/v1/projects/coffee", { path: "/none" }))).toEqual([400, "project.invalid"]);
+  });
+
+  test("stay while they have open tasks", async () => {
+    await create();
+    expect(refusal(await send("DELETE", "/v1/projects/coffee"))).toEqual([409, "store.in-use"]);
+    expect(refusal(await send("DELETE", "/v1/projects/none"))).toEqual([404, "project.missing"]);
+  });
+});
+
+describe("tasks", () => {
+  test("are created as the body says, and otherwise as the configuration does", async () => {
+    const { json } = await post("/v1/tasks", {
+      project: "coffee",
+      workflow: "brew",
+      summary: "  Brew stronger ",
+      branch: "stronger",
+      context: "Mild is not enough.",
+      labels: ["taste", "taste"],
+      priority: 5,
+      autostart: false,
+    });
+    expect(json.workflow).toEqual({ from: "user", file: join(stage.places.workflows, "brew.yml") });
+    expect(json.task).toMatchObject({
+      project: "coffee",
+      summary: "Brew stronger",
+      branch: "stronger",
+      workflow: "brew",
+      status: "todo",
+      labels: ["taste"],
+      priority: 5,
+      autostart: false,
+      harness: "claude",
+      session: "none",
+    });
+    expect((await get(`/v1/tasks/${json.task.id}/document`)).json.text).toContain("## Context\n\nMild is not enough.");
+    const made = await post("/v1/tasks", { project: "coffee" });
+    expect(made.json.task).toMatchObject({ workflow: "default", branch: `signalbox/${made.json.task.id}` });
+    await post(`/v1/tasks/${made.json.task.id}/cancel`);
+  });
+
+  test.each([
+    [{ project: "none" }, [404, "project.missing"]],
+    [{ workflow: "none" }, [404, "not-found"]],
+    [{ branch: "a b" }, [400, "task.invalid"]],
+    [{ branch: "-x" }, [400, "task.invalid"]],
+    [{ status: "served" }, [409, "refused", "not-allowed"]],
+    [{ status: "none" }, [409, "refused", "no-such-state"]],
+    [{ preset: "none" }, [409, "refused", "bad-value"]],
+    [{ settings: { none: 1 } }, [409, "refused", "bad-value"]],
+    [{ dependsOn: ["none"] }, [404, "task.missing"]],
+    [{ parent: "none" }, [404, "task.missing"]],
+    [{ from: "none" }, [404, "task.missing"]],
+  ])("are not created with %j", async (rest, expected) => {
+    const before = (await get("/v1/tasks")).json.tasks.length;
+    const answer = await post("/v1/tasks", { project: "coffee", workflow: "brew", summary: "Brew", ...rest });
+    expect(refusal(answer)).toEqual(expected);
+    expect((await get("/v1/tasks")).json.tasks).toHaveLength(before);
+  });
+
+  test("do not share a branch while they are open, nor go on with a task that is not over", async () => {
+    const { id, branch } = await create();
+    expect(refusal(await post("/v1/tasks", { project: "coffee", workflow: "brew", branch }))).toEqual([
+      409,
+      "store.exists",
+    ]);
+    expect(refusal(await post("/v1/tasks", { project: "coffee", workflow: "brew", from: id }))).toEqual([
+      400,
+      "task.invalid",
+    ]);
+  });
+
+  test("go on with the branch and the task file of one that is over", async () => {
+    const { id, branch } = await create({ context: "Beans first." });
+    await post(`/v1/tasks/${id}/cancel`);
+    const next = (await post("/v1/tasks", { project: "coffee", workflow: "brew", from: id })).json.task;
+    expect(next).toMatchObject({ branch, summary: "Brew" });
+    expect((await get(`/v1/tasks/${next.id}/document`)).json.text).toContain("Beans first.");
+  });
+
+  test("of a repository's own workflow need the person's trust, for every version of it", async () => {
+    const file = join(coffee, ".signalbox", "workflows", "house.yml");
+    mkdirSync(join(coffee, ".signalbox", "workflows"), { recursive: true });
+    writeFileSync(file, brew.replace("name: brew", "name: house"));
+    const body = { project: "coffee", workflow: "house", summary: "Brew" };
+    const refused = await post("/v1/tasks", body);
+    expect(refusal(refused)).toEqual([403, "workflow.untrusted"]);
+    expect(refused.json.error.hint).toContain("signalbox trust house --project coffee");
+    const { json } = await post("/v1/trust", { project: "coffee", workflow: "house" });
+    expect(json).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), file });
+    expect((await post("/v1/tasks", body)).status).toBe(200);
+    writeFileSync(file, readFileSync(file, "utf8").replace("served", "poured").replace("to: served", "to: poured"));
+    expect(refusal(await post("/v1/tasks", body))).toEqual([403, "workflow.untrusted"]);
+    writeFileSync(file, "states: 1");
+    expect(refusal(await post("/v1/trust", { project: "coffee", workflow: "house" }))).toEqual([
+      400,
+      "workflow.invalid",
+    ]);
+    expect(refusal(await post("/v1/trust", { project: "coffee", workflow: "none" }))).toEqual([404, "not-found"]);
+    expect(refusal(await post("/v1/trust", { project: "none", workflow: "house" }))).toEqual([404, "project.missing"]);
+  });
+
+  test("are found by id, by number and by branch", async () => {
+    const task = await create();
+    for (const name of [task.id, `coffee#${task.number}`, task.branch])
+      expect((await get(`/v1/tasks/${encodeURIComponent(name)}?project=coffee`)).json.task.id).toBe(task.id);
+    expect(refusal(await get("/v1/tasks/none"))).toEqual([404, "task.missing"]);
+    expect(refusal(await get("/v1/tasks/."))).toEqual([404, "task.missing"]);
+    expect(refusal(await get(`/v1/tasks/${task.branch}?project=none`))).toEqual([404, "task.missing"]);
+  });
+
+  test("are listed the newest first, a page at a time, by project, state and whether they are open", async () => {
+    const [first, second] = [await create({ parent: (await create()).id }), await create()];
+    const ids = async (query: string) =>
+      (await get(`/v1/tasks?${query}`)).json.tasks.map(({ id }: { id: string }) => id);
+    expect(await ids("limit=2")).toEqual([second.id, first.id]);
+    const { next } = (await get("/v1/tasks?limit=1")).json;
+    expect((await ids(`limit=1&before=${next}`))[0]).toBe(first.id);
+    expect(await ids(`parent=${first.parent}`)).toEqual([first.id]);
+    expect(await ids("project=none")).toEqual([]);
+    expect(await ids("status=todo&open=false")).toEqual([]);
+    expect((await get("/v1/tasks?limit=1000")).json.next).toBeNull();
+    for (const wrong of ["limit=0", "limit=1001", "limit=x", "before=-1", "limit=1.5"])
+      expect(refusal(await get(`/v1/tasks?${wrong}`))).toEqual([400, "request.invalid"]);
+  });
+
+  test("are edited, but not where they stand", async () => {
+    const { id } = await create();
+    const edit = { summary: "Stronger", labels: ["x"], priority: -3, dependsOn: [(await create()).branch] };
+    const { json } = await send("PATCH", `/v1/tasks/${id}`, edit);
+    expect(json).toMatchObject({ kind: "stayed", from: "todo", task: { summary: "Stronger", priority: -3 } });
+    expect((await send("PATCH", `/v1/tasks/${id}`, edit)).json).toMatchObject({
+      kind: "ignored",
+      why: expect.any(String),
+    });
+    expect(refusal(await send("PATCH", `/v1/tasks/${id}`, { status: "served" }))).toEqual([400, "request.invalid"]);
+    expect(refusal(await send("PATCH", `/v1/tasks/${id}`, { branch: "a..b" }))).toEqual([409, "refused", "bad-value"]);
+    expect(refusal(await send("PATCH", `/v1/tasks/${id}`, { dependsOn: ["none"] }))).toEqual([404, "task.missing"]);
+    expect(refusal(await send("PATCH", "/v1/tasks/none", edit))).toEqual([404, "task.missing"]);
+  });
+
+  test("are deleted only when they are over, and leave what was known in a private file", async () => {
+    const { id } = await create();
+    expect(refusal(await send("DELETE", `/v1/tasks/${id}`))).toEqual([409, "task.in-use"]);
+    await post(`/v1/tasks/${id}/cancel`);
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("over");
+    const { kept } = (await send("DELETE", `/v1/tasks/${id}`)).json;
+    expect([dirname(kept), statSync(kept).mode & 0o777]).toEqual([stage.places.trash, 0o600]);
+    const lines = readFileSync(kept, "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).kind)).toContain("event");
+    expect(refusal(await get(`/v1/tasks/${id}`))).toEqual([404, "task.missing"]);
+    expect(refusal(await send("DELETE", `/v1/tasks/${id}`))).toEqual([404, "task.missing"]);
+  });
+});
+
+describe("asking", () => {
+  test("for a state moves the task, or says everything that is missing", async () => {
+    const { id } = await create();
+    expect(refusal(await post(`/v1/tasks/${id}/move`, { to: "served" }))).toEqual([409, "refused", "no-transition"]);
+    expect(refusal(await post(`/v1/tasks/${id}/move`, { to: "none" }))).toEqual([409, "refused", "no-such-state"]);
+    expect(refusal(await post("/v1/tasks/none/move", { to: "served" }))).toEqual([404, "task.missing"]);
+    expect((await post(`/v1/tasks/${id}/continue`)).json).toMatchObject({ kind: "moved", from: "todo" });
+    const missing = await post(`/v1/tasks/${id}/move`, { to: "served", document: "## Notes\n\nx\n" });
+    expect(refusal(missing)).toEqual([409, "refused", "gate-missing"]);
+    expect((await get(`/v1/tasks/${id}/document`)).json.text).not.toContain("## Notes");
+    const moved = await post(`/v1/tasks/${id}/move`, { to: "served", document: "## Recipe\n\nBeans, water.\n" });
+    expect(moved.json).toMatchObject({ kind: "moved", from: "brewing", task: { status: "served", outcome: "done" } });
+    expect(refusal(await post(`/v1/tasks/${id}/move`, { to: "spilled" }))).toEqual([409, "refused", "terminal"]);
+    expect(refusal(await post(`/v1/tasks/${id}/continue`))).toEqual([409, "refused", "terminal"]);
+  });
+
+  test("to cancel finds the state for that, in whatever words", async () => {
+    const { id } = await create();
+    expect((await post(`/v1/tasks/${id}/cancel`)).json).toMatchObject({
+      task: { status: "spilled", outcome: "cancelled" },
+    });
+    writeFileSync(join(stage.places.workflows, "endless.yml"), brew.replace(/^ {2}(spilled|- .*spilled).*$\n/gm, ""));
+    const endless = await create({ workflow: "endless" });
+    expect(refusal(await post(`/v1/tasks/${endless.id}/cancel`))).toEqual([409, "refused", "no-such-state"]);
+    expect(refusal(await post("/v1/tasks/none/cancel"))).toEqual([404, "task.missing"]);
+  });
+
+  test("to retry carries out again what failed", async () => {
+    failing.add("spawn_agent");
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held?.again).toBe("effects");
+    const shown = (await get(`/v1/tasks/${id}`)).json.effects.at(-1);
+    expect(shown).toMatchObject({ action: "spawn_agent", state: "failed", failure: "No spawn_agent today." });
+    failing.clear();
+    expect((await post(`/v1/tasks/${id}/retry`)).json).toMatchObject({ retried: 1, task: { id } });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("waiting");
+    expect((await post(`/v1/tasks/${id}/retry`)).json).toMatchObject({ retried: 0 });
+    expect(refusal(await post("/v1/tasks/none/retry"))).toEqual([404, "task.missing"]);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+
+  test("for another state leaves behind what failed, and does what the way there asks for", async () => {
+    failing.add("acquire_workspace");
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held?.again).toBe("effects");
+    expect((await post(`/v1/tasks/${id}/cancel`)).json.task.status).toBe("cancelled");
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("over");
+    failing.clear();
+    const effects = (await get(`/v1/tasks/${id}`)).json.effects as { action: string; state: string }[];
+    expect(effects.map(({ action, state }) => [action, state])).toEqual([
+      ["acquire_workspace", "dropped"],
+      ["spawn_agent", "dropped"],
+      ["kill_session", "done"],
+      ["release_workspace", "done"],
+    ]);
+  });
+
+  test("why it stands where it stands names the commands that go on", async () => {
+    const { id } = await create();
+    const { json } = await get(`/v1/tasks/${id}/explain`);
+    expect(json.where).toContain("todo");
+    expect(json.moves.map(({ to, open }: { to: string; open: boolean }) => [to, open])).toContainEqual([
+      "spilled",
+      true,
+    ]);
+    expect(json.moves[0].command).toMatch(/^signalbox task /);
+    expect(refusal(await get("/v1/tasks/none/explain"))).toEqual([404, "task.missing"]);
+  });
+
+  test("to migrate shows what another version would change, and does it when told to", async () => {
+    const file = join(stage.places.workflows, "moving.yml");
+    writeFileSync(file, brew.replace("name: brew", "name: moving"));
+    const { id, workflowHash } = await create({ workflow: "moving" });
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll("todo", "queued"));
+    const shown = (await post(`/v1/tasks/${id}/migrate`)).json;
+    expect(shown).toMatchObject({ change: null, plan: { states: { added: ["queued"], removed: ["todo"] } } });
+    expect((await get(`/v1/tasks/${id}`)).json.task.workflowHash).toBe(workflowHash);
+    expect(refusal(await post(`/v1/tasks/${id}/migrate`, { apply: true }))[0]).toBe(409);
+    expect(refusal(await post(`/v1/tasks/${id}/migrate`, { apply: true, to: "none" }))[0]).toBe(409);
+    const done = (await post(`/v1/tasks/${id}/migrate`, { apply: true, to: "queued" })).json;
+    expect(done.change.task).toMatchObject({ status: "queued" });
+    expect(done.change.task.workflowHash).not.toBe(workflowHash);
+    expect(refusal(await post(`/v1/tasks/${id}/migrate`, { workflow: "none" }))).toEqual([404, "not-found"]);
+  });
+});
+
+describe("task files", () => {
+  test("are shown with who wrote what, and replaced by a person as a whole", async () => {
+    const { id } = await create({ context: "Mild." });
+    const { json } = await send("PUT", `/v1/tasks/${id}/document`, { text: "Hello\n\n## Recipe\n\nBeans.\n" });
+    expect(json).toEqual({ changed: ["Recipe", "Context"], ignored: [] });
+    const shown = (await get(`/v1/tasks/${id}/document`)).json;
+    expect(shown.text).toMatch(/^---\n[\s\S]*status: todo[\s\S]*\n---\n\n?Hello\n\n## Recipe\n\nBeans\.\n$/);
+    expect(shown.authors).toEqual({ Recipe: { role: "human", run: "", commit: "" } });
+    await send("PUT", `/v1/tasks/${id}/document`, { text: shown.text.replace("status: todo", "status: served") });
+    expect((await get(`/v1/tasks/${id}`)).json.task.status).toBe("todo");
+    expect(refusal(await get("/v1/tasks/none/document"))).toEqual([404, "task.missing"]);
+    expect(refusal(await send("PUT", "/v1/tasks/none/document", { text: "" }))).toEqual([404, "task.missing"]);
+  });
+});
+
+describe("runs", () => {
+  test("get a credential where the task has them, and end", async () => {
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("waiting");
+    expect(refusal(await post(`/v1/tasks/${id}/runs`, { role: "reviewer" }))).toEqual([409, "refused", "run-over"]);
+    const nowhere = await post(`/v1/tasks/${id}/runs`, { role: "worker", folder: join(coffee, "none") });
+    expect(refusal(nowhere)).toEqual([400, "run.invalid"]);
+    const { json } = await post(`/v1/tasks/${id}/runs`, {
+      role: "worker",
+      folder: folderBeside(stage.home, "ws"),
+      pid: 4242,
+    });
+    expect(json).toEqual({
+      run: "worker#1",
+      role: "worker",
+      token: expect.stringMatching(/^sbr_[0-9a-f]{48}$/),
+      expiresAt: expect.stringMatching(/Z$/),
+    });
+    const published = JSON.parse(readFileSync(stage.places.agents, "utf8"));
+    expect(published).toEqual({ folders: [folderBeside(stage.home, "ws")], pids: [4242] });
+    expect(readFileSync(stage.places.database).includes(json.token.slice(4))).toBe(false);
+    const end = `/v1/tasks/${id}/runs/${encodeURIComponent("worker#1")}/end`;
+    expect(refusal(await post(end, { word: "bored" }))).toEqual([400, "request.invalid"]);
+    expect((await post(end, { word: "exit" })).json).toMatchObject({ kind: "stayed" });
+    expect((await post(end, { word: "exit" })).json).toMatchObject({ kind: "ignored" });
+    expect(refusal(await post("/v1/tasks/none/runs", { role: "worker" }))).toEqual([404, "task.missing"]);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+
+  test("may read, and ask about their own task, but do nothing that is a person's", async () => {
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("waiting");
+    const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "worker" })).json;
+    expect((await stage.ask("/v1/tasks/.", { token })).json.task.id).toBe(id);
+    for (const route of Object.values(routes).filter(({ access }) => access === "human")) {
+      const path = route.path.replace(":project", "coffee").replace(":task", id).replace(":run", "worker%231");
+      for (const [who, status] of [
+        [token, 403],
+        ["", 401],
+        [`sbr_${"0".repeat(48)}`, 401],
+      ] as const) {
+        const answer = await stage.ask(path, {
+          method: route.method,
+          token: who,
+          json: route.method === "DELETE" ? undefined : {},
+        });
+        expect([route.name, answer.status]).toEqual([route.name, status]);
+      }
+    }
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+});
+
+describe("history", () => {
+  test("is listed after a position, for all, for a task, and for an agent", async () => {
+    const { id } = await create();
+    await send("PATCH", `/v1/tasks/${id}`, { summary: "Else" });
+    const types = async (query: string) =>
+      (await get(`/v1/events?${query}`)).json.events.map(({ type }: { type: string }) => type);
+    expect(await types(`task=${id}`)).toEqual(["task.created", "task.settled", "task.edited"]);
+    expect(await types(`task=${id}&agent=human`)).toEqual(["task.created", "task.edited"]);
+    expect(await types(`task=${id}&agent=worker`)).toEqual([]);
+    const { events, last } = (await get(`/v1/events?task=${id}&limit=1`)).json;
+    expect(events[0]).toMatchObject({ position: last, task: id, project: "coffee", revision: 1, by: "human" });
+    expect(await types(`task=${id}&after=${last}`)).toEqual(["task.settled", "task.edited"]);
+    expect(await types(`task=${id}&after=${last}&limit=1`)).toEqual(["task.settled"]);
+    expect((await get("/v1/events?project=none")).json.events).toEqual([]);
+    expect(refusal(await get("/v1/events?task=none"))).toEqual([404, "task.missing"]);
+    for (const wrong of ["after=x", "limit=0", "limit=5001"])
+      expect(refusal(await get(`/v1/events?${wrong}`))).toEqual([400, "request.invalid"]);
+    expect(refusal(await get("/v1/stream?task=none"))).toEqual([404, "task.missing"]);
+    expect(refusal(await get("/v1/stream?after=x"))).toEqual([400, "request.invalid"]);
+  });
+
+  test("of a task comes whole, one object a line", async () => {
+    const { id } = await create({ context: "Mild." });
+    const { text, headers } = await get(`/v1/tasks/${id}/export`);
+    expect(headers["content-type"]).toBe("application/jsonl");
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ kind }) => kind)).toEqual(["task", "document", "event", "event"]);
+    expect(lines[0].task.id).toBe(id);
+    expect(refusal(await get("/v1/tasks/none/export"))).toEqual([404, "task.missing"]);
+  });
+});

@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { systemClock } from "../../src/adapters/clock/system-clock.ts";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { randomIds } from "../../src/adapters/ids/random-ids.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { createCore } from "../../src/daemon/create-core.ts";
+import { createHandlers } from "../../src/daemon/handlers.ts";
+import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
+import type { Performers } from "../../src/daemon/perform.ts";
+import { actions } from "../../src/engine/actions/index.ts";
+import { ensureHumanToken } from "../../src/home/human-token.ts";
+import { makePrivateFolder } from "../../src/home/make-folder.ts";
+import { homePlaces } from "../../src/home/places.ts";
+import type { Log } from "../../src/ports/log.ts";
+import { bearer, type Received, type Sent, ask as send } from "./http.ts";
+
+/** Moved by people alone. */
+export const brew = `name: brew
+version: 1
+states:
+  todo: { waits_for: human, next: brewing }
+  brewing: { terminal: false }
+  served: { terminal: true }
+  spilled: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: brewing, to: served, by: human, gate: { section: "## Recipe" } }
+  - { from: any, to: spilled, by: human }
+`;
+
+export interface StageOptions {
+  readonly version?: string;
+  readonly performers?: Performers;
+  /** An earlier stage's home, to start again on. */
+  readonly home?: string;
+  /** How many times faster timers ring. */
+  readonly haste?: number;
+}
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** The whole daemon in this process, on a home of its own, with every answer looked at. */
+export async function startStage(options: StageOptions = {}) {
+  const { version = "1.2.3", performers = everyAction, home = newHome(), haste = 1 } = options;
+  const places = homePlaces(home);
+  for (const folder of [home, places.run, dirname(places.socket), places.workflows]) makePrivateFolder(folder);
+  writeFileSync(join(places.workflows, "brew.yml"), brew);
+  const complaints: unknown[] = [];
+  const asked: string[] = [];
+  let ahead = 0;
+  let stops = 0;
+  const log = silentLog((message, fields) => complaints.push([message, fields]));
+  const store = openSqliteStore(places.database);
+  const humanToken = ensureHumanToken(places);
+  const core = createCore({
+    version,
+    home,
+    store,
+    clock: { now: () => systemClock.now() + ahead, after: (time, run) => systemClock.after(time / haste, run) },
+    ids: randomIds,
+    log,
+    commands: spawnCommands,
+    humanToken,
+    performers: () => performers,
+    config: () => ({ values: { notifyDesktop: false }, problems: [] }),
+    address: () => tcp.address,
+    stop: () => {
+      stops++;
+    },
+  });
+  const handlers = Object.entries(createHandlers(core)).map(([name, handler]): [string, Answering] => [
+    name,
+    (...args) => {
+      asked.push(name);
+      return handler(...args);
+    },
+  ]);
+  const ports = { handlers: Object.fromEntries(handlers), callers: core.callers, log, version, checkAnswers: true };
+  const socket = await serveSocket(ports, places.socket);
+  const tcp = await serveTcp(ports, 0);
+  await core.recover();
+
+  return {
+    home,
+    places,
+    core,
+    version,
+    human: humanToken,
+    /** The names of the routes whose handlers were called. */
+    asked,
+    /** What was logged as an error. */
+    complaints,
+    stops: () => stops,
+    socket: { socket: places.socket },
+    tcp: { address: tcp.address },
+    /** Lets time pass for whoever asks for the time; no timer rings. */
+    pass: (milliseconds: number) => {
+      ahead += milliseconds;
+    },
+    /** Asks over the socket; as the person, unless another token or none (`""`) is given. */
+    ask: (path: string, { token = humanToken, ...rest }: Sent & { readonly token?: string } = {}): Promise<Received> =>
+      send({ socket: places.socket }, path, {
+        ...rest,
+        headers: { ...(token === "" ? {} : bearer(token)), ...rest.headers },
+      }),
+    /** Waits until nothing is owed any more, and gives the task. */
+    settled: async (task: string) => {
+      for (let waited = 0; ; waited++) {
+        const found = (await store.findTask(task))?.task;
+        const owed = (await store.openEffects(found?.id ?? "")).some(({ state }) => state === "owed");
+        if (found?.held !== undefined || (found?.phase !== "entering" && !owed)) return found;
+        if (waited === 1_000) throw new Error(`${task} does not settle.`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+    close: async () => {
+      await Promise.all([socket.close(), tcp.close()]);
+      await core.close();
+      await store.close();
+    },
+  };
+}
+
+const homes: string[] = [];
+
+export function newHome(): string {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-api-")));
+  homes.push(base);
+  return join(base, "home");
+}
+
+/** Removes every home that was made. */
+export function removeHomes(): void {
+  for (const base of homes.splice(0)) rmSync(base, { recursive: true, force: true });
+}
+
+/** A folder beside the home. */
+export function folderBeside(home: string, name: string): string {
+  const folder = join(dirname(home), name);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** A git repository beside the home, with nothing in it. */
+export function newRepository(home: string, name = "coffee"): string {
+  const folder = folderBeside(home, name);
+  execFileSync("git", ["init", "--quiet", "--initial-branch", "main", folder]);
+  return folder;
+}
+
+/** Agents, workspaces and pull requests come and go, and nobody sees them. */
+const everyAction: Performers = Object.fromEntries(Object.keys(actions).map((name) => [name, async () => {}]));
+
+function silentLog(onError: (message: string, fields: unknown) => void): Log {
+  const log: Log = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: onError,
+    with: () => log,
+    close: async () => {},
+  };
+  return log;
+}

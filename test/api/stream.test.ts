@@ -1,0 +1,272 @@
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { EventView } from "../../src/api/task-wires.ts";
+import { bearer, type Door } from "./http.ts";
+import { newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
+
+let stage: Stage;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  stage = await startStage();
+  for (const project of ["coffee", "tea"]) {
+    await stage.ask("/v1/projects", { json: { name: project, path: newRepository(stage.home, project) } });
+    for (const branch of ["strong", "mild"]) {
+      const body = { project, workflow: "brew", summary: "Brew", branch };
+      const { json } = await stage.ask("/v1/tasks", { json: body });
+      ids[`${project} ${branch}`] = json.task.id;
+      await stage.settled(json.task.id);
+    }
+  }
+});
+const open: Follower[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.stop();
+});
+afterAll(async () => {
+  expect(stage.complaints).toEqual([]);
+  await stage.close();
+  removeHomes();
+});
+
+interface Follower {
+  readonly events: readonly EventView[];
+  readonly ids: readonly string[];
+  readonly comments: readonly string[];
+  /** Resolves when the server has hung up. */
+  readonly closed: Promise<void>;
+  has(count: number): Promise<void>;
+  stop(): void;
+}
+
+/** Follows history as a browser does. */
+async function follow(query = "", headers: Record<string, string> = {}, door: Door = stage.socket): Promise<Follower> {
+  const events: EventView[] = [];
+  const seen: string[] = [];
+  const comments: string[] = [];
+  let rest = "";
+  const take = (chunk: string) => {
+    const blocks = (rest + chunk).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      if (block.startsWith(":")) comments.push(block);
+      else {
+        const [, id = "", type = "", data = ""] = /^id: (\d+)\nevent: (\S+)\ndata: (.*)$/.exec(block) ?? [];
+        seen.push(id);
+        events.push(JSON.parse(data));
+        expect(events.at(-1)).toMatchObject({ position: Number(id), type });
+      }
+    }
+  };
+  const where =
+    "socket" in door ? { socketPath: door.socket } : { host: "127.0.0.1", port: door.address.split(":")[1] };
+  const asking = request({
+    ...where,
+    agent: false,
+    path: `/v1/stream${query}`,
+    headers: { ...bearer(stage.human), ...headers },
+  });
+  asking.on("error", () => {});
+  asking.end();
+  const closed = Promise.withResolvers<void>();
+  await new Promise<void>((resolve) =>
+    asking.on("response", (response) => {
+      expect(response.headers["content-type"]).toBe("text/event-stream");
+      response.setEncoding("utf8").on("data", (chunk) => {
+        take(chunk);
+        resolve();
+      });
+      response.on("error", () => {}).on("close", closed.resolve);
+    }),
+  );
+  const follower = {
+    events,
+    ids: seen,
+    comments,
+    closed: closed.promise,
+    has: (count: number) => expect.poll(() => events.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count),
+    stop: () => asking.destroy(),
+  };
+  open.push(follower);
+  return follower;
+}
+
+const edit = (task: string, summary: string) =>
+  stage.ask(`/v1/tasks/${ids[task]}`, { method: "PATCH", json: { summary } });
+
+/** Adds to the history of a task, as much as is asked for. */
+async function addEvents(task: string, count: number, size = 10): Promise<void> {
+  const event = { type: "task.attended" as const, by: "human", data: { text: "x".repeat(size) }, set: {} };
+  const batch = 100;
+  for (let left = count; left > 0; left -= batch) {
+    await stage.core.store.addEvents(
+      ids[task] ?? "",
+      Array.from({ length: Math.min(left, batch) }, () => event),
+      1,
+    );
+  }
+}
+
+const positions = ({ events }: Follower) => events.map(({ position }) => position);
+
+/** The positions of all events after one, as the store has them. */
+async function storedAfter(position: number): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (let last = position; ; ) {
+    const page = await stage.core.store.listEvents({}, last, 1_000);
+    found.push(...page.map((event) => event.position));
+    last = page.at(-1)?.position ?? last;
+    if (page.length === 0) return found;
+  }
+}
+
+describe("a stream", () => {
+  test("says where it begins, and gives each event as it comes, with its position as id", async () => {
+    const last = await stage.core.store.lastEvent();
+    const follower = await follow();
+    expect(follower.comments).toEqual([`: from ${last}`]);
+    await edit("coffee mild", "One");
+    await edit("coffee mild", "Two");
+    await follower.has(2);
+    expect(follower.ids).toEqual((await storedAfter(last)).map(String));
+    expect(follower.events[0]).toMatchObject({ type: "task.edited", by: "human", project: "coffee" });
+  });
+
+  test("comes over TCP with a token", async () => {
+    const follower = await follow("", {}, stage.tcp);
+    await edit("coffee mild", "Three");
+    await follower.has(1);
+    expect(follower.events).toHaveLength(1);
+  });
+
+  test("begins after `after`, or after Last-Event-ID, which counts more", async () => {
+    const last = await stage.core.store.lastEvent();
+    expect((await follow("?after=0")).comments).toEqual([": from 0"]);
+    const follower = await follow("?after=0", { "last-event-id": String(last - 2) });
+    await follower.has((await storedAfter(last - 2)).length);
+    expect(positions(follower)).toEqual(await storedAfter(last - 2));
+  });
+
+  test("has only what is asked for: a project, a task, an agent", async () => {
+    const byProject = await follow("?project=tea");
+    const byTask = await follow("?task=strong&project=coffee");
+    const byAgent = await follow("?agent=worker");
+    const byRun = await follow(`?agent=${encodeURIComponent("worker#7")}`);
+    await edit("tea mild", "Green");
+    await edit("coffee strong", "Darker");
+    await edit("tea strong", "Black");
+    const ended = { type: "agent.ended" as const, by: "worker", data: { run: "worker#7", word: "ok" }, set: {} };
+    await stage.core.store.addEvents(ids["coffee mild"] ?? "", [ended, { ...ended, data: { run: "worker#8" } }], 1);
+    await Promise.all([byProject.has(2), byTask.has(1), byAgent.has(2), byRun.has(1)]);
+    await sleep(50);
+    expect(byProject.events.map(({ task }) => task)).toEqual([ids["tea mild"], ids["tea strong"]]);
+    expect(byTask.events.map(({ task }) => task)).toEqual([ids["coffee strong"]]);
+    expect(byAgent.events.map(({ type }) => type)).toEqual(["agent.ended", "agent.ended"]);
+    expect(byRun.events.map(({ data }) => data.run)).toEqual(["worker#7"]);
+  });
+
+  test("has no gap and nothing twice, wherever it begins while events keep coming", async () => {
+    await addEvents("coffee mild", 3_000);
+    let isWriting = true;
+    const writing = (async () => {
+      while (isWriting) {
+        await addEvents("tea mild", 3);
+        await sleep(0);
+      }
+    })();
+    const followers: [number, Follower][] = [];
+    for (const from of [0, 2_999, 10, 700, 1_500, 0, 2_000, 1, 2_600]) {
+      followers.push([from, await follow("", { "last-event-id": String(from) })]);
+      await sleep(3);
+    }
+    await sleep(100);
+    isWriting = false;
+    await writing;
+    const last = await stage.core.store.lastEvent();
+    for (const [from, follower] of followers) {
+      await expect.poll(() => follower.events.at(-1)?.position, { timeout: 20_000 }).toBe(last);
+      expect(positions(follower)).toEqual(await storedAfter(from));
+    }
+  });
+
+  test("is taken up again after the last event when the daemon comes back", async () => {
+    const first = await follow();
+    await edit("tea mild", "White");
+    await first.has(1);
+    const [id = ""] = first.ids;
+    const { home } = stage;
+    await stage.close();
+    await first.closed;
+    stage = await startStage({ home });
+    await edit("tea mild", "Yellow");
+    const second = await follow("", { "last-event-id": id });
+    await edit("tea mild", "Red");
+    await second.has(2);
+    expect(positions(second)).toEqual(await storedAfter(Number(id)));
+  });
+});
+
+describe("a client", () => {
+  test("that reads is given a long history whole, however long that is", async () => {
+    const from = await stage.core.store.lastEvent();
+    await addEvents("coffee mild", 6_000, 1_000);
+    const follower = await follow("", { "last-event-id": String(from) });
+    await follower.has(6_000);
+    expect(positions(follower)).toEqual(await storedAfter(from));
+  });
+
+  test("that never reads is dropped, holds up nobody, and does not fill the memory", async () => {
+    const { home } = stage;
+    await stage.close();
+    stage = await startStage({ home, haste: 100 });
+    const deaf = await connectDeaf();
+    const other = await follow();
+    const from = await stage.core.store.lastEvent();
+    const before = usedMemory();
+    for (let i = 0; i < 20; i++) {
+      await addEvents("coffee mild", 100, 10_000);
+      await other.has((i + 1) * 100);
+    }
+    expect(positions(other)).toEqual(await storedAfter(from));
+    (other.events as EventView[]).length = 0;
+    expect(usedMemory() - before).toBeLessThan(15 * 1024 * 1024);
+    // What was on its way is all it gets, of 20 MB.
+    expect(await readToEnd(deaf)).toBeLessThan(4 * 1024 * 1024);
+  });
+});
+
+/** Asks for the stream and then reads nothing. */
+function connectDeaf(): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(stage.places.socket, () => {
+      socket.pause();
+      socket.write("GET /v1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n", () => resolve(socket));
+    });
+    socket.on("error", () => {});
+  });
+}
+
+/** How many bytes still come until the other side hangs up. */
+function readToEnd(socket: Socket): Promise<number> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    socket.on("data", (chunk) => {
+      bytes += chunk.length;
+    });
+    socket.on("close", () => resolve(bytes));
+    socket.resume();
+  });
+}
+
+function usedMemory(): number {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -1,0 +1,354 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { homePlaces } from "../../src/home/places.ts";
+import { ask, bearer } from "../api/http.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-doctor-")));
+const main = join(root, "src/cli/main.ts");
+const inherited = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(SIGNALBOX_|NO_COLOR)/.test(name)),
+);
+const environment = { ...inherited, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
+const daemons: ChildProcess[] = [];
+let homes = 0;
+
+afterEach(() => {
+  for (const child of daemons.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+/** Programs of these names, which say this about themselves. */
+const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.4", claude: "", codex: "" });
+
+function fakes(all: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(base, "bin-"));
+  for (const [name, says] of Object.entries(all))
+    writeFileSync(join(folder, name), `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+  return folder;
+}
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(file: string, args: readonly string[], home: string, path = programs): Promise<Ran> {
+  return new Promise((done) => {
+    const env = { ...environment, SIGNALBOX_HOME: home, PATH: path };
+    execFile(file, args, { cwd: base, env }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+const signalbox = (home: string, ...args: string[]) => run(process.execPath, [main, ...args], home);
+
+interface Shown {
+  readonly name: string;
+  readonly level: string;
+  readonly found: string;
+  readonly fix: string;
+  readonly mended: string | null;
+}
+
+/** What `doctor --json` says, by the name of the check. */
+async function doctor(home: string, { flags = [] as readonly string[], path = programs } = {}) {
+  const { code, stdout, stderr } = await run(process.execPath, [main, "doctor", "--json", ...flags], home, path);
+  expect(stderr).toBe("");
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: readonly Shown[] };
+  expect(code).toBe(ok ? 0 : 1);
+  return { ok, checks, of: (name: string) => checks.filter((check) => check.name === name) };
+}
+
+const wrong = ({ checks }: { checks: readonly Shown[] }) =>
+  checks.filter(({ level }) => level !== "ok").map(({ name, level }) => `${name} ${level}`);
+
+/** A home that a daemon has been at work in. */
+async function usedHome(): Promise<{ home: string; daemon: ChildProcess; repository: string }> {
+  const home = join(base, `home-${++homes}`);
+  const repository = join(base, `coffee-${homes}`);
+  mkdirSync(join(home, "workflows"), { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+  execFileSync("git", ["init", "--quiet", "--initial-branch", "main", repository]);
+  const daemon = await startDaemon(home);
+  const { socket, humanToken } = homePlaces(home);
+  const headers = bearer(readFileSync(humanToken, "utf8").trim());
+  await ask({ socket }, "/v1/projects", { json: { name: "coffee", path: repository }, headers });
+  return { home, daemon, repository };
+}
+
+async function startDaemon(home: string): Promise<ChildProcess> {
+  const env = { ...inherited, SIGNALBOX_HOME: home };
+  const daemon = spawn(process.execPath, [join(root, "src/app.ts")], { env, stdio: "ignore" });
+  daemons.push(daemon);
+  const answers = () =>
+    ask({ socket: homePlaces(home).socket }, "/v1/status").then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await expect.poll(answers, { timeout: 20_000 }).toBe(200);
+  return daemon;
+}
+
+async function stop(daemon: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  const ended = new Promise((done) => daemon.on("exit", done));
+  daemon.kill(signal);
+  await ended;
+}
+
+test("a newcomer is told that all is well, and nothing is made or started", async () => {
+  const home = join(base, "nobody");
+  const { code, stdout, stderr } = await signalbox(home, "doctor");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "\nAll is well.\n" });
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines.map((line) => /^✓ [a-z]+ +(.*)$/.exec(line)?.[1])).toEqual([
+    process.versions.node,
+    "2.43.0",
+    "3.4",
+    "claude, codex",
+    `${home} is not there yet; it is made when it is needed`,
+    `${home}/run is not there yet; it is made when it is needed`,
+    "not there yet; it is made when it is needed",
+    "nothing is set",
+    expect.stringMatching(/^\d+ [GT]B free$/),
+    "does not run; it is started when it is needed",
+    "not there yet; it is made when it is needed",
+    "none is held",
+    "none yet; in a repository: signalbox init",
+    "the built-in ones",
+  ]);
+  expect(existsSync(home)).toBe(false);
+});
+
+test("with --fix the folders of a newcomer are made", async () => {
+  const home = join(base, "fresh");
+  const { ok, of } = await doctor(home, { flags: ["--fix"] });
+  expect([ok, of("home")[0]?.mended, of("socket")[0]?.mended]).toEqual([true, "made it", "made it"]);
+  expect([home, join(home, "run")].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
+});
+
+describe("programs", () => {
+  test("that are missing are named with what to do: an error for git, warnings for tmux and agents", async () => {
+    const found = await doctor(join(base, "none"), { path: fakes({}) });
+    expect(wrong(found)).toEqual(["git error", "tmux warning", "agents warning"]);
+    expect(found.of("git")[0]?.fix).toBe("Install git 2.38 or newer: https://git-scm.com/downloads");
+  });
+
+  test("that are too old are as bad as missing", async () => {
+    const old = await doctor(join(base, "none"), { path: fakes({ git: "git version 2.37.9", tmux: "", gemini: "" }) });
+    expect(old.of("git")).toMatchObject([{ level: "error", found: "2.37.9 is too old" }]);
+    const apple = await doctor(join(base, "none"), { path: fakes({ git: "git version 2.39.3 (Apple Git-146)" }) });
+    expect(apple.of("git")).toMatchObject([{ level: "ok", found: "2.39.3" }]);
+  });
+});
+
+describe("with a daemon at work", () => {
+  test("all is well, and the daemon is asked", async () => {
+    const { home, daemon } = await usedHome();
+    const found = await doctor(home);
+    expect(wrong(found)).toEqual([]);
+    expect(found.of("daemon")[0]?.found).toMatch(new RegExp(`^runs: version \\S+, process ${daemon.pid}$`));
+    expect(found.of("database")[0]?.found).toMatch(/^sound: version \d+, \d+ KB; no backup yet \(signalbox backup\)$/);
+    expect(found.of("projects")[0]?.found).toBe("coffee");
+  });
+
+  test("a task that is held is shown, and the same is found in the file when the daemon is gone", async () => {
+    const { home, daemon } = await usedHome();
+    await signalbox(home, "task", "create", "Brew stronger");
+    await expect.poll(async () => (await doctor(home)).of("tasks")[0]?.level, { timeout: 10_000 }).toBe("warning");
+    const told = (await doctor(home)).of("tasks");
+    expect(told).toMatchObject([
+      {
+        found: expect.stringMatching(/^coffee#1 is held in "\w+": \w+ failed: /),
+        fix: "signalbox task explain coffee#1",
+      },
+    ]);
+    await stop(daemon, "SIGKILL");
+    expect((await doctor(home)).of("tasks")).toEqual(told);
+  });
+
+  test("one that does not answer is an error after a few seconds, with the command that ends it", async () => {
+    const { home, daemon } = await usedHome();
+    daemon.kill("SIGSTOP");
+    const found = await doctor(home);
+    expect(wrong(found)).toEqual(["daemon error"]);
+    expect(found.of("daemon")[0]?.fix).toContain(`kill -9 ${daemon.pid}`);
+  });
+
+  test("a token that is gone is an error, and the commands bring a new one", async () => {
+    const { home } = await usedHome();
+    rmSync(homePlaces(home).humanToken);
+    const [token] = (await doctor(home)).of("token");
+    expect(token?.level).toBe("error");
+    await follow(home, token?.fix ?? "");
+    expect(wrong(await doctor(home))).toEqual([]);
+  });
+});
+
+describe("what a dead daemon left", () => {
+  test("is a warning, and --fix removes it", async () => {
+    const { home, daemon } = await usedHome();
+    await stop(daemon, "SIGKILL");
+    const { socket, run: folder } = homePlaces(home);
+    expect(wrong(await doctor(home))).toEqual(["daemon warning"]);
+    const fixed = await doctor(home, { flags: ["--fix"] });
+    expect([wrong(fixed), fixed.of("daemon")[0]?.mended]).toEqual([[], "removed both"]);
+    expect([socket, join(folder, "daemon.pid")].filter(existsSync)).toEqual([]);
+  });
+
+  test("is nothing where it was stopped in order", async () => {
+    const { home, daemon } = await usedHome();
+    await stop(daemon);
+    expect(wrong(await doctor(home))).toEqual([]);
+  });
+});
+
+describe("the user's folder", () => {
+  test("is closed to others by --fix, and so is the token; what has to be decided is said", async () => {
+    const { home, daemon } = await usedHome();
+    await stop(daemon);
+    const { run: folder, humanToken } = homePlaces(home);
+    chmodSync(home, 0o755);
+    chmodSync(folder, 0o750);
+    chmodSync(humanToken, 0o644);
+    const found = await doctor(home);
+    expect(wrong(found)).toEqual(["home error", "socket error", "token error"]);
+    expect(found.of("home")[0]).toMatchObject({
+      found: `others can look into ${home} (mode 755)`,
+      fix: `chmod 700 ${home}`,
+    });
+    const fixed = await doctor(home, { flags: ["--fix"] });
+    expect([fixed.ok, wrong(fixed)]).toEqual([true, []]);
+    expect([home, folder, humanToken].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600]);
+    expect(fixed.of("token")[0]?.mended).toMatch(
+      /^closed it to others\nIf somebody may have read it, make a new one: rm /,
+    );
+  });
+
+  test("says which lines of the configuration are wrong, and which workflow does not load", async () => {
+    const { home, daemon } = await usedHome();
+    await stop(daemon);
+    writeFileSync(join(home, "config.yml"), "por: 7\npool_size: many\n");
+    writeFileSync(join(home, "workflows", "mine.yml"), "version: 1\nstates: { a: { agnt: 1 } }\n");
+    const found = await doctor(home);
+    expect(wrong(found)).toEqual(["config error", "config error", "workflows error"]);
+    expect(found.of("config")[0]?.found).toContain(
+      'config.yml:1:1 error: A configuration has no key "por". Did you mean "port"?',
+    );
+    expect(found.of("workflows")[0]).toMatchObject({
+      found: expect.stringMatching(/^mine does not load: .*mine\.yml:2:\d+ error: /),
+      fix: "signalbox workflow validate mine",
+    });
+  });
+
+  test("may be named by a link", async () => {
+    const { home } = await usedHome();
+    const link = join(base, "link");
+    symlinkSync(home, link);
+    expect(wrong(await doctor(link))).toEqual([]);
+  });
+});
+
+test("projects whose folder is gone, or is no repository any more, are errors", async () => {
+  const { home, daemon, repository } = await usedHome();
+  await stop(daemon);
+  rmSync(join(repository, ".git"), { recursive: true });
+  expect((await doctor(home)).of("projects")[0]?.found).toBe(
+    `${repository}, the repository of coffee, is no git repository`,
+  );
+  rmSync(repository, { recursive: true });
+  const [project] = (await doctor(home)).of("projects");
+  expect(project).toMatchObject({ level: "error", found: `${repository}, the repository of coffee, is gone` });
+  expect(project?.fix).toContain("signalbox project update coffee --path PATH");
+});
+
+describe("a damaged database", () => {
+  /** A home with a backup, in which then everything after the first page of the database was overwritten. */
+  async function damagedHome(): Promise<{ home: string; backup: string }> {
+    const { home, daemon } = await usedHome();
+    const backup = (await signalbox(home, "backup")).stdout.trim();
+    await stop(daemon);
+    const { database } = homePlaces(home);
+    const bytes = readFileSync(database);
+    bytes.fill(0x5a, 4096, bytes.length);
+    writeFileSync(database, bytes);
+    return { home, backup };
+  }
+
+  test("is an error that names the newest backup; --fix does not touch it", async () => {
+    const { home, backup } = await damagedHome();
+    const { database } = homePlaces(home);
+    const before = readFileSync(database);
+    for (const flags of [[], ["--fix"]]) {
+      const found = await doctor(home, { flags });
+      expect(wrong(found)).toEqual(["database error"]);
+      expect(found.of("database")[0]?.found).toContain(`${database} is damaged: `);
+      expect(found.of("database")[0]?.fix).toContain(`cp "${backup}" "${database}"`);
+    }
+    expect(readFileSync(database).equals(before)).toBe(true);
+  });
+
+  test("is replaced by the backup with the commands as they stand there", async () => {
+    const { home } = await damagedHome();
+    await follow(home, `${(await doctor(home)).of("database")[0]?.fix}\nsignalbox up`);
+    const found = await doctor(home);
+    expect(wrong(found)).toEqual([]);
+    expect(found.of("projects")[0]?.found).toBe("coffee");
+    expect(existsSync(join(home, "damaged", "signalbox.db"))).toBe(true);
+  });
+
+  test("is found also where everything in it can still be read", async () => {
+    const { home, daemon } = await usedHome();
+    await stop(daemon);
+    const database = new DatabaseSync(homePlaces(home).database);
+    database.enableDefensive(false);
+    database.exec("pragma writable_schema = on; delete from sqlite_schema where name = 'task_by_parent'");
+    database.close();
+    const [found] = (await doctor(home)).of("database");
+    expect(found).toMatchObject({ level: "error", found: expect.stringMatching(/ is damaged: .*never used/) });
+  });
+
+  test("may be no database at all, and may have no backup", async () => {
+    const home = join(base, "garbage");
+    mkdirSync(home, { mode: 0o700 });
+    writeFileSync(join(home, "signalbox.db"), "Hello, I am no database. ".repeat(100));
+    const [database] = (await doctor(home)).of("database");
+    expect(database?.found).toContain("is damaged: file is not a database");
+    expect(database?.fix).toContain("To begin with nothing:\nmkdir ");
+  });
+
+  test("is none where it is only busy or very new", async () => {
+    const home = join(base, "new");
+    mkdirSync(home, { mode: 0o700 });
+    new DatabaseSync(join(home, "signalbox.db")).close();
+    expect(wrong(await doctor(home))).toEqual([]);
+  });
+});
+
+/** Types commands as they were shown, without the words between them, into a shell in which `signalbox` is ours. */
+async function follow(home: string, commands: string): Promise<void> {
+  const typed = commands.replace(/^.*:$/gm, "");
+  const ours = `signalbox() { "${process.execPath}" "${main}" "$@"; }\nset -e\n`;
+  const path = [programs, process.env.PATH].join(delimiter);
+  const { code, stderr } = await run("/bin/sh", ["-c", ours + typed], home, path);
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  const { pid } = JSON.parse((await signalbox(home, "status", "--json")).stdout);
+  daemons.push({ kill: () => process.kill(pid, "SIGKILL") } as unknown as ChildProcess);
+}
