@@ -76,9 +76,9 @@ export interface Review {
   readonly url: string;
 }
 
-/** What machines say about the head. `failing` as soon as one failed, `pending` while one is not done. */
+/** What machines say about the head. `failing` as soon as one failed, `unfinished` while one is not done. */
 export interface Checks {
-  readonly state: "passing" | "failing" | "pending" | "none";
+  readonly state: "passing" | "failing" | "unfinished" | "none";
   readonly failed: readonly FailedCheck[];
 }
 

@@ -1,0 +1,150 @@
+import { describeComment, describePull, describeReview } from "./describe.ts";
+import type { GithubState, ScriptedPull } from "./state.ts";
+
+/** What GitHub answers to a request about its repository. */
+export interface Reply {
+  readonly status: number;
+  readonly json?: unknown;
+  /** A list, which is then cut into pages; under a key where the answer is more than the list. */
+  readonly list?: readonly unknown[];
+  readonly key?: string;
+}
+
+export interface Asked {
+  readonly method: string;
+  /** Below the repository: `pulls/7/reviews`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export function answer(state: GithubState, asked: Asked): Reply {
+  for (const [form, reply] of routes) {
+    const found = form.exec(`${asked.method} ${asked.path}`);
+    if (found !== null) return reply(state, found.slice(1).map(decodeURIComponent), asked);
+  }
+  return refuse(404, "Not Found");
+}
+
+type Route = (state: GithubState, parts: readonly string[], asked: Asked) => Reply;
+
+const routes: readonly (readonly [RegExp, Route])[] = [
+  [/^GET $/, ({ name }) => ({ status: 200, json: { name } })],
+  [/^GET pulls$/, listPulls],
+  [/^POST pulls$/, openPull],
+  [/^GET pulls\/(\d+)$/, getPull],
+  [/^GET pulls\/(\d+)\/reviews$/, (state, [n]) => list(of(state.reviews, n).map((r) => describeReview(state, r)))],
+  [
+    /^GET pulls\/(\d+)\/comments$/,
+    (state, [n]) => list(of(state.lineComments, n).map((c) => describeComment(state, c))),
+  ],
+  [/^GET issues\/(\d+)\/comments$/, (state, [n]) => list(of(state.comments, n).map((c) => describeComment(state, c)))],
+  [/^POST issues\/(\d+)\/comments$/, addComment],
+  [/^PUT pulls\/(\d+)\/merge$/, merge],
+  [/^GET commits\/([^/]+)\/check-runs$/, ({ checkRuns }, [c]) => list(ofCommit(checkRuns, c), "check_runs")],
+  [/^GET commits\/([^/]+)\/status$/, ({ statuses }, [c]) => list(ofCommit(statuses, c), "statuses")],
+  [/^GET rules\/branches\/[^/]+$/, rules],
+  [/^GET branches\/[^/]+\/protection\/required_pull_request_reviews$/, protection],
+  [/^GET git\/ref\/heads\/(.+)$/, getRef],
+  [/^DELETE git\/refs\/heads\/(.+)$/, deleteRef],
+];
+
+function listPulls(state: GithubState, _: readonly string[], { query }: Asked): Reply {
+  const wanted = query.get("state") ?? "open";
+  const [, head] = /^[^:]+:(.+)$/.exec(query.get("head") ?? "") ?? [];
+  const found = state.pulls
+    .filter((pull) => (wanted === "all" || pull.state === wanted) && (head === undefined || pull.head === head))
+    .toReversed();
+  return list(found.map((pull) => describePull(state, pull)));
+}
+
+function openPull(state: GithubState, _: readonly string[], { body }: Asked): Reply {
+  const [head, base] = [String(body.head), String(body.base)];
+  const isThere = state.pulls.some((pull) => pull.head === head && pull.base === base && pull.state === "open");
+  if (!state.branches.has(head)) return invalid({ resource: "PullRequest", field: "head", code: "invalid" });
+  if (isThere) return invalid({ code: "custom", message: `A pull request already exists for ${state.owner}:${head}.` });
+  if (state.branches.get(head) === state.branches.get(base))
+    return invalid({ code: "custom", message: `No commits between ${base} and ${head}` });
+  const pull: ScriptedPull = {
+    ...{ number: state.pulls.length + 1, head, base, draft: body.draft === true, state: "open" as const },
+    ...{ title: String(body.title), body: String(body.body), mergeCommit: undefined },
+    ...{ mergeable: true, unknownFor: 0, isFromFork: false },
+  };
+  state.pulls.push(pull);
+  return { status: 201, json: describePull(state, pull) };
+}
+
+function getPull(state: GithubState, [number]: readonly string[]): Reply {
+  const pull = pullOf(state, number);
+  if (pull === undefined) return refuse(404, "Not Found");
+  const isKnown = pull.unknownFor === 0;
+  if (!isKnown) pull.unknownFor -= 1;
+  return { status: 200, json: { ...describePull(state, pull), mergeable: isKnown ? pull.mergeable : null } };
+}
+
+function addComment(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
+  if (pullOf(state, number) === undefined) return refuse(404, "Not Found");
+  const id = 1_000 + state.comments.length;
+  const comment = { id, pull: Number(number), author: "signalbox", association: "OWNER", body: String(body.body) };
+  state.comments.push(comment);
+  return { status: 201, json: describeComment(state, comment) };
+}
+
+function merge(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
+  const pull = pullOf(state, number);
+  if (pull === undefined) return refuse(404, "Not Found");
+  if (body.sha !== state.branches.get(pull.head))
+    return refuse(409, "Head branch was modified. Review and try the merge again.");
+  if (state.refuseMerge !== undefined) return refuse(state.refuseMerge.status, state.refuseMerge.message);
+  if (pull.state === "closed" || pull.draft || !pull.mergeable) return refuse(405, "Pull Request is not mergeable");
+  pull.state = "closed";
+  pull.mergeCommit = `${body.merge_method}-of-${body.sha}`;
+  state.branches.set(pull.base, pull.mergeCommit);
+  return { status: 200, json: { sha: pull.mergeCommit, merged: true, message: "Pull Request successfully merged" } };
+}
+
+function rules({ ruleApprovals }: GithubState): Reply {
+  if (ruleApprovals === undefined) return refuse(403, "Upgrade to GitHub Pro or make this repository public.");
+  const parameters = { required_approving_review_count: ruleApprovals };
+  return list([{ type: "deletion" }, { type: "pull_request", parameters }]);
+}
+
+function protection({ protectedApprovals }: GithubState): Reply {
+  if (protectedApprovals === undefined) return refuse(404, "Not Found");
+  return { status: 200, json: { required_approving_review_count: protectedApprovals } };
+}
+
+function getRef({ branches }: GithubState, [name = ""]: readonly string[]): Reply {
+  const sha = branches.get(name);
+  if (sha === undefined) return refuse(404, "Not Found");
+  return { status: 200, json: { ref: `refs/heads/${name}`, object: { type: "commit", sha } } };
+}
+
+function deleteRef({ branches }: GithubState, [name = ""]: readonly string[]): Reply {
+  if (name === "main") return refuse(422, "Cannot delete the default branch");
+  return branches.delete(name) ? { status: 204 } : refuse(422, "Reference does not exist");
+}
+
+function pullOf({ pulls }: GithubState, number: string | undefined): ScriptedPull | undefined {
+  return pulls.find((pull) => pull.number === Number(number));
+}
+
+function of<T extends { readonly pull: number }>(all: readonly T[], number: string | undefined): readonly T[] {
+  return all.filter(({ pull }) => pull === Number(number));
+}
+
+function ofCommit(all: readonly { readonly commit: string }[], commit: string | undefined): readonly unknown[] {
+  return all.filter((each) => each.commit === commit);
+}
+
+function list(all: readonly unknown[], key?: string): Reply {
+  return { status: 200, list: all, ...(key === undefined ? {} : { key }) };
+}
+
+function invalid(error: unknown): Reply {
+  return { status: 422, json: { message: "Validation Failed", errors: [error] } };
+}
+
+function refuse(status: number, message: string): Reply {
+  return { status, json: { message, documentation_url: "https://docs.github.com/rest" } };
+}

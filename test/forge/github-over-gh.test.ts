@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { ghTransport } from "../../src/adapters/forge/github/gh-transport.ts";
+import { githubContract, token } from "./github-contract.ts";
+import { placeGh } from "./place-gh.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-gh-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// Every request starts a program, which takes its time.
+githubContract({
+  name: "gh",
+  isBrief: true,
+  open: (url, timeout) => {
+    const { env } = placeGh(folder, url, token);
+    return ghTransport({ host: "github.com", env: { ...env, GH_TOKEN: token }, timeout });
+  },
+});
