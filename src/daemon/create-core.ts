@@ -70,9 +70,9 @@ export function createCore(ports: CorePorts): RunningCore {
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
   const callers = createCallers(store, clock, ports.humanToken);
   const performers: Performers = {
-    kill_agent: killAgent({ store, clock, callers }),
-    kill_session: killSession({ store, clock, callers }),
-    release_workspace: releaseWorkspace({ store }),
+    kill_agent: killAgent({ store, places, clock, callers }),
+    kill_session: killSession({ store, places, clock, callers }),
+    release_workspace: releaseWorkspace({ store, places }),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf),
   };

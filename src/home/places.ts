@@ -23,6 +23,8 @@ export interface Places {
   readonly humanToken: string;
   readonly trusted: string;
   readonly workspaces: string;
+  /** The projects' control repositories. */
+  readonly control: string;
 }
 
 export function homePlaces(home: string): Places {
@@ -44,6 +46,7 @@ export function homePlaces(home: string): Places {
     humanToken: join(root, "human.token"),
     trusted: join(root, "trusted"),
     workspaces: join(root, "workspaces"),
+    control: join(root, "control"),
   };
 }
 
