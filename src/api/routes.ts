@@ -37,7 +37,7 @@ export const statusWire = record({
   startedAt: text,
   /** Where browsers reach it; empty where TCP is off. */
   address: text,
-  tasks: record({ open: integer(0), needAttention: integer(0) }),
+  tasks: record({ open: integer(0), needPerson: integer(0) }),
   projects: integer(0),
   /** What is wrong with the configuration; the last good one is in use. */
   configProblems: list(text),

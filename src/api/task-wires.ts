@@ -17,7 +17,7 @@ export const taskWire = record({
   /** How a task that is over ended. */
   outcome: nullable(oneOf("done", "failed", "cancelled")),
   /** A person should look at it. */
-  needsAttention: boolean,
+  needsPerson: boolean,
   held: nullable(heldWire),
   /** Whether an agent's session is there: none was started, alive, dead, or nobody can tell. */
   session: oneOf("none", "alive", "dead", "unknown"),

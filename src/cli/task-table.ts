@@ -74,8 +74,8 @@ const mostBranch = 28;
 const leastSummary = 16;
 
 /** A dead session explains why a person is needed, so it is shown first. */
-function markOf({ session, needsAttention }: TaskView): Mark {
+function markOf({ session, needsPerson }: TaskView): Mark {
   if (session === "dead") return "✗";
-  if (needsAttention) return "!";
+  if (needsPerson) return "!";
   return session === "alive" ? "●" : session === "unknown" ? "?" : "";
 }

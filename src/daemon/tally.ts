@@ -6,15 +6,15 @@ import type { WorkflowCache } from "./workflow-cache.ts";
 export interface Tally {
   noticed(stored: StoredTask): Promise<void>;
   forgot(task: string): void;
-  counts(): { readonly open: number; readonly needAttention: number };
+  counts(): { readonly open: number; readonly needPerson: number };
 }
 
 export function createTally(workflows: WorkflowCache): Tally {
   const open = new Map<string, boolean>();
-  let needAttention = 0;
+  let needPerson = 0;
   const set = (task: string, needs: boolean | undefined) => {
-    if (open.get(task) === true) needAttention--;
-    if (needs === true) needAttention++;
+    if (open.get(task) === true) needPerson--;
+    if (needs === true) needPerson++;
     if (needs === undefined) open.delete(task);
     else open.set(task, needs);
   };
@@ -24,6 +24,6 @@ export function createTally(workflows: WorkflowCache): Tally {
       set(task.id, state === undefined ? undefined : needsPerson(state, task));
     },
     forgot: (task) => set(task, undefined),
-    counts: () => ({ open: open.size, needAttention }),
+    counts: () => ({ open: open.size, needPerson }),
   };
 }

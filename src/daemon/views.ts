@@ -4,9 +4,12 @@ import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 
-/** A task as the API shows it. */
-export function taskView({ task, revision, createdAt, updatedAt }: StoredTask, workflow: Workflow): TaskView {
-  const state = workflow.states[task.status];
+/** A task as the API shows it. Where its workflow does not load any more, a person must look at it. */
+export function taskView(
+  { task, revision, createdAt, updatedAt }: StoredTask,
+  workflow: Workflow | undefined,
+): TaskView {
+  const state = workflow?.states[task.status];
   const { held } = task;
   return {
     id: task.id,
@@ -20,7 +23,7 @@ export function taskView({ task, revision, createdAt, updatedAt }: StoredTask, w
     previousStatus: task.previousStatus,
     phase: task.phase,
     outcome: state?.outcome ?? null,
-    needsAttention: state !== undefined && needsPerson(state, task),
+    needsPerson: state === undefined ? task.phase !== "over" : needsPerson(state, task),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
     session: sessionOf(state, task),
     harness: task.harness,

@@ -64,7 +64,7 @@ describe("the daemon", () => {
     const waiting = await create();
     expect((await get("/v1/status")).json.tasks).toEqual({
       open: tasks.open + 1,
-      needAttention: tasks.needAttention + 1,
+      needPerson: tasks.needPerson + 1,
     });
     await post(`/v1/tasks/${waiting.id}/cancel`);
     await stage.settled(waiting.id);

@@ -389,7 +389,7 @@ describe("task list", () => {
     const [, next = ""] = /There are more: signalbox task list --limit 2 --before (\d+)\n/.exec(first.stderr) ?? [];
     expect((await task("list", "--limit", "1", "--before", next)).stdout).toContain("Page 1");
     const { tasks } = json(await signalbox(["task", "list", "--json"], { cwd: tea }));
-    expect(tasks[0]).toMatchObject({ summary: "Page 3", session: "none", needsAttention: true, held: null });
+    expect(tasks[0]).toMatchObject({ summary: "Page 3", session: "none", needsPerson: true, held: null });
     expect((await task("list", "--status", "served")).stderr).toContain("There is no such task in coffee.");
   });
 });

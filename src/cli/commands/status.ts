@@ -19,7 +19,7 @@ export async function status(this: Context, { json }: { json: boolean }): Promis
     );
   }
   const { bold, yellow } = this.paint;
-  const { open, needAttention } = found.tasks;
+  const { open, needPerson } = found.tasks;
   const rows: readonly (readonly [string, string])[] = [
     ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
     ["home", found.home],
@@ -28,7 +28,7 @@ export async function status(this: Context, { json }: { json: boolean }): Promis
     ["projects", String(found.projects)],
     [
       "tasks",
-      `${open} open${needAttention > 0 ? `, ${yellow(`${needAttention} wait${needAttention === 1 ? "s" : ""} for a person`)}` : ""}`,
+      `${open} open${needPerson > 0 ? `, ${yellow(`${needPerson} wait${needPerson === 1 ? "s" : ""} for a person`)}` : ""}`,
     ],
   ];
   for (const [name, value] of rows) this.print(`${bold(name.padEnd(9))}${value}`);
