@@ -12,7 +12,11 @@ const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
 const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl"];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit): Decision {
-  const refusal = standing({ ...stateOf(workflow, task.status), wait: { kind: "none" } }, task, actor);
+  // A workspace is given back when the task is over.
+  const refusal =
+    actor.role === "engine"
+      ? undefined
+      : standing({ ...stateOf(workflow, task.status), wait: { kind: "none" } }, task, actor);
   if (refusal !== undefined) return rejected(refusal);
   const changed = Object.entries(set).filter(([key, value]) => !isSame(task[key as keyof TaskEdit], value));
   const isAgent = actor.role !== "human" && actor.role !== "engine";

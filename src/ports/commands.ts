@@ -12,6 +12,8 @@ export interface Command {
   readonly timeout: number;
   /** When it fires they are killed at once, and `run` fails with `command.stopped`. */
   readonly signal?: AbortSignal;
+  /** Told everything that is printed on both channels, as it comes; the result has only the end. */
+  onOutput?(chunk: Uint8Array): void;
 }
 
 export interface CommandResult {

@@ -4,9 +4,11 @@ import type { Commands } from "../../ports/commands.ts";
 
 // Enough to see what went wrong; a program that prints for hours must not fill the memory.
 const mostOutput = 64 * 1024;
+/** How long the output of a program that has ended may be held open by children that it left behind. */
+const grace = 500;
 
 export const spawnCommands: Commands = {
-  run: ({ argv, cwd, env, timeout, signal }) =>
+  run: ({ argv, cwd, env, timeout, signal, onOutput }) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(stopped(argv));
       const [program = "", ...rest] = argv;
@@ -16,6 +18,7 @@ export const spawnCommands: Commands = {
       let timedOut = false;
       const take = (chunk: Buffer) => {
         output = (output + chunk.toString("utf8")).slice(-mostOutput);
+        onOutput?.(chunk);
       };
       child.stdout.on("data", take);
       child.stderr.on("data", take);
@@ -27,10 +30,23 @@ export const spawnCommands: Commands = {
       }, timeout);
       child.on("error", (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
+        signal?.removeEventListener("abort", stop);
         reject(notStarted(program, cwd, error));
+      });
+      let release: NodeJS.Timeout | undefined;
+      // A child that has left the group is not reached by any signal of ours, and could hold the output open for ever.
+      const letGo = () => {
+        stop();
+        child.stdout.destroy();
+        child.stderr.destroy();
+      };
+      // What has been printed already is read before anything that is immediate.
+      child.on("exit", () => {
+        release = setTimeout(() => setImmediate(letGo), grace);
       });
       child.on("close", (code) => {
         clearTimeout(timer);
+        clearTimeout(release);
         signal?.removeEventListener("abort", stop);
         if (signal?.aborted) reject(stopped(argv));
         else resolve({ code: code ?? undefined, timedOut, output });

@@ -1,0 +1,53 @@
+import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ProjectFiles } from "../../engine/test-command/project-files.ts";
+import { Fault } from "../../fault.ts";
+
+/** Nobody writes larger ones by hand. */
+const largestFile = 1024 * 1024;
+
+/** The files of a folder, as they are when they are asked for. What is there but cannot be looked at is a Fault. */
+export function projectFiles(folder: string): ProjectFiles {
+  const sizeOf = (path: string) => {
+    const found = look(path, () => statSync(join(folder, path)));
+    return found?.isFile() ? found.size : undefined;
+  };
+  // A folder that is not there must not look like one without tests.
+  if (look(folder, () => readdirSync(folder)) === undefined) throw unreadable(folder, "ENOENT");
+  return {
+    has: (path) => sizeOf(path) !== undefined,
+    canRun: (path) => sizeOf(path) !== undefined && isAllowed(join(folder, path)),
+    list: (path) => look(path, () => readdirSync(join(folder, path)))?.sort() ?? [],
+    read(path) {
+      const size = sizeOf(path);
+      if (size === undefined || size > largestFile) return undefined;
+      return look(path, () => readFileSync(join(folder, path), "utf8"));
+    },
+  };
+}
+
+function look<Seen>(path: string, at: () => Seen): Seen | undefined {
+  try {
+    return at();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(code)) return undefined;
+    throw unreadable(path, code, error);
+  }
+}
+
+function isAllowed(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unreadable(path: string, code: string, cause?: unknown): Fault {
+  return new Fault("tests.unreadable", `"${path}" cannot be read (${code}), so nobody knows how to run the tests.`, {
+    hint: "Look at the folder's permissions.",
+    cause,
+  });
+}

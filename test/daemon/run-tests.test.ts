@@ -1,0 +1,328 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { type RunTestsPorts, runTests } from "../../src/daemon/effects/run-tests.ts";
+import { actions } from "../../src/engine/actions/index.ts";
+import type { Effect } from "../../src/engine/decision.ts";
+import { blankIdentity, type Task } from "../../src/engine/task.ts";
+import { Fault } from "../../src/fault.ts";
+import type { Log } from "../../src/ports/log.ts";
+import { stage } from "./stage.ts";
+
+const base = mkdtempSync(join(tmpdir(), "signalbox-tests-"));
+let folder = "";
+let count = 0;
+beforeEach(() => {
+  folder = join(base, String(++count));
+  mkdirSync(folder);
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+/** Files of the project; those that begin with #! may be run. */
+function put(files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+  }
+}
+
+const warnings: string[] = [];
+const log = { warn: (message: string) => warnings.push(message) } as unknown as Log;
+const task = { ...blankIdentity, id: "t1", status: "checked", entry: 4 } as Task;
+const outputFile = () => join(folder, "home", "logs", "tests", "t1-4.log");
+const kept = () => readFileSync(outputFile(), "utf8");
+
+const performer = (ports: Partial<RunTestsPorts> = {}) =>
+  runTests({
+    commands: spawnCommands,
+    log,
+    folderOf: async () => folder,
+    testCommandOf: async () => [],
+    requireTests: async () => false,
+    outputFile,
+    env: { PATH: `${join(folder, "path")}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder },
+    ...ports,
+  });
+const run = (params: Effect["params"] = {}, ports: Partial<RunTestsPorts> = {}) =>
+  performer(ports)({ action: "run_tests", params }, { task, key: "t1:7" });
+const failure = async (params: Effect["params"] = {}, ports: Partial<RunTestsPorts> = {}): Promise<Fault> => {
+  const error = await run(params, ports).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Fault)) throw new Error(`It did not fail with a Fault, but with ${error}.`);
+  expect(Buffer.byteLength(error.message)).toBeLessThanOrEqual(4096);
+  expect(error.message).toMatch(/^(?:\P{Cc}|[\n\t])*$/u);
+  return error;
+};
+const sh = (text: string) => ({ "script/test": `#!/bin/sh\n${text}\n` });
+const isDeclared = (word: string) => Object.hasOwn(actions.run_tests?.words ?? {}, word);
+
+describe("a project's own tests", () => {
+  const nodeProject = (sum: string) => ({
+    "package.json": JSON.stringify({ scripts: { test: "node --test" } }),
+    "sums.test.js": `const test = require("node:test"); const assert = require("node:assert");
+      test("takes", () => {}); test("adds", () => assert.equal(1 + 1, ${sum}));`,
+  });
+
+  test("pass", async () => {
+    put(nodeProject("2"));
+    await run();
+    expect(kept()).toContain("pass 2");
+    expect(statSync(outputFile()).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dirname(outputFile()))).toEqual(["t1-4.log"]);
+  });
+
+  test("fail, and it says which, why this was run, and where everything is", async () => {
+    put(nodeProject("3"));
+    const { code, message } = await failure();
+    expect(code).toBe("tests");
+    expect(isDeclared(code)).toBe(true);
+    expect(message).toContain(
+      `npm run test ended with 1. "package.json" has a script "test". The whole output is in ${outputFile()}.\nFailing tests:\n- adds\n`,
+    );
+    expect(message).not.toContain("- takes");
+    expect(kept()).toContain("takes");
+  });
+
+  test("are a target of make", async () => {
+    put({ Makefile: ".PHONY: test\ntest:\n\t@echo not ok 1 - brews; exit 3\n" });
+    expect((await failure()).message).toMatch(/^make test ended with 2\..*\nFailing tests:\n- brews\n/);
+  });
+
+  test("are run by pytest", async () => {
+    put({
+      "tests/test_a.py": "",
+      "path/pytest": "#!/bin/sh\necho 'FAILED tests/test_a.py::test_x - assert'\nexit 1\n",
+    });
+    const { message } = await failure();
+    expect(message).toContain('pytest ended with 1. There is a "tests/test_a.py".');
+    expect(message).toContain("- tests/test_a.py::test_x\n");
+  });
+});
+
+describe("the command", () => {
+  const say = (word: string) => ["sh", "-c", `echo ${word}`];
+
+  test("is the action's own, then the configured one, then the one that is found", async () => {
+    put(sh("echo found"));
+    await run({ command: say("given") }, { testCommandOf: async () => say("configured") });
+    expect(kept()).toBe("given\n");
+    await run({ command: [] }, { testCommandOf: async () => say("configured") });
+    expect(kept()).toBe("configured\n");
+    await run();
+    expect(kept()).toBe("found\n");
+  });
+
+  test("gets its arguments as they are, with no shell in between", async () => {
+    await run({ command: ["printf", "%s|", "a b", "$(touch pwned)", "; touch pwned"] });
+    expect(kept()).toBe("a b|$(touch pwned)|; touch pwned|");
+    expect(existsSync(join(folder, "pwned"))).toBe(false);
+  });
+
+  test("runs in the task's folder, knows that nobody is there to ask, and sees its task and nothing else of ours", async () => {
+    process.env.SIGNALBOX_SECRET = "key";
+    put(sh('pwd; echo "$CI $SIGNALBOX_TASK $SIGNALBOX_STATUS $SIGNALBOX_EFFECT <$SIGNALBOX_SECRET>"'));
+    await run();
+    delete process.env.SIGNALBOX_SECRET;
+    expect(kept()).toBe(`${folder}\n1 t1 checked t1:7 <>\n`);
+  });
+});
+
+describe("where there are no tests", () => {
+  test("that is its own word, and what could not be read is told", async () => {
+    put({ "package.json": "{" });
+    const { code, message } = await failure();
+    expect(code).toBe("untested");
+    expect(isDeclared(code)).toBe(true);
+    expect(message).toMatch(/^Nothing was tested: no command .* found\. "package.json" is not valid JSON\. Add /);
+    expect(existsSync(outputFile())).toBe(false);
+  });
+
+  test("but must be, the work is refused", async () => {
+    const { code, message } = await failure({}, { requireTests: async () => true });
+    expect(code).toBe("tests");
+    expect(message).toMatch(/^There must be tests, but no command /);
+  });
+
+  test("because the folder is not there, that is an error", async () => {
+    const { code, message } = await failure({}, { folderOf: async () => join(folder, "gone") });
+    expect(isDeclared(code)).toBe(false);
+    expect(message).toContain("gone");
+  });
+});
+
+describe("an error says nothing about the work", () => {
+  test("where the program is not there", async () => {
+    put({ "mix.exs": "", "path/x": "" });
+    const error = await failure({}, { env: { PATH: join(folder, "path") } });
+    expect(error).toMatchObject({
+      code: "tests.not-started",
+      message: expect.stringMatching(/^The tests could not be started: "mix" .*ENOENT.* There is a "mix.exs"\.$/),
+    });
+    expect(isDeclared(error.code)).toBe(false);
+  });
+
+  test("where something kills them", async () => {
+    const error = await failure({ command: ["sh", "-c", "echo so far; kill -9 $$"] });
+    expect(error).toMatchObject({ code: "tests.killed", message: expect.stringMatching(/was killed\..*\nso far$/s) });
+    expect(isDeclared(error.code)).toBe(false);
+  });
+
+  test("where they hang with their children, which are killed too", async () => {
+    put(sh("(sleep 1; touch late) & ((sleep 1; touch later) & wait) & echo waiting; wait"));
+    const error = await failure({ timeout: "500ms" });
+    expect(error).toMatchObject({
+      code: "tests.timeout",
+      message: expect.stringContaining("did not end within 0.5 s."),
+    });
+    expect(error.message).toContain("waiting");
+    expect(isDeclared(error.code)).toBe(false);
+    expect(kept()).toContain("waiting");
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect(readdirSync(folder).filter((name) => name.startsWith("late"))).toEqual([]);
+  });
+});
+
+test("a child that got away and keeps the output open does not keep the task waiting", async () => {
+  const start = performance.now();
+  await run({ command: ["sh", "-c", "setsid sleep 20 & echo passed"], timeout: "10s" });
+  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(kept()).toBe("passed\n");
+});
+
+test("of 100 MB both ends are kept, and what failed first is still known", async () => {
+  put(sh("echo not ok 1 - first; head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo the end; exit 1"));
+  const { code, message } = await failure();
+  expect(code).toBe("tests");
+  expect(message).toContain("- first\n");
+  expect(message).toMatch(/\nthe end$/);
+  expect(statSync(outputFile()).size).toBeGreaterThan(4.8 * 1024 * 1024);
+  expect(statSync(outputFile()).size).toBeLessThanOrEqual(5 * 1024 * 1024);
+  expect(kept()).toMatch(/^not ok 1 - first\nx{99}\n/);
+  expect(kept()).toMatch(/\n… \d+ bytes are left out here …\n/);
+  expect(kept()).toMatch(/x\nthe end\n$/);
+});
+
+test("what is no text is kept as well as it can be, and none of it reaches the agent as a command", async () => {
+  put(sh("head -c 200000 /dev/urandom; printf '\\n\\033[31mnot ok 1 - \\033]0;title\\007brews\\033[0m\\r\\n'; exit 1"));
+  expect((await failure()).message).toMatch(/not ok 1 - brews$/);
+  expect(Buffer.byteLength(kept())).toBeGreaterThan(200_000);
+});
+
+test("a second run of the same stay replaces what the first printed", async () => {
+  await run({ command: ["echo", "one and more"] });
+  await run({ command: ["echo", "two"] });
+  expect(kept()).toBe("two\n");
+});
+
+test("output that cannot be kept changes nothing about the tests", async () => {
+  warnings.length = 0;
+  put({ ...sh("exit 0"), blocked: "" });
+  const elsewhere = { outputFile: () => join(folder, "blocked", "t1-4.log") };
+  await run({}, elsewhere);
+  expect(warnings).toEqual(["The output of tests could not be kept"]);
+  put(sh("echo not ok 1 - brews; exit 1"));
+  expect(await failure({}, elsewhere)).toMatchObject({
+    code: "tests",
+    message: expect.stringMatching(/The whole output could not be kept\.\nFailing tests:\n- brews/),
+  });
+});
+
+test("commands that tell nothing while they run leave at least the end", async () => {
+  put(sh("echo not ok 1 - brews; exit 1"));
+  expect((await failure({}, { commands: spawnCommands })).message).toContain("- brews\n");
+  expect(kept()).toBe("not ok 1 - brews\n");
+});
+
+test("a folder that cannot be looked into is no folder without tests", async () => {
+  put({ file: "" });
+  expect(await failure({}, { folderOf: async () => join(folder, "file") })).toMatchObject({ code: "tests.unreadable" });
+});
+
+// Nothing bars root.
+test.skipIf(process.getuid?.() === 0)("a file that cannot be read is no file without tests", async () => {
+  put({ "package.json": "{}" });
+  chmodSync(join(folder, "package.json"), 0o000);
+  expect(await failure()).toMatchObject({ code: "tests.unreadable" });
+});
+
+test("tests that are stopped may be run later, and nothing is kept of them", async () => {
+  const stopping = new AbortController();
+  const error = failure({ command: ["sh", "-c", "echo begun; sleep 60"] }, { signal: stopping.signal });
+  setTimeout(() => stopping.abort(), 200);
+  expect(await error).toMatchObject({ code: "command.stopped", retry: "later" });
+  expect(existsSync(outputFile())).toBe(false);
+});
+
+describe("in the life of a task", () => {
+  const text = `
+version: 1
+states:
+  check: { do: [run_tests], outcomes: [{ on: tests, then: fix }, { on: untested, then: claim }], next: done }
+  fix: { waits_for: human, next: check }
+  claim: { waits_for: human, next: done }
+  done: { terminal: true }
+`;
+  const live = async (ports: Partial<RunTestsPorts> = {}) => {
+    const life = await stage(openSqliteStore(":memory:"), text, { run_tests: performer(ports) });
+    await life.create();
+    return life;
+  };
+
+  test("tests that fail send it on with the reason, and that they pass later, too", async () => {
+    put(sh("echo not ok 1 - brews; exit 1"));
+    const life = await live();
+    await expect.poll(async () => (await life.task())?.status, { timeout: 20_000 }).toBe("fix");
+    expect((await life.task())?.reason).toContain("Failing tests:\n- brews");
+    put(sh("exit 0"));
+    await life.rest();
+    await life.submit("t1", { kind: "continue", actor: { role: "human" } });
+    await expect.poll(async () => (await life.task())?.status, { timeout: 20_000 }).toBe("done");
+    expect(life.errors).toEqual([]);
+  });
+
+  test("nothing to test is for the workflow to judge", async () => {
+    const life = await live();
+    await expect.poll(async () => (await life.task())?.status, { timeout: 20_000 }).toBe("claim");
+    expect((await life.task())?.reason).toContain("Nothing was tested");
+  });
+
+  test("an error holds it where no rule says otherwise", async () => {
+    const life = await live({ testCommandOf: async () => ["no-such-program"] });
+    await expect.poll(async () => (await life.task())?.held?.word, { timeout: 20_000 }).toBe("error");
+    expect(await life.task()).toMatchObject({
+      status: "check",
+      held: { reason: expect.stringContaining("no-such-program") },
+    });
+  });
+
+  test("tests that the daemon's stop cuts short are still owed, and nothing is kept of them", async () => {
+    put(sh("echo > begun; sleep 60"));
+    const stopping = new AbortController();
+    const life = await live({ signal: stopping.signal });
+    await expect.poll(() => existsSync(join(folder, "begun")), { timeout: 20_000 }).toBe(true);
+    const stopped = life.performer.stop();
+    stopping.abort();
+    await stopped;
+    expect(await life.store.openEffects("t1")).toMatchObject([
+      { state: "owed", tries: 0, effect: { action: "run_tests" } },
+    ]);
+    expect(await life.task()).toMatchObject({ status: "check", phase: "doing" });
+    expect((await life.task())?.held).toBeUndefined();
+    expect(existsSync(outputFile())).toBe(false);
+  });
+});
