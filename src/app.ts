@@ -47,6 +47,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     ? createStreamLog(process.stderr, "info")
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
   const stopping = new AbortController();
+  const killing = new AbortController();
   const config = createLiveConfig(places.config, log, ({ port }) => void web?.use(port));
   let web: WebDoor | undefined;
   const store = await openStore(places);
@@ -61,7 +62,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     commands: spawnCommands,
     humanToken: ensureHumanToken(places),
     performers: (folderOf, workflowOf) =>
-      performers({ env, log, config, folderOf, workflowOf, signal: stopping.signal }),
+      performers({ env, log, config, folderOf, workflowOf, signal: killing.signal }),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -82,7 +83,9 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     log.info("The daemon stops; agents go on");
   } finally {
     await Promise.all([socket?.close(), web?.use(0)]);
-    await core.close();
+    const closed = core.close();
+    killing.abort();
+    await closed;
     config.stop();
     await store.close();
     await log.close();

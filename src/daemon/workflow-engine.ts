@@ -8,7 +8,7 @@ import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { StoredEffect } from "../ports/store.ts";
 import type { Core } from "./core.ts";
-import { checkTrust, chooseWorkflow } from "./requests/choose-workflow.ts";
+import { chooseWorkflow } from "./requests/choose-workflow.ts";
 import { configFor } from "./requests/create-task.ts";
 import { mustHave } from "./requests/projects.ts";
 import { reportEnd } from "./requests/runs.ts";
@@ -46,8 +46,7 @@ export function createWorkflowEngine(core: Core): WorkflowEngine {
   return {
     async loadWorkflow(projectName) {
       const project = await mustHave(core, projectName);
-      const chosen = await chooseWorkflow(core, project.path, configFor(core, project).workflow.value);
-      checkTrust(core, project.name, chosen);
+      const chosen = await chooseWorkflow(core, project, configFor(core, project).workflow.value);
       await core.workflows.keep(chosen.workflow, chosen.text);
       loaded = chosen.workflow;
       return loaded;

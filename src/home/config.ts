@@ -15,6 +15,7 @@ export interface ReadConfig {
 
 /** Reads a configuration from its text. `file` is what problems are reported against. */
 export function readConfig(text: string, file: string, level: Level): ReadConfig {
+  if (text.length > mostCharacters) return { config: {}, problems: [tooLong(file)] };
   const { tree, problems } = readTree(text, file);
   if (tree === undefined) return { config: {}, problems };
 
@@ -34,6 +35,14 @@ export function readConfig(text: string, file: string, level: Level): ReadConfig
     }
   }
   return { config: reporter.problems.length === 0 ? config : {}, problems: reporter.problems };
+}
+
+// A repository can bring any file, and the YAML parser takes seconds for some that are long.
+const mostCharacters = 16 * 1024;
+
+function tooLong(file: string): Problem {
+  const message = `The file has more than ${mostCharacters / 1024} KB.`;
+  return { level: "error", file, line: 1, column: 1, message, fix: "Take out what is no configuration." };
 }
 
 /** Reads a configuration from its file. One that is not there says nothing. */

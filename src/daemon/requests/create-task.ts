@@ -15,7 +15,7 @@ import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime, taskView } from "../views.ts";
-import { checkTrust, chooseWorkflow } from "./choose-workflow.ts";
+import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
@@ -26,8 +26,7 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
   return async ({ body }) => {
     const project = await mustHave(core, body.project);
     const config = configFor(core, project, body);
-    const chosen = await chooseWorkflow(core, project.path, config.workflow.value);
-    checkTrust(core, project.name, chosen);
+    const chosen = await chooseWorkflow(core, project, config.workflow.value);
     const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
     const document = await firstDocument(core, body.context, from);
     const id = await freeId(core);

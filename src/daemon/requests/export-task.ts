@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
+import type { TaskEvent } from "../../engine/decision.ts";
 import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { publishFile } from "../../home/publish-file.ts";
@@ -25,10 +26,15 @@ async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<s
   }
   for (let after = 0; ; ) {
     const page = await store.listEvents({ task: id }, after, pageSize);
-    for (const event of page) yield line("event", event);
+    for (const each of page) yield line("event", { ...each, event: { ...each.event, set: takenAway(each.event.set) } });
     after = page.at(-1)?.position ?? 0;
     if (page.length < pageSize) return;
   }
+}
+
+/** JSON has no `undefined`: null says that something was taken away, so that history can be replayed from the file. */
+function takenAway(set: TaskEvent["set"]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(set).map(([key, value]) => [key, value ?? null]));
 }
 
 export function exportTask(core: Core) {

@@ -4,7 +4,7 @@ import { migrate, planMigration } from "../../engine/migrate.ts";
 import { Fault } from "../../fault.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { checkTrust, chooseWorkflow } from "./choose-workflow.ts";
+import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { changeView } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
@@ -15,8 +15,7 @@ export function migrateTask(core: Core): Handler<Routes["migrateTask"]> {
     const stored = await findTask(core, asked);
     const { task } = stored;
     const project = await mustHave(core, task.project);
-    const chosen = await chooseWorkflow(core, project.path, asked.body.workflow ?? task.workflow);
-    checkTrust(core, project.name, chosen);
+    const chosen = await chooseWorkflow(core, project, asked.body.workflow ?? task.workflow);
     const before = await core.workflows.get(task.workflowHash);
     const plan = { ...planMigration(before, chosen.workflow, task), from: before.hash, to: chosen.workflow.hash };
     if (asked.body.apply !== true) return { plan, change: null };

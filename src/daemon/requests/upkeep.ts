@@ -8,7 +8,7 @@ import { trust as remember } from "../../home/trust.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime } from "../views.ts";
-import { chooseWorkflow } from "./choose-workflow.ts";
+import { findText, loadFound } from "./choose-workflow.ts";
 import { mustHave } from "./projects.ts";
 
 export function status(core: Core): Handler<Routes["status"]> {
@@ -73,9 +73,12 @@ const limit = 500;
 export function trust(core: Core): Handler<Routes["trust"]> {
   return async ({ body }) => {
     const project = await mustHave(core, body.project);
-    const { found, workflow } = await chooseWorkflow(core, project.path, body.workflow);
-    remember(core.places, workflow.hash, `${project.name} ${found.file} ${isoTime(core.clock.now())}`);
-    core.log.info("A workflow was trusted", { file: found.file, hash: workflow.hash });
-    return { hash: workflow.hash, file: found.file };
+    const file = await findText(core, project, body.workflow);
+    // Nobody means to trust what cannot run.
+    const { hash } = loadFound(file);
+    const { found } = file;
+    remember(core.places, hash, `${project.name} ${found.file} ${isoTime(core.clock.now())}`);
+    core.log.info("A workflow was trusted", { file: found.file, hash });
+    return { hash, file: found.file };
   };
 }
