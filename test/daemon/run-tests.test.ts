@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -7,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -251,13 +251,6 @@ test("commands that tell nothing while they run leave at least the end", async (
 test("a folder that cannot be looked into is no folder without tests", async () => {
   put({ file: "" });
   expect(await failure({}, { folderOf: async () => join(folder, "file") })).toMatchObject({ code: "tests.unreadable" });
-});
-
-// Nothing bars root.
-test.skipIf(process.getuid?.() === 0)("a file that cannot be read is no file without tests", async () => {
-  put({ "package.json": "{}" });
-  chmodSync(join(folder, "package.json"), 0o000);
-  expect(await failure()).toMatchObject({ code: "tests.unreadable" });
 });
 
 test("tests that are stopped may be run later, and nothing is kept of them", async () => {
