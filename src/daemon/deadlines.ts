@@ -1,11 +1,17 @@
 import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
+import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 
+/** Before what failed is tried again, in milliseconds. */
+const pause = 10_000;
+
 export interface Deadline {
   readonly at: number;
+  /** How long it was from the beginning, in milliseconds. */
+  readonly length: number;
   readonly request: Request;
   /** For people: what will happen then. */
   readonly what: string;
@@ -43,10 +49,19 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
     ringing = ringing
       .then(async () => {
         for (const [task, deadline] of due) {
-          if (stopped || deadline.at > clock.now()) continue;
+          // Nobody waits for more than the whole time once more because the clock was put back.
+          const at = Math.min(deadline.at, clock.now() + deadline.length);
+          if (at < deadline.at) due.set(task, { ...deadline, at });
+          if (stopped || at > clock.now()) continue;
           due.delete(task);
           if (isOfLife(deadline)) spoken.add(task);
-          await ports.submit(task, deadline.request);
+          await ports.submit(task, deadline.request).catch((error) => {
+            ports.onError(error);
+            // A disk that was full may have room later; a task that is gone stays away.
+            if (!(error instanceof Fault) || error.retry !== "later") return;
+            spoken.delete(task);
+            if (!due.has(task)) due.set(task, { ...deadline, at: clock.now() + pause, length: pause });
+          });
         }
       })
       .catch(ports.onError)
@@ -105,19 +120,22 @@ async function nextDeadline(
   const found: Deadline[] = [];
   const { entry } = task;
   if (workflow.limits.time !== undefined && !spoken.has(task.id)) {
-    const at = createdAt + workflow.limits.time * 1000;
-    found.push({ at, request: { kind: "limit", word: "time" }, what: "The task's time is up" });
+    const length = workflow.limits.time * 1000;
+    const request = { kind: "limit" as const, word: "time" as const };
+    found.push({ at: createdAt + length, length, request, what: "The task's time is up" });
   }
   const wait = state.wait.kind === "time" && task.phase === "waiting" ? state.wait.seconds : undefined;
   if (wait !== undefined || state.limits.time !== undefined) {
     const start = await enteredAt(stored);
     if (wait !== undefined) {
       const request = { kind: "continue" as const, actor: { role: "engine" } };
-      found.push({ at: start + wait * 1000, request, what: "Go on by itself" });
+      const length = wait * 1000;
+      found.push({ at: start + length, length, request, what: "Go on by itself" });
     }
     if (state.limits.time !== undefined) {
       const request = { kind: "limit" as const, word: "time" as const, entry };
-      found.push({ at: start + state.limits.time * 1000, request, what: `The time of "${state.name}" is up` });
+      const length = state.limits.time * 1000;
+      found.push({ at: start + length, length, request, what: `The time of "${state.name}" is up` });
     }
   }
   return found.sort((a, b) => a.at - b.at)[0];

@@ -36,6 +36,14 @@ export interface PerformPorts {
   onError(error: unknown): void;
 }
 
+interface Work extends PerformPorts {
+  isStopped(): boolean;
+  /** Keys of what was carried out but could not be ticked off: when the disk has room again, it is not repeated. */
+  readonly unnoted: Set<string>;
+  /** Until when effects wait, by their id, where they do. */
+  readonly waits: Map<number, number>;
+}
+
 const pageSize = 500;
 /** How often an effect that may work later is tried before a person is asked, and how long the first pause is. */
 const mostTries = 6;
@@ -56,6 +64,7 @@ export function createPerformer(ports: PerformPorts): Performer {
   const timers = new Map<string, () => void>();
   const failures = new Map<string, number>();
   let stopped = false;
+  const work: Work = { ...ports, isStopped: () => stopped, unnoted: new Set(), waits: new Map() };
 
   const wake = (task: string) => {
     if (stopped) return;
@@ -66,7 +75,7 @@ export function createPerformer(ports: PerformPorts): Performer {
       again.delete(task);
       return !stopped;
     };
-    const done = goOn(ports, task, looks, () => stopped)
+    const done = goOn(work, task, looks)
       .then((dueAt) => {
         failures.delete(task);
         if (dueAt !== undefined) wakeIn(task, dueAt - clock.now());
@@ -133,38 +142,45 @@ export function createPerformer(ports: PerformPorts): Performer {
 }
 
 /** Lets a task go on as far as it can by itself. Gives the time at which it can go on further, where there is one. */
-async function goOn(
-  ports: PerformPorts,
-  task: string,
-  looks: () => boolean,
-  isStopped: () => boolean,
-): Promise<number | undefined> {
+async function goOn(ports: Work, task: string, looks: () => boolean): Promise<number | undefined> {
   while (looks()) {
     const [first] = await ports.store.openEffects(task);
     if (first?.state !== "owed") {
       if (!(await advance(ports.store, ports.submit, task, first))) return undefined;
-    } else if (first.dueAt > ports.clock.now()) {
-      return first.dueAt;
     } else {
-      await performOne(ports, first, isStopped);
+      const dueAt = dueTime(ports, first);
+      if (dueAt > ports.clock.now()) return dueAt;
+      ports.waits.delete(first.id);
+      await performOne(ports, first);
     }
   }
   return undefined;
 }
 
-async function performOne(ports: PerformPorts, owed: StoredEffect, isStopped: () => boolean): Promise<void> {
-  const { store, clock, performers } = ports;
+/** Nothing waits longer than the pause that was meant, also where the clock has been put back since. */
+function dueTime({ clock, waits }: Work, { id, effect, tries, dueAt }: StoredEffect): number {
+  const pause = tries > 0 ? firstPause * 2 ** (tries - 1) : (effect.delay ?? 0) * 1000;
+  const at = Math.min(waits.get(id) ?? dueAt, dueAt, clock.now() + pause);
+  waits.set(id, at);
+  return at;
+}
+
+async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
+  const { store, clock, performers, unnoted, isStopped } = ports;
   const stored = await store.getTask(owed.task);
   if (stored === undefined) return;
   const perform = performers[owed.effect.action] ?? unavailable;
+  const key = `${owed.task}:${owed.id}`;
   try {
-    await perform(owed.effect, { task: stored.task, key: `${owed.task}:${owed.id}` });
-    await store.finishEffect(owed.id, clock.now());
+    if (!unnoted.has(key)) await perform(owed.effect, { task: stored.task, key });
   } catch (error) {
     // What was cut short because we stop has not failed; it stays owed.
     if (isStopped()) return;
-    await noteFailure(ports, owed, stored.task, error);
+    return noteFailure(ports, owed, stored.task, error);
   }
+  unnoted.add(key);
+  await store.finishEffect(owed.id, clock.now());
+  unnoted.delete(key);
 }
 
 async function unavailable(effect: Effect): Promise<void> {

@@ -1,7 +1,11 @@
 import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+
+/** Before what failed is tried again, in milliseconds. */
+const pause = 10_000;
 
 export interface Scheduler {
   /** A task is as it is now: it may wait for a slot, take one, or have given one back. */
@@ -21,6 +25,7 @@ export interface Scheduler {
 
 export interface SchedulerPorts {
   readonly store: Store;
+  readonly clock: Clock;
   workflowOf(task: Task): Promise<Workflow>;
   submit(task: string, request: Request): Promise<{ readonly stored: StoredTask }>;
   poolSize(project: string): Promise<number>;
@@ -48,6 +53,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   const seats = new Map<string, Seat>();
   const dirty = new Set<string>();
   let working: Promise<void> | undefined;
+  let cancel = () => {};
   let stopped = false;
 
   const taken = new Map<string, number>();
@@ -85,7 +91,12 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
         await fill(each);
       }
     })()
-      .catch(ports.onError)
+      .catch((error) => {
+        ports.onError(error);
+        // Nothing else would make us look again.
+        cancel();
+        if (!stopped) cancel = ports.clock.after(pause, wakeAll);
+      })
       .finally(() => {
         working = undefined;
         if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "");
@@ -125,6 +136,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     wake: wakeAll,
     async stop() {
       stopped = true;
+      cancel();
       await working;
     },
   };

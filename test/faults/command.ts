@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { root } from "./daemon.ts";
+import type { Home } from "./home.ts";
+
+export interface Ran {
+  readonly code: number | NodeJS.Signals;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ran: Promise<Ran>;
+}
+
+/** Begins a command of the command line, in a process of its own. */
+export function beginCommand(home: Home, ...words: readonly string[]): Running {
+  const child = spawn(process.execPath, [join(root, "src", "cli", "main.ts"), ...words], {
+    cwd: home.base,
+    env: home.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk;
+  });
+  const ran = new Promise<Ran>((done) => {
+    child.once("close", (code, signal) => done({ code: signal ?? code ?? 1, stdout, stderr }));
+  });
+  return { child, ran };
+}
+
+/** Runs a command to its end. */
+export function command(home: Home, ...words: readonly string[]): Promise<Ran> {
+  return beginCommand(home, ...words).ran;
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Call, createClient } from "../../src/api/client.ts";
+import { socketRequest } from "../../src/api/socket-request.ts";
+
+import type { Home } from "./home.ts";
+
+export const root = resolve(import.meta.dirname, "../..");
+
+/** A daemon's process, whether or not it got as far as listening. */
+export interface Daemon {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** True once it listens; false where it ended before. */
+  readonly listens: Promise<boolean>;
+  /** What it has written so far. */
+  said(): string;
+  /** As the system does when the memory is full: at once, with nothing said or tidied up. */
+  kill(): Promise<void>;
+}
+
+const running = new Set<Daemon>();
+
+export function spawnDaemon(home: Home): Daemon {
+  const child = spawn(process.execPath, [join(root, "src", "app.ts"), "--foreground"], {
+    env: home.env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  const ended = new Promise<number | NodeJS.Signals>((done) => {
+    child.once("close", (code, signal) => done(signal ?? code ?? 1));
+  });
+  const listens = new Promise<boolean>((done) => {
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      if (text.includes("The daemon has started")) done(true);
+    });
+    ended.then(() => done(false));
+  });
+  const daemon: Daemon = {
+    pid: child.pid ?? 0,
+    child,
+    ended,
+    listens,
+    said: () => text,
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+  running.add(daemon);
+  ended.then(() => running.delete(daemon));
+  return daemon;
+}
+
+/** Starts a daemon and comes back when it listens. */
+export async function startDaemon(home: Home): Promise<Daemon> {
+  const daemon = spawnDaemon(home);
+  if (await daemon.listens) return daemon;
+  throw new Error(`The daemon ended with ${await daemon.ended}:\n${daemon.said()}`);
+}
+
+/** No test leaves a daemon behind, also where it failed half-way. */
+export async function killDaemons(): Promise<void> {
+  await Promise.all([...running].map((daemon) => daemon.kill()));
+}
+
+/** Asks as the person does. */
+export function createAsk({ places }: Home): Call {
+  return createClient((question) => {
+    const headers = { authorization: `Bearer ${readFileSync(places.humanToken, "utf8").trim()}` };
+    return socketRequest({ ...question, socket: places.socket, headers });
+  });
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Looks again and again: for what the system knows but tells nobody. */
+export async function until<T>(look: () => T): Promise<NonNullable<T>> {
+  for (;;) {
+    const seen = look();
+    if (seen) return seen;
+    await sleep(5);
+  }
+}
+
+/** Comes back when so many are connected to a socket, whether or not its owner has taken them on. Only Linux tells. */
+export async function connectionsTo(socket: string, count: number): Promise<void> {
+  const ends = () =>
+    readFileSync("/proc/net/unix", "utf8")
+      .split("\n")
+      .filter((line) => line.endsWith(` ${socket}`));
+  // One of them is the door itself.
+  await until(() => ends().length > count);
+}
+
+/** The processes that a process has begun and not outlived; undefined where there are none. */
+export function childrenOf(pid: number | undefined): readonly string[] | undefined {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return text === "" ? undefined : text.split(" ");
+}
+
+/** Whether a process that need not be our child has ended. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}

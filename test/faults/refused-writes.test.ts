@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { TaskView } from "../../src/api/task-wires.ts";
+import { Fault } from "../../src/fault.ts";
+import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { assemble, coffee, furnish } from "./assembled-core.ts";
+
+const workflow = `name: alone
+version: 1
+states:
+  todo: { waits_for: slot, next: resting }
+  resting: { waits_for: 60s, next: asking }
+  asking: { waits_for: human, limits: { time: 100s }, outcomes: [{ on: time, then: late }], next: over }
+  late: { waits_for: human, next: over }
+  over: { terminal: true }
+`;
+
+test("what a task does by itself is tried again after the disk was full, without anybody's word", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-refused-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  furnish(folder, "alone", workflow);
+  const clock = createScriptedClock(1_800_000_000_000);
+  let isFull = false;
+  const { core, store, ask } = assemble({
+    folder,
+    clock,
+    performers: {},
+    wrap: (whole) => ({
+      ...whole,
+      saveDecision: async (decision) => {
+        // A new task settles, so that it is the start that fails.
+        if (isFull && decision.task.status !== "todo")
+          throw new Fault("store.full", "The disk is full.", { retry: "later" });
+        return whole.saveDecision(decision);
+      },
+    }),
+  });
+  onTestFinished(() => store.close());
+  const rest = async (milliseconds: number) => {
+    for (let i = 0; i < 12; i++) await clock.pass(i === 0 ? milliseconds : 0);
+  };
+  await store.addProject(coffee(folder, "alone"));
+  await core.recover();
+  isFull = true;
+  const { task } = await ask<{ task: TaskView }>("createTask", {}, { project: "coffee", summary: "Brew" });
+  const status = async () => (await store.getTask(task.id))?.task.status;
+  const tried = 300_000;
+  for (const [before, after, wait] of [
+    ["todo", "resting", 0],
+    ["resting", "asking", 60_000],
+    ["asking", "late", 100_000],
+  ] as const) {
+    isFull = true;
+    await rest(wait + tried);
+    expect(await status()).toBe(before);
+    isFull = false;
+    // The longest pause between two tries; then what comes next has only just begun.
+    await rest(60_000 - 1);
+    expect(await status()).toBe(after);
+  }
+});

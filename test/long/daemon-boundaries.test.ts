@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { endsTheSame, undisturbed } from "../faults/die-everywhere.ts";
+
+// The same as test/faults/boundaries.test.ts, with every pair of deaths.
+
+const sides = ["before", "after"] as const;
+
+test("wherever a process dies, and wherever the next one dies while it recovers, the end is the same", async () => {
+  const { end, calls } = await undisturbed();
+  let pairs = 0;
+  for (let at = 1; at <= calls; at++) {
+    for (const when of sides) {
+      for (const other of sides) {
+        for (
+          let next = 1;
+          await endsTheSame(
+            [
+              { at, when },
+              { at: next, when: other },
+            ],
+            end,
+          );
+          next++
+        )
+          pairs++;
+      }
+    }
+  }
+  expect(pairs).toBeGreaterThan(calls * 4);
+});
