@@ -22,13 +22,19 @@ export interface SocketAnswer {
  */
 export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    openStream(
+    let bytes: Buffer = Buffer.alloc(0);
+    const hangUp = openStream(
       request,
-      (chunk) => chunks.push(chunk),
+      (chunk) => {
+        bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+        // Whoever has the whole answer need not wait for the end of the connection.
+        if (!isWhole(bytes)) return;
+        hangUp();
+        resolve(readAnswer(bytes));
+      },
       () => {
         try {
-          resolve(readAnswer(Buffer.concat(chunks)));
+          resolve(readAnswer(bytes));
         } catch (error) {
           reject(error);
         }
@@ -67,6 +73,12 @@ export function readHead(bytes: Buffer): { status: number; headers: Record<strin
     headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
   return { status: Number(first.split(" ")[1]), headers, end: end + 4 };
+}
+
+function isWhole(bytes: Buffer): boolean {
+  const head = readHead(bytes);
+  const length = head?.headers["content-length"];
+  return head !== undefined && length !== undefined && bytes.length - head.end >= Number(length);
 }
 
 function readAnswer(bytes: Buffer): SocketAnswer {

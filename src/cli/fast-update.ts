@@ -1,5 +1,4 @@
-import { writeSync } from "node:fs";
-import { isatty } from "node:tty";
+import { fstatSync, statSync, writeSync } from "node:fs";
 import { type ErrorBody, faultOf } from "../api/error.ts";
 import type { ChangeView } from "../api/task-wires.ts";
 import { packageVersion } from "../home/package-version.ts";
@@ -19,7 +18,7 @@ import { writeFailure } from "./write-failure.ts";
 export async function fastUpdate(process: NodeJS.Process): Promise<boolean> {
   const given = readArguments(process.argv.slice(4));
   // In a terminal there are colours, and nobody waits for a twentieth of a second.
-  if (given === undefined || isatty(1) || isatty(2)) return false;
+  if (given === undefined || isTerminal(1) || isTerminal(2)) return false;
   const asker = {
     places: homePlaces(homeFolder(process.env)),
     env: process.env,
@@ -44,6 +43,16 @@ export async function fastUpdate(process: NodeJS.Process): Promise<boolean> {
 }
 
 const plain = createPaint(false);
+
+/** A character device that is not /dev/null may be one; node:tty would say for sure, and take a millisecond to load. */
+function isTerminal(channel: 1 | 2): boolean {
+  try {
+    const found = fstatSync(channel);
+    return found.isCharacterDevice() && found.rdev !== statSync("/dev/null").rdev;
+  } catch {
+    return false;
+  }
+}
 
 /** Whoever does not read what we write does not keep us from ending. */
 function writeTo(channel: 1 | 2): (text: string) => void {

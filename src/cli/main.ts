@@ -10,7 +10,6 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   );
   process.exitCode = 1;
 } else {
-  module.enableCompileCache();
   main().catch((error) => {
     process.stderr.write(`error: Signalbox made a mistake of its own: ${error?.stack ?? error}\n`);
     process.exitCode = 1;
@@ -20,7 +19,9 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
 async function main(): Promise<void> {
   const [, , noun, verb] = process.argv;
   const isUpdate = noun === "task" && verb === "update";
-  if (isUpdate && (await (await import("./fast-update.ts")).fastUpdate(process))) return;
+  // Everything has been said: taking Node apart in good order would take as long as asking did.
+  if (isUpdate && (await (await import("./fast-update.ts")).fastUpdate(process))) process.exit();
+  module.enableCompileCache();
   const { start } = await import("./start.ts");
   await start(process);
 }
