@@ -35,7 +35,6 @@ test.skipIf(!canMount())(
     const ask = createAsk(home);
     // Started by the command line, so that its log is on the full disk too.
     expect((await command(home, "up")).code).toBe(0);
-    onTestFinished(async () => void (await command(home, "down", "--force")));
     const { pid } = await ask(routes.status);
     await ask(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "paced" } });
     const { task } = await ask(routes.createTask, { body: { project: "coffee", summary: "With a hook" } });

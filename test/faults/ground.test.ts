@@ -15,7 +15,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await killDaemons();
-  await command(home, "down", "--force");
   unmount(home.base);
   home.remove();
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { homePlaces, type Places } from "../../src/home/places.ts";
+import { endAllWith } from "./look-at-system.ts";
 
 /** A user's folder, with a repository beside it. */
 export interface Home {
@@ -13,6 +14,7 @@ export interface Home {
   readonly repository: string;
   /** What daemons and commands of this home are started with. */
   readonly env: Readonly<Record<string, string>>;
+  /** Ends whatever still runs here, and takes everything away. */
   remove(): void;
 }
 
@@ -36,7 +38,12 @@ export function createHome(workflows: (base: string) => Readonly<Record<string, 
     NODE_COMPILE_CACHE: resolve(import.meta.dirname, "../../node_modules/.cache/compiled"),
     NO_COLOR: "1",
   };
-  return { base, folder, places, repository, env, remove: () => rmSync(base, { recursive: true, force: true }) };
+  const remove = () => {
+    // Commands start daemons that are nobody's child, and one that lost against another may still be on its way.
+    endAllWith(`HOME=${base}`);
+    rmSync(base, { recursive: true, force: true });
+  };
+  return { base, folder, places, repository, env, remove };
 }
 
 /** The same home, with another folder for the user's files. */

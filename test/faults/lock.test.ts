@@ -14,8 +14,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await killDaemons();
-  // What commands have started is nobody's child.
-  await command(home, "down", "--force");
   home.remove();
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Looks again and again: for what the system knows but tells nobody. */
@@ -33,5 +33,30 @@ export function isGone(pid: number): boolean {
     return false;
   } catch {
     return true;
+  }
+}
+
+/** Kills every process that was started with this in its environment, until there is none. */
+export function endAllWith(setting: string): void {
+  for (;;) {
+    const found = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(setting));
+    if (found.length === 0) return;
+    for (const pid of found) kill(Number(pid));
+  }
+}
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
   }
 }

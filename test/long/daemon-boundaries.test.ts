@@ -4,6 +4,8 @@ import { endsTheSame, undisturbed } from "../faults/die-everywhere.ts";
 // The same as test/faults/boundaries.test.ts, with every pair of deaths.
 
 const sides = ["before", "after"] as const;
+/** By then the next one has recovered, and is where the first one could have died. */
+const recovered = 25;
 
 test("wherever a process dies, and wherever the next one dies while it recovers, the end is the same", async () => {
   const { end, calls } = await undisturbed();
@@ -11,18 +13,14 @@ test("wherever a process dies, and wherever the next one dies while it recovers,
   for (let at = 1; at <= calls; at++) {
     for (const when of sides) {
       for (const other of sides) {
-        for (
-          let next = 1;
-          await endsTheSame(
-            [
-              { at, when },
-              { at: next, when: other },
-            ],
-            end,
-          );
-          next++
-        )
+        for (let next = 1; next <= recovered; next++) {
+          const deaths = [
+            { at, when },
+            { at: next, when: other },
+          ];
+          if (!(await endsTheSame(deaths, end))) break;
           pairs++;
+        }
       }
     }
   }
