@@ -1,0 +1,38 @@
+import { Fault } from "../../../fault.ts";
+import { type Collected, type CollectOrder, taskRef } from "../../../ports/control-repository.ts";
+import { branchRef, checkPart } from "../check-names.ts";
+import type { ControlGit } from "./control-git.ts";
+import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
+import { moveRef } from "./move-ref.ts";
+import { commitAt } from "./read-history.ts";
+
+/**
+ * First into a ref that counts for nothing; only what was found whole moves the task's ref. A crash in between leaves the
+ * task's ref where it was.
+ */
+export async function collect(control: ControlGit, { folder, branch, task, signal }: CollectOrder): Promise<Collected> {
+  const ref = taskRef(checkPart(task));
+  const incoming = `refs/signalbox/incoming/tasks/${task}`;
+  const source = branchRef(branch);
+  await forget(control, incoming);
+  await fetchInto(control, { from: checkFolder(folder), refspecs: [`+${source}:${incoming}`], prunes: false, signal });
+  const commit = await commitAt(control, incoming);
+  if (commit === undefined) throw lost(folder, branch);
+  await checkWhole(control, [commit]);
+  const previous = await commitAt(control, ref);
+  await moveRef(control, ref, commit, previous);
+  if ((await commitAt(control, ref)) !== commit) throw lost(folder, branch);
+  await forget(control, incoming);
+  return { commit, previous };
+}
+
+async function forget(control: ControlGit, incoming: string): Promise<void> {
+  await control.git(["update-ref", "--no-deref", "-d", "--end-of-options", incoming], { writes: true });
+}
+
+function lost(folder: string, branch: string): Fault {
+  return new Fault("git.ref-moved", `The branch ${JSON.stringify(branch)} of ${folder} did not arrive.`, {
+    retry: "later",
+    hint: "Somebody else may have collected it at the same moment; it is done again.",
+  });
+}

@@ -1,0 +1,69 @@
+import { isAbsolute } from "node:path";
+import { Fault } from "../../../fault.ts";
+import { targetAt } from "../entry-at.ts";
+import { gitFault } from "../git-fault.ts";
+import type { ControlGit, ControlOptions } from "./control-git.ts";
+
+export interface Fetch {
+  readonly from: string;
+  readonly refspecs: readonly string[];
+  readonly prunes: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly options?: ControlOptions;
+}
+
+/** Fetches into the control repository, and believes nothing that comes. */
+export async function fetchInto(
+  control: ControlGit,
+  { from, refspecs, prunes, signal, options }: Fetch,
+): Promise<void> {
+  const { stderr, code } = await control.git(
+    ["fetch", ...fetchFlags, prunes ? "--prune" : "--no-prune", "--stdin", "--end-of-options", from],
+    {
+      // There may be more than fit on a command line.
+      input: Buffer.from(refspecs.map((refspec) => `${refspec}\n`).join("")),
+      protocols: ["file"],
+      settings: checks,
+      isLong: true,
+      writes: true,
+      signal,
+      about: from,
+      ...options,
+    },
+  );
+  // Git leaves such refs out, and calls it a success.
+  if (/shallow roots are not allowed/.test(stderr)) {
+    throw gitFault({ command: "fetch", cwd: from, code, stderr, isRemote: false });
+  }
+}
+
+export const fetchFlags = [
+  "--no-tags",
+  "--no-recurse-submodules",
+  "--no-write-fetch-head",
+  "--no-auto-maintenance",
+  "--no-write-commit-graph",
+  // Without it git does not look whether a branch only goes forward, and moves it wherever it is told.
+  "--show-forced-updates",
+  "--no-progress",
+] as const;
+
+/** Old, well-known slips of git's own ancestors, which half the world's histories have. */
+const harmless = ["zeroPaddedFilemode", "badTimezone", "missingSpaceBeforeDate"];
+const checks = ["fetch.fsckObjects=true", ...harmless.map((name) => `fetch.fsck.${name}=ignore`)];
+
+/** A path that git takes for a folder, and for nothing else. */
+export function checkFolder(folder: string): string {
+  if (isAbsolute(folder) && targetAt(folder)?.isDirectory()) return folder;
+  throw new Fault("git.not-a-repository", `There is no folder ${folder}.`, {
+    hint: "Look where the repository is now, and update the project.",
+  });
+}
+
+/** Throws unless everything that the commit needs is here. What is reachable from our refs was looked at before. */
+export async function checkWhole(control: ControlGit, commits: readonly string[]): Promise<void> {
+  await control.git(
+    ["rev-list", "--objects", "--quiet", ...commits, "--not", "--exclude=refs/signalbox/incoming/*", "--all"],
+    { isLong: true },
+  );
+}

@@ -1,0 +1,64 @@
+import { Fault } from "../../../fault.ts";
+import type { ChangedFile, Diff } from "../../../ports/control-repository.ts";
+import { checkCommit } from "../check-names.ts";
+import { fileName, joinNul, splitNul } from "../file-name.ts";
+import type { ControlGit } from "./control-git.ts";
+
+// Neither of the two may run a program that somebody's attributes name.
+const plain = ["-r", "--find-renames", "--no-ext-diff", "--no-textconv"];
+
+export async function changedFiles(control: ControlGit, from: string, to: string): Promise<readonly ChangedFile[]> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const { stdout } = await control.git(["diff-tree", ...plain, "-z", "--name-status", "--end-of-options", ...ids]);
+  const parts = splitNul(stdout).values();
+  const files: ChangedFile[] = [];
+  for (const status of parts) {
+    const letter = status.toString("latin1")[0] ?? "";
+    const first = fileName(parts.next().value ?? Buffer.alloc(0));
+    const second = letter === "R" ? fileName(parts.next().value ?? Buffer.alloc(0)) : undefined;
+    files.push({ path: second ?? first, change: changes[letter] ?? "modified", from: second && first });
+  }
+  return files;
+}
+
+const changes: Readonly<Record<string, ChangedFile["change"]>> = { A: "added", D: "deleted", R: "renamed", T: "type" };
+
+export async function diff(control: ControlGit, from: string, to: string, most: number): Promise<Diff> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const { stdout, isCut } = await control.git(
+    ["diff-tree", ...plain, "--patch", "--full-index", "--no-color", "--submodule=short", "--end-of-options", ...ids],
+    { most, cuts: true },
+  );
+  return { bytes: stdout, isCut };
+}
+
+/** Longer than any line that git puts before a file. */
+const longestHeading = 200;
+
+export async function fileAt(
+  control: ControlGit,
+  commit: string,
+  path: string | Uint8Array,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  const bytes = Buffer.from(path);
+  // To git a name that begins with a dot and a slash is relative to some folder.
+  if (bytes.includes(0) || /^\.{0,2}(\/|$)/.test(bytes.toString("latin1"))) return undefined;
+  const input = joinNul([Buffer.concat([Buffer.from(`${checkCommit(commit)}:`), bytes])]);
+  const { stdout } = await control.git(["cat-file", "--batch", "-z"], {
+    input,
+    most: most + longestHeading + input.length,
+    cuts: true,
+  });
+  const start = stdout.indexOf("\n") + 1;
+  const [, size] = /^[0-9a-f]+ blob (\d+)\n$/.exec(stdout.toString("latin1", 0, start)) ?? [];
+  if (size === undefined) return undefined;
+  if (Number(size) > most) throw tooLarge(Number(size), most);
+  return stdout.subarray(start, start + Number(size));
+}
+
+function tooLarge(size: number, most: number): Fault {
+  return new Fault("git.too-much", `The file has ${size} bytes; at most ${most} are read.`, {
+    hint: "Look at it in the repository.",
+  });
+}

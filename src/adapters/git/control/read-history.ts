@@ -1,0 +1,48 @@
+import { checkCommit, checkRef } from "../check-names.ts";
+import type { GitPlace, RunGit } from "../git-runner.ts";
+import type { ControlGit } from "./control-git.ts";
+
+export async function commitAt({ run, folder }: ControlGit, ref: string): Promise<string | undefined> {
+  return refAt(run, { folder, gitDir: folder, configuration: "ours" }, ref);
+}
+
+/** Where a ref is in any repository. `rev-parse` would also take another one whose name only ends like this. */
+export async function refAt(run: RunGit, place: GitPlace, ref: string): Promise<string | undefined> {
+  checkRef(ref);
+  const { stdout } = await run(place, ["for-each-ref", "--format=%(objectname) %(refname)", "--end-of-options", ref]);
+  for (const line of stdout.toString("utf8").split("\n")) {
+    const [id, name] = splitOnce(line);
+    if (name === ref) return id;
+  }
+  return undefined;
+}
+
+export async function isAncestor(control: ControlGit, ancestor: string, commit: string): Promise<boolean> {
+  const ids = [checkCommit(ancestor), checkCommit(commit)];
+  const { code } = await control.git(["merge-base", "--is-ancestor", "--end-of-options", ...ids], { accepts: [0, 1] });
+  return code === 0;
+}
+
+export async function mergeBase(control: ControlGit, a: string, b: string): Promise<string | undefined> {
+  const ids = [checkCommit(a), checkCommit(b)];
+  const { code, stdout } = await control.git(["merge-base", "--end-of-options", ...ids], { accepts: [0, 1] });
+  return code === 0 ? stdout.toString("utf8").trim() : undefined;
+}
+
+export async function countCommits(control: ControlGit, from: string, to: string): Promise<number> {
+  const ids = [`^${checkCommit(from)}`, checkCommit(to)];
+  const { stdout } = await control.git(["rev-list", "--count", "--end-of-options", ...ids]);
+  return Number(stdout.toString("utf8"));
+}
+
+/** Refused with `git.bad-ref` where it is no commit, or is not there. */
+export async function treeOf(control: ControlGit, commit: string): Promise<string> {
+  const revision = `${checkCommit(commit)}^{tree}`;
+  const { stdout } = await control.git(["rev-parse", "--verify", "--end-of-options", revision]);
+  return stdout.toString("utf8").trim();
+}
+
+function splitOnce(line: string): readonly [string, string] {
+  const at = line.indexOf(" ");
+  return [line.slice(0, at), line.slice(at + 1)];
+}

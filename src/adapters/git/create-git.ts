@@ -1,0 +1,83 @@
+import { join, resolve } from "node:path";
+import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Git } from "../../ports/git.ts";
+import { collect } from "./control/collect.ts";
+import type { ControlGit } from "./control/control-git.ts";
+import { merge, revertMerge } from "./control/merge.ts";
+import { mergeTree } from "./control/merge-tree.ts";
+import { moveRef } from "./control/move-ref.ts";
+import { openControl } from "./control/open-control.ts";
+import { changedFiles, diff, fileAt } from "./control/read-files.ts";
+import { commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
+import { syncFrom } from "./control/sync-from.ts";
+import { createRunner } from "./git-runner.ts";
+import { salvage } from "./salvage/salvage.ts";
+import { fingerprint } from "./user/fingerprint.ts";
+import { identityOf } from "./user/identity-of.ts";
+import { publish } from "./user/publish.ts";
+import { pushBranch } from "./user/push-branch.ts";
+import { remoteUrl } from "./user/remote-url.ts";
+
+export interface GitOptions {
+  /** Our own environment; git gets the little that it needs. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Fires when the daemon stops: what git is at is stopped, except where that would leave files half-written. */
+  readonly signal?: AbortSignal;
+  readonly program?: string;
+  /** Milliseconds: for what takes moments, and for what takes as long as a repository is large. */
+  readonly limits?: { readonly short: number; readonly long: number };
+}
+
+const defaultLimits = { short: 2 * 60_000, long: 30 * 60_000 };
+
+export function createGit({ env, signal, program = "git", limits = defaultLimits }: GitOptions): Git {
+  const run = createRunner({ env, signal, program, limits });
+  const ignoreFile = ignoreFileOf(env);
+  const open = new Map<string, Promise<ControlRepository>>();
+  return {
+    openControl(path, like) {
+      const folder = resolve(path);
+      // Two at once would be in each other's way; and what was left over is removed only once.
+      const opening =
+        open.get(folder) ??
+        openControl(run, { folder, like, ignoreFile })
+          .then(controlRepository)
+          .catch((error) => {
+            open.delete(folder);
+            throw error;
+          });
+      open.set(folder, opening);
+      return opening;
+    },
+    identityOf: (repository) => identityOf(run, repository),
+    remoteUrl: (repository, remote) => remoteUrl(run, repository, remote),
+    fingerprint: (repository) => fingerprint(run, repository),
+  };
+}
+
+function controlRepository(control: ControlGit): ControlRepository {
+  return {
+    folder: control.folder,
+    collect: (order) => collect(control, order),
+    syncFrom: (order) => syncFrom(control, order),
+    salvage: (order) => salvage(control, order),
+    commitAt: (ref) => commitAt(control, ref),
+    isAncestor: (ancestor, commit) => isAncestor(control, ancestor, commit),
+    mergeBase: (a, b) => mergeBase(control, a, b),
+    countCommits: (from, to) => countCommits(control, from, to),
+    changedFiles: (from, to) => changedFiles(control, from, to),
+    diff: (from, to, most) => diff(control, from, to, most),
+    fileAt: (commit, path, most) => fileAt(control, commit, path, most),
+    merge: (order) => merge(control, order),
+    predictConflict: (a, b) => mergeTree(control, a, b),
+    revertMerge: (order) => revertMerge(control, order),
+    moveRef: (ref, to, from) => moveRef(control, ref, to, from),
+    publish: (order) => publish(control, order),
+    pushBranch: (order) => pushBranch(control, order),
+  };
+}
+
+function ignoreFileOf({ HOME, XDG_CONFIG_HOME }: GitOptions["env"]): string | undefined {
+  const folder = XDG_CONFIG_HOME || (HOME && join(HOME, ".config"));
+  return folder && join(folder, "git", "ignore");
+}

@@ -1,0 +1,89 @@
+export type Protocol = "file" | "https" | "ssh";
+
+/** ours: nothing counts but what we say. user: the user's own configuration counts, as when they run git themselves. */
+export type Configuration = "ours" | "user";
+
+/** The whole environment of a git process. Of ours only what is named here gets through. */
+export function gitEnvironment(
+  own: Readonly<Record<string, string | undefined>>,
+  configuration: Configuration,
+  protocols: readonly Protocol[],
+): Readonly<Record<string, string>> {
+  const names = configuration === "ours" ? ["PATH", "TMPDIR"] : namesForUser;
+  const taken = names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]));
+  return {
+    ...Object.fromEntries(taken),
+    ...(configuration === "ours"
+      ? {
+          GIT_CONFIG_NOSYSTEM: "1",
+          GIT_CONFIG_GLOBAL: "/dev/null",
+          GIT_ATTR_NOSYSTEM: "1",
+          // An object that is missing is a fault here, never a reason to ask a remote that somebody wrote down.
+          GIT_NO_LAZY_FETCH: "1",
+          // For the log of what refs were; commits say who made them.
+          GIT_COMMITTER_NAME: "Signalbox",
+          GIT_COMMITTER_EMAIL: "signalbox@localhost",
+        }
+      : {}),
+    // What git says is read by us.
+    LC_ALL: "C",
+    // Nobody is there to answer.
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    SSH_ASKPASS: "",
+    SSH_ASKPASS_REQUIRE: "never",
+    GIT_EDITOR: ":",
+    GIT_PAGER: "cat",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    // Reaches the git at the other end of a local fetch too, which our flags do not.
+    GIT_ALLOW_PROTOCOL: protocols.length === 0 ? "none" : protocols.join(":"),
+  };
+}
+
+/** Settings that come before the command. They win over every file. */
+export function gitFlags(configuration: Configuration, protocols: readonly Protocol[]): readonly string[] {
+  const settings = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.askPass=",
+    // Git itself makes nothing last; a merge that we have written down must not be lost with the power.
+    "core.fsync=all",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "fetch.writeCommitGraph=false",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "commit.gpgSign=false",
+    "log.showSignature=false",
+    // Several of us may move refs at the same moment.
+    "core.filesRefLockTimeout=1000",
+    "core.packedRefsTimeout=1000",
+    "protocol.allow=never",
+    ...protocols.map((protocol) => `protocol.${protocol}.allow=always`),
+    ...(configuration === "ours" ? ["credential.helper=", "core.attributesFile=/dev/null"] : []),
+  ];
+  return ["--no-pager", ...settings.flatMap((setting) => ["-c", setting])];
+}
+
+/** What it takes to find the user's configuration, their keys, and a way out of their network. */
+const namesForUser = [
+  "PATH",
+  "TMPDIR",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "XDG_CONFIG_HOME",
+  "XDG_RUNTIME_DIR",
+  "DBUS_SESSION_BUS_ADDRESS",
+  "SSH_AUTH_SOCK",
+  "GIT_SSH_COMMAND",
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_SSL_CAINFO",
+  "GIT_SSL_CAPATH",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  ...["http_proxy", "https_proxy", "all_proxy", "no_proxy"].flatMap((name) => [name, name.toUpperCase()]),
+];

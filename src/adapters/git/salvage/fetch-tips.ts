@@ -1,0 +1,139 @@
+import { join } from "node:path";
+import { isObjectId } from "../check-names.ts";
+import type { ControlGit } from "../control/control-git.ts";
+import { checkWhole, fetchInto } from "../control/fetch-into.ts";
+import { distrust, readSome, type Workspace, withObjectsOf } from "./workspace.ts";
+
+export interface Tips {
+  /** Undefined where nothing was committed yet. */
+  readonly head: string | undefined;
+  /** Commits that the control repository had no ref for, and that no other of them contains. */
+  readonly unsaved: readonly string[];
+}
+
+/** Brings in every commit that a workspace may be the last to know. */
+export async function fetchTips(
+  control: ControlGit,
+  workspace: Workspace,
+  task: string,
+  signal: AbortSignal | undefined,
+): Promise<Tips> {
+  const { head, others } = await refsOf(control, workspace, signal);
+  const named = [
+    ...(head === undefined ? [] : [head]),
+    ...others,
+    ...leftByOperations(workspace),
+    ...fromLogs(workspace),
+  ];
+  const commits = await existing(control, workspace, [...new Set(named)]);
+  const tips = await unsaved(control, workspace, commits);
+  if (tips.length > 0) {
+    await fetchInto(control, {
+      from: workspace.folder,
+      refspecs: tips.map((commit, index) => `+${commit}:${incomingTips(task)}/${index}`),
+      prunes: false,
+      signal,
+    });
+    await checkWhole(control, tips);
+  }
+  return { head: head !== undefined && commits.includes(head) ? head : undefined, unsaved: tips };
+}
+
+/** Where they are until something that stays contains them. */
+function incomingTips(task: string): string {
+  return `refs/signalbox/incoming/salvage/${task}`;
+}
+
+export async function forgetTips(control: ControlGit, task: string): Promise<void> {
+  const { stdout } = await control.git(["for-each-ref", "--format=delete %(refname)", incomingTips(task)]);
+  await control.git(["update-ref", "--no-deref", "--stdin"], { input: stdout, writes: true });
+}
+
+/** Of a worktree only HEAD: its branches are the repository's, and stay when the worktree goes. */
+async function refsOf(
+  control: ControlGit,
+  { folder, isLinked }: Workspace,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly head: string | undefined; readonly others: readonly string[] }> {
+  const { stdout } = await control.git(["ls-remote", "--end-of-options", folder], {
+    protocols: ["file"],
+    about: folder,
+    signal,
+  });
+  const lines = stdout.toString("latin1").split("\n");
+  const refs = lines.map((line) => line.split("\t")).filter(([id = ""]) => isObjectId(id));
+  const others = isLinked ? [] : refs.map(([id = ""]) => id);
+  return { head: refs.find(([, name]) => name === "HEAD")?.[0], others };
+}
+
+/** A merge, rebase or the like that is under way knows commits that nothing else may know. */
+function leftByOperations({ gitFolder }: Workspace): readonly string[] {
+  return places.flatMap((place) => readSome(join(gitFolder, place)).split(/\s+/).filter(isObjectId));
+}
+
+const places = [
+  "MERGE_HEAD",
+  "MERGE_AUTOSTASH",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "REBASE_HEAD",
+  "ORIG_HEAD",
+  ...["rebase-merge", "rebase-apply"].flatMap((folder) =>
+    ["orig-head", "onto", "autostash", "stopped-sha", "amend"].map((file) => `${folder}/${file}`),
+  ),
+];
+
+const mostEntries = 1000;
+
+/**
+ * What HEAD has been, so that nothing is lost that was amended or reset, and the stashes. Worktrees share their stashes,
+ * which stay when one of them goes; those of its own branch are taken even so.
+ */
+function fromLogs({ gitFolder, commonFolder, isLinked }: Workspace): readonly string[] {
+  const heads = readSome(join(gitFolder, "logs", "HEAD"))
+    .split("\n")
+    .slice(-mostEntries);
+  const stashes = readSome(join(commonFolder, "logs", "refs", "stash"))
+    .split("\n")
+    .slice(-mostEntries);
+  const [, branch = "(no branch)"] = /^ref: refs\/heads\/(.+)$/m.exec(readSome(join(gitFolder, "HEAD"))) ?? [];
+  const isOwn = (line: string) => ["WIP on", "On"].some((words) => line.includes(`\t${words} ${branch}: `));
+  const own = stashes.filter((line) => !isLinked || isOwn(line)).map((line) => line.split(" ")[1] ?? "");
+  // Each line begins with where HEAD was and where it went.
+  const ids = [...heads.flatMap((line) => line.split(" ", 2)), ...own];
+  return ids.filter((id) => isObjectId(id) && !/^0+$/.test(id));
+}
+
+/** Those that are commits. A log may name what was thrown away long ago. */
+async function existing(control: ControlGit, workspace: Workspace, ids: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await control.git(["cat-file", "--batch-check=%(objectname)"], {
+    input: Buffer.from(ids.map((id) => `${id}^{commit}\n`).join("")),
+    env: withObjectsOf(workspace),
+    settings: distrust,
+  });
+  return [...new Set(stdout.toString("latin1").split("\n").filter(isObjectId))];
+}
+
+/** Those that no ref of ours reaches, without those that others of them contain. */
+async function unsaved(
+  control: ControlGit,
+  workspace: Workspace,
+  commits: readonly string[],
+): Promise<readonly string[]> {
+  const { stdout } = await control.git(
+    ["rev-list", "--parents", "--stdin", "--not", "--exclude=refs/signalbox/incoming/*", "--all"],
+    {
+      input: Buffer.from(commits.map((commit) => `${commit}\n`).join("")),
+      env: withObjectsOf(workspace),
+      settings: distrust,
+      isLong: true,
+    },
+  );
+  const lines = stdout
+    .toString("latin1")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(" "));
+  const parents = new Set(lines.flatMap(([, ...ids]) => ids));
+  return lines.map(([id = ""]) => id).filter((id) => !parents.has(id));
+}

@@ -1,0 +1,146 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Fault } from "../../../fault.ts";
+import type { Salvage, SalvageOrder } from "../../../ports/control-repository.ts";
+import { checkPart, noCommit } from "../check-names.ts";
+import { commitTree } from "../control/commit-tree.ts";
+import type { ControlGit } from "../control/control-git.ts";
+import { checkFolder, checkWhole } from "../control/fetch-into.ts";
+import { draftsFolder } from "../control/open-control.ts";
+import { commitAt, treeOf } from "../control/read-history.ts";
+import { entryAt } from "../entry-at.ts";
+import type { GitPlace } from "../git-runner.ts";
+import { syncFolder } from "../sync-folder.ts";
+import { draftIndex, type IndexEntry } from "./draft-index.ts";
+import { fetchTips, forgetTips } from "./fetch-tips.ts";
+import { ignoredFiles } from "./ignored-files.ts";
+import { copyStaged } from "./staged-objects.ts";
+import { fileSettings, takeFiles } from "./take-files.ts";
+import { findWorkspace } from "./workspace.ts";
+
+/**
+ * No git ever runs with the workspace's own configuration: a draft of a worktree belongs to the control repository, has
+ * the workspace's files, and an index of its own.
+ */
+export async function salvage(control: ControlGit, { folder, task, at, signal }: SalvageOrder): Promise<Salvage> {
+  checkPart(task);
+  checkFolder(folder);
+  if (entryAt(folder)?.isSymbolicLink()) throw link(folder);
+  const workspace = findWorkspace(folder);
+  const drafts = join(control.folder, draftsFolder);
+  await mkdir(drafts, { recursive: true });
+  const gitDir = await mkdtemp(join(drafts, "salvage-"));
+  try {
+    const { head, unsaved } = await fetchTips(control, workspace, task, signal);
+    await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
+    await writeFile(join(gitDir, "commondir"), `${control.folder}\n`);
+    const draft = { folder, gitDir, workTree: folder, configuration: "ours" } as const;
+    const settings = await fileSettings(control, workspace, draft);
+    const entries = await draftIndex(control, workspace, draft, head);
+    await copyStaged(control, workspace, draft, entries);
+    const staged = await stagedTree(control, draft, entries);
+    const { repositories, refused } = await takeFiles(control, draft, settings, entries, signal);
+    const tree = await writeTree(control, draft);
+    const ignored = await ignoredFiles(control, draft, settings);
+    const saved = await save(control, { task, at, head, unsaved, staged, tree });
+    await forgetTips(control, task);
+    return { saved, ignored, repositories, refused };
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
+}
+
+interface Found {
+  readonly task: string;
+  readonly at: number;
+  readonly head: string | undefined;
+  readonly unsaved: readonly string[];
+  readonly staged: string | undefined;
+  readonly tree: string;
+}
+
+const author = { name: "Signalbox", email: "signalbox@localhost" };
+
+async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]> {
+  const { task, at, head, unsaved, staged, tree } = found;
+  const before = head === undefined ? await emptyTree(control) : await treeOf(control, head);
+  const isStagedOnly = staged !== undefined && staged !== before && staged !== tree;
+  if (tree === before && !isStagedOnly && unsaved.length === 0) return undefined;
+  const earlier = isStagedOnly || unsaved.length > 0 ? undefined : await savedBefore(control, task, tree, head);
+  if (earlier !== undefined) return earlier;
+  const first = head === undefined ? [] : [head];
+  const make = (tree: string, parents: readonly string[], what: string) =>
+    commitTree(control, { tree, parents, message: `${what} of task ${task}\n`, author, date: at });
+  const index = isStagedOnly ? [await make(staged, first, "Staged files")] : [];
+  const parents = [...new Set([...first, ...index, ...unsaved])];
+  const commit = await make(tree, parents, "Salvaged work");
+  await checkWhole(control, [commit]);
+  return { ref: await file(control, task, at, commit), commit };
+}
+
+/** Whoever saved the same before was killed, or has not removed the workspace yet. */
+async function savedBefore(
+  control: ControlGit,
+  task: string,
+  tree: string,
+  head: string | undefined,
+): Promise<Salvage["saved"]> {
+  const { stdout } = await control.git([
+    "for-each-ref",
+    "--format=%(objectname) %(refname) %(tree) %(parent)",
+    "--end-of-options",
+    `refs/signalbox/salvage/${task}`,
+  ]);
+  const entries = stdout.toString("latin1").split("\n");
+  return entries
+    .map((line) => line.split(" "))
+    .flatMap(([commit = "", ref = "", saved, parent]) =>
+      saved === tree && (parent || undefined) === head ? [{ ref, commit }] : [],
+    )[0];
+}
+
+/** As `refs/signalbox/salvage/<task>/<time>`. What has that name already stays. */
+async function file(control: ControlGit, task: string, at: number, commit: string): Promise<string> {
+  const time = new Date(at).toISOString().replaceAll(/[:.]/g, "-");
+  for (let number = 1; ; number += 1) {
+    const ref = `refs/signalbox/salvage/${task}/${time}${number === 1 ? "" : `-${number}`}`;
+    try {
+      const created = [ref, commit, noCommit(commit)];
+      await control.git(["update-ref", "--no-deref", "-m", "salvaged", "--end-of-options", ...created], {
+        writes: true,
+      });
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "git.ref-moved") throw error;
+      if ((await commitAt(control, ref)) !== commit) continue;
+    }
+    await syncFolder(dirname(join(control.folder, ref)));
+    return ref;
+  }
+}
+
+/** What is staged, as one tree; undefined in the middle of a merge, or where some of it is lost. */
+async function stagedTree(
+  control: ControlGit,
+  draft: GitPlace,
+  entries: readonly IndexEntry[],
+): Promise<string | undefined> {
+  if (entries.some(({ stage }) => stage !== "0")) return undefined;
+  const { code, stdout } = await control.run(draft, ["write-tree"], { accepts: [0, 128], writes: true });
+  return code === 0 ? stdout.toString("latin1").trim() : undefined;
+}
+
+async function writeTree(control: ControlGit, draft: GitPlace): Promise<string> {
+  const { stdout } = await control.run(draft, ["write-tree"], { writes: true });
+  return stdout.toString("latin1").trim();
+}
+
+async function emptyTree(control: ControlGit): Promise<string> {
+  const { stdout } = await control.git(["hash-object", "-w", "-t", "tree", "--stdin"], { writes: true });
+  return stdout.toString("latin1").trim();
+}
+
+function link(folder: string): Fault {
+  return new Fault("git.not-a-repository", `${folder} is a link to another folder.`, {
+    hint: "Somebody has put it in the place of the workspace: look at where it leads.",
+  });
+}

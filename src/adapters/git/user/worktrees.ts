@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { splitNul } from "../file-name.ts";
+import type { GitPlace, RunGit } from "../git-runner.ts";
+
+export interface Worktree {
+  readonly folder: string;
+  /** The whole name of the branch's ref; undefined where HEAD is a commit, or where there are no files at all. */
+  readonly branch: string | undefined;
+  readonly isMissing: boolean;
+}
+
+export async function listWorktrees(run: RunGit, place: GitPlace): Promise<readonly Worktree[]> {
+  const { stdout } = await run(place, ["worktree", "list", "--porcelain", "-z"]);
+  const worktrees: Worktree[] = [];
+  let lines: string[] = [];
+  for (const part of splitNul(stdout)) {
+    if (part.length > 0) lines.push(part.toString("utf8"));
+    else {
+      worktrees.push(readWorktree(lines));
+      lines = [];
+    }
+  }
+  return worktrees;
+}
+
+function readWorktree(lines: readonly string[]): Worktree {
+  const after = (word: string) => lines.find((line) => line.startsWith(`${word} `))?.slice(word.length + 1);
+  const folder = after("worktree") ?? "";
+  return { folder, branch: after("branch"), isMissing: !existsSync(folder) };
+}
+
+/** Where git keeps what belongs to a worktree alone. */
+export async function gitFolderOf(run: RunGit, place: GitPlace): Promise<string> {
+  const { stdout } = await run(place, ["rev-parse", "--absolute-git-dir"]);
+  return stdout.toString("utf8").replace(/\n$/, "");
+}
+
+/** Something that was begun in a worktree and not ended, in git's word; undefined where there is nothing. */
+export function operationIn(gitFolder: string): string | undefined {
+  return operations.find(([file]) => existsSync(join(gitFolder, file)))?.[1];
+}
+
+const operations = [
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["sequencer", "cherry-pick"],
+  ["BISECT_LOG", "bisect"],
+] as const;

@@ -1,0 +1,111 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { branchRef } from "../check-names.ts";
+import { branchUse } from "./branch-use.ts";
+import type { Files } from "./changes.ts";
+import { checkThere } from "./check-commit.ts";
+import { allTips } from "./clone-refs.ts";
+import { entryAt, isFolder, namesIn } from "./entry.ts";
+import { addExclude } from "./exclude-block.ts";
+import type { Found, Mechanics } from "./mechanics.ts";
+import { openPlain, type PlainRepository, quoted } from "./plain-repository.ts";
+import { readRef, readSmall } from "./read-git-folder.ts";
+import type { WorkspaceRecord } from "./record.ts";
+import { seatClone } from "./seat-clone.ts";
+import type { Workshop } from "./workshop.ts";
+
+/**
+ * A workspace that is a repository of its own. It borrows the control repository's objects, and is thrown away whole with
+ * everything that was written into it. No git of ours ever works on its files with its configuration.
+ */
+export function cloneMechanics(shop: Workshop): Mechanics {
+  const { git, options, records } = shop;
+  let opening: Promise<PlainRepository> | undefined;
+  const plain = () => {
+    opening ??= openPlain(git, options).catch((error) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  return {
+    kind: "clone",
+    find: async (folder, record) => findClone(await plain(), folder, record),
+    async filesOf(folder) {
+      const settings = options.ignoreFile === undefined ? [] : [`core.excludesFile=${options.ignoreFile}`];
+      return cloneFiles(folder, (await plain()).folder, settings);
+    },
+    async useOf(branch, folder) {
+      const others = (await records.all()).filter((each) => each.branch === branch && each.folder !== folder);
+      for (const other of others) if (await isFolder(other.folder)) return other.folder;
+      return branchUse(await shop.user(), branch, undefined);
+    },
+    async tipOf(branch, folders) {
+      const own = folders && (await readRef(folders.commonFolder, branchRef(branch)));
+      return own ?? readRef(options.control, `refs/remotes/user/${branch}`);
+    },
+    async isSaved({ folders, head, commit }) {
+      const tips = folders === undefined ? [] : await allTips(folders.gitFolder, head);
+      if (tips === undefined) return false;
+      const commits = commit === undefined ? tips : [...tips, commit];
+      if (commits.length === 0) return true;
+      const inControl = { folder: options.control, gitDir: options.control, configuration: "ours" } as const;
+      const { code, stdout } = await git(
+        inControl,
+        ["rev-list", "--max-count=1", "--stdin", "--not", "--exclude=refs/signalbox/incoming/*", "--all"],
+        { input: Buffer.from(commits.map((each) => `${each}\n`).join("")), accepts: [0, 128] },
+      );
+      if (code === 0 && stdout.length === 0) return true;
+      if (commit !== undefined) await checkThere(shop, commit, { objects: inControl, refs: inControl });
+      return false;
+    },
+    async begin() {},
+    async settle({ folder, found, record }) {
+      await mkdir(folder, { recursive: true });
+      return {
+        folders: found.folders,
+        hasFiles: found.kind === "ours",
+        known: record?.entry === undefined ? {} : { entry: record.entry },
+      };
+    },
+    seat: async (order) => seatClone(await plain(), order),
+    refsOf: (folder, { gitFolder }) => ({
+      place: { folder, gitDir: gitFolder, configuration: "ours" },
+      env: {},
+    }),
+    async forget() {},
+    hideTaskFiles: ({ commonFolder }) => addExclude(commonFolder),
+    async showTaskFiles() {},
+  };
+}
+
+function cloneFiles(folder: string, plain: string, settings: readonly string[]): Files {
+  return {
+    place: { folder, gitDir: plain, workTree: folder, configuration: "ours" },
+    env: {},
+    settings,
+    ownObjects: { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(folder, ".git", "objects")) },
+  };
+}
+
+async function findClone(
+  { alternates }: PlainRepository,
+  folder: string,
+  record: WorkspaceRecord | undefined,
+): Promise<Found> {
+  const found = await entryAt(folder);
+  if (found === undefined) return { kind: "nothing", folders: undefined };
+  if (!found.isDirectory()) return { kind: "foreign", reason: "It is no folder." };
+  if ((await namesIn(folder)).length === 0) return { kind: "nothing", folders: undefined };
+  const gitFolder = join(folder, ".git");
+  const isWhole = (await isFolder(gitFolder)) && (await readSmall(join(gitFolder, "HEAD"))) !== undefined;
+  const borrowed = isWhole ? await readSmall(join(gitFolder, "objects", "info", "alternates")) : undefined;
+  if (record === undefined && borrowed !== alternates) return { kind: "foreign", reason: "It is no clone of ours." };
+  return {
+    kind: "ours",
+    folders: isWhole ? { gitFolder, commonFolder: gitFolder } : undefined,
+    flaw: isWhole ? undefined : "It has no repository any more.",
+    isLocked: false,
+    isHalfMade: false,
+  };
+}

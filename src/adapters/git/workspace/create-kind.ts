@@ -1,0 +1,84 @@
+import type { WorkspaceKind } from "../../../ports/workspaces.ts";
+import { withIndexAt } from "./changes.ts";
+import { cloneMechanics } from "./clone-mechanics.ts";
+import { copyFiles } from "./copy-files.ts";
+import { deleteTrash } from "./delete-trash.ts";
+import { diskUse } from "./disk-use.ts";
+import { notThere } from "./faults.ts";
+import { currentBranch, inspect } from "./inspect.ts";
+import type { Mechanics } from "./mechanics.ts";
+import { prepare } from "./prepare.ts";
+import { remove } from "./remove.ts";
+import { renameBranch } from "./rename-branch.ts";
+import { switchBranch } from "./switch-branch.ts";
+import {
+  checkTaskFileName,
+  mainTaskFile,
+  ofRepository,
+  otherTaskFile,
+  readTaskFile,
+  writeTaskFile,
+} from "./task-file.ts";
+import { findWorkingCopy } from "./working-copy.ts";
+import { createWorkshop, type Workshop, type WorkspaceOptions, wholePath } from "./workshop.ts";
+import { worktreeMechanics } from "./worktree-mechanics.ts";
+
+/** Workspaces that are linked worktrees of the user's repository. */
+export function createWorktrees(options: WorkspaceOptions): WorkspaceKind {
+  const shop = createWorkshop(options);
+  return createKind(shop, worktreeMechanics(shop));
+}
+
+/** Workspaces that are repositories of their own. */
+export function createClones(options: WorkspaceOptions): WorkspaceKind {
+  const shop = createWorkshop(options);
+  return createKind(shop, cloneMechanics(shop));
+}
+
+function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
+  const { trash } = shop.options;
+  const sizes = new Map<string, number>();
+  const isTracked = async (folder: string, name: string, which: "now" | "at first") => {
+    const { folders, record, head } = await findWorkingCopy(shop, mechanics, folder);
+    const commit = (which === "at first" ? record?.commit : undefined) ?? head.commit;
+    if (commit === undefined) return false;
+    const { place, env, ownObjects } = await mechanics.filesOf(await wholePath(folder), folders);
+    const { stdout } = await shop.git(place, ["ls-tree", "-z", "--full-tree", commit, "--", name], {
+      env: { ...env, ...ownObjects },
+    });
+    return stdout.length > 0;
+  };
+  return {
+    kind: mechanics.kind,
+    prepare: (order) => prepare(shop, mechanics, order),
+    inspect: (folder) => inspect(shop, mechanics, folder),
+    currentBranch: (folder) => currentBranch(shop, mechanics, folder),
+    renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
+    switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
+    remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
+    deleteTrash: (order) => shop.turns.take(`trash ${trash}`, () => deleteTrash(trash, sizes, order)),
+    async copyFiles(order) {
+      const { folder, folders, record, head } = await findWorkingCopy(shop, mechanics, order.folder);
+      const commit = record?.commit ?? head.commit;
+      if (commit === undefined) throw notThere(folder);
+      const files = await mechanics.filesOf(folder, folders);
+      return withIndexAt(shop, files, { folder, record, commit }, (index) =>
+        copyFiles(shop, files, { ...order, folder, index }),
+      );
+    },
+    // What an agent commits later must not move the file that it is told to write.
+    taskFileName: async (folder) =>
+      (await isTracked(folder, mainTaskFile, "at first")) ? otherTaskFile : mainTaskFile,
+    async placeTaskFile(path, name, text) {
+      checkTaskFileName(name);
+      const { folder, folders } = await findWorkingCopy(shop, mechanics, path);
+      if (await isTracked(folder, name, "at first")) throw ofRepository(folder, name);
+      await mechanics.hideTaskFiles(folders);
+      await writeTaskFile(folder, name, text);
+    },
+    readTaskFile: async (folder, name) => readTaskFile(await wholePath(folder), checkTaskFileName(name)),
+    isTaskFileTracked: (folder, name) => isTracked(folder, checkTaskFileName(name), "now"),
+    removeExclude: () => mechanics.showTaskFiles(),
+    diskUse: async (folder, most) => diskUse(await wholePath(folder), most),
+  };
+}

@@ -1,0 +1,70 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { join, normalize } from "node:path";
+import { isObjectId } from "../check-names.ts";
+
+/** Where git keeps what belongs to one working copy, and what it shares with others: the same folder in a clone. */
+export interface GitFolders {
+  readonly gitFolder: string;
+  readonly commonFolder: string;
+}
+
+export interface Head {
+  /** Undefined where HEAD is a commit. */
+  readonly branch: string | undefined;
+  /** Undefined where the branch has no commit yet. */
+  readonly commit: string | undefined;
+}
+
+/**
+ * Undefined where the files do not tell: HEAD is broken, or the repository keeps its refs in another form. Nothing runs,
+ * and no link is followed.
+ */
+export async function readHead({ gitFolder, commonFolder }: GitFolders): Promise<Head | undefined> {
+  const text = (await readSmall(join(gitFolder, "HEAD")))?.trimEnd();
+  if (text === undefined) return undefined;
+  if (isObjectId(text)) return /^0+$/.test(text) ? undefined : { branch: undefined, commit: text };
+  const [, branch] = /^ref: refs\/heads\/(.+)$/.exec(text) ?? [];
+  if (branch === undefined || branch === ".invalid") return undefined;
+  return { branch, commit: await readRef(commonFolder, `refs/heads/${branch}`) };
+}
+
+/** Undefined where there is no such ref. */
+export async function readRef(commonFolder: string, ref: string): Promise<string | undefined> {
+  // A name that leads elsewhere is none, whoever wrote it.
+  if (normalize(ref) !== ref || ref.startsWith("/")) return undefined;
+  const loose = (await readSmall(join(commonFolder, ref)))?.trim();
+  if (loose !== undefined && isObjectId(loose)) return loose;
+  const packed = await readSmall(join(commonFolder, "packed-refs"), mostPacked);
+  const line = packed?.split("\n").find((each) => each.endsWith(` ${ref}`));
+  const [id = ""] = line?.split(" ") ?? [];
+  return isObjectId(id) ? id : undefined;
+}
+
+const mostPacked = 256 * 1024 * 1024;
+
+/** A file's text; undefined where there is none, or something that is no file, a link, or too large to be what it should. */
+export async function readSmall(path: string, most = 64 * 1024): Promise<string | undefined> {
+  const bytes = await readFileAt(path, most);
+  return bytes === "none" || bytes === "other" || bytes === "too-large" ? undefined : bytes.toString("utf8");
+}
+
+/** What is no file, such as a link or a device, is `other`: reading from it may lead anywhere, or never end. */
+export async function readFileAt(path: string, most: number): Promise<Buffer | "none" | "other" | "too-large"> {
+  let handle: Awaited<ReturnType<typeof open>> | undefined;
+  try {
+    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const found = await handle.stat();
+    if (!found.isFile()) return "other";
+    if (found.size > most) return "too-large";
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(found.size), 0, found.size, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return "none";
+    if (code === "ELOOP" || code === "ENXIO" || code === "EISDIR" || code === "EACCES") return "other";
+    throw error;
+  } finally {
+    await handle?.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { sha256 } from "../../../engine/sha256.ts";
+import { publish } from "./publish.ts";
+import { readSmall } from "./read-git-folder.ts";
+
+/**
+ * What we know about a workspace, out of reach for whoever works in it. If it is lost, workspaces are only slower to
+ * make: everything is looked at anew.
+ */
+export interface WorkspaceRecord {
+  readonly folder: string;
+  /** making, switching: begun and not ended, so that what is there may be half of it. */
+  readonly phase: "making" | "switching" | "ready";
+  readonly branch: string;
+  /** What the index beside this record stands for. */
+  readonly commit: string;
+  /** The branch that is being renamed to `branch`. */
+  readonly renamedFrom?: string;
+  /** Of a worktree: what git calls it, and the files of its own that git obeys. */
+  readonly entry?: string;
+  readonly obeyed?: Readonly<Record<string, string>>;
+}
+
+export interface Records {
+  read(folder: string): Promise<WorkspaceRecord | undefined>;
+  write(record: WorkspaceRecord): Promise<void>;
+  forget(folder: string): Promise<void>;
+  all(): Promise<readonly WorkspaceRecord[]>;
+  /** Our own index of the workspace's files. The one inside of it may say what it likes. */
+  indexOf(folder: string): string;
+  /** A new path for what is needed only for a moment. */
+  draft(): Promise<string>;
+}
+
+export function createRecords(state: string): Records {
+  const placeOf = (folder: string) => join(state, sha256(folder).slice(0, 20));
+  return {
+    read: (folder) => readRecord(join(placeOf(folder), "record.json")),
+    async write(record) {
+      const place = placeOf(record.folder);
+      await mkdir(place, { recursive: true, mode: 0o700 });
+      await publish(join(place, "record.json"), JSON.stringify(record));
+    },
+    forget: (folder) => rm(placeOf(folder), { recursive: true, force: true }),
+    async all() {
+      const names = await readdir(state).catch(() => []);
+      const records = await Promise.all(names.map((name) => readRecord(join(state, name, "record.json"))));
+      return records.filter((record) => record !== undefined);
+    },
+    indexOf: (folder) => join(placeOf(folder), "index"),
+    async draft() {
+      const drafts = join(state, "drafts");
+      await mkdir(drafts, { recursive: true, mode: 0o700 });
+      return join(drafts, randomBytes(8).toString("hex"));
+    },
+  };
+}
+
+/** Half a file, left by a power cut, is none. */
+async function readRecord(path: string): Promise<WorkspaceRecord | undefined> {
+  const text = await readSmall(path, 1024 * 1024);
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as WorkspaceRecord);
+  } catch {
+    return undefined;
+  }
+}

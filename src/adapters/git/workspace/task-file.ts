@@ -1,0 +1,72 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Fault } from "../../../fault.ts";
+import { entryAt } from "./entry.ts";
+import { publish } from "./publish.ts";
+import { readFileAt } from "./read-git-folder.ts";
+
+export const mainTaskFile = "TASK.md";
+export const otherTaskFile = ".signalbox/TASK.md";
+
+/** Nothing else may be written or read as a task file: a name must not lead anywhere. */
+export function checkTaskFileName(name: string): string {
+  if (name === mainTaskFile || /^\.signalbox\/[A-Za-z][A-Za-z0-9_-]{0,99}\.md$/.test(name)) return name;
+  throw bad(`${JSON.stringify(name)} is no name for a task file.`);
+}
+
+export async function writeTaskFile(folder: string, name: string, text: string): Promise<void> {
+  const path = join(folder, name);
+  await checkPlace(folder, path);
+  try {
+    if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
+    await publish(path, text, { lasts: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Fault("workspace.unwritable", `${path} cannot be written (${code}).`, {
+      hint: "Look at the folder's permissions and at the free space.",
+      cause: error,
+    });
+  }
+}
+
+const mostBytes = 1024 * 1024;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export async function readTaskFile(folder: string, name: string): Promise<string | undefined> {
+  const path = join(folder, name);
+  if (!(await checkPlace(folder, path))) return undefined;
+  const bytes = await readFileAt(path, mostBytes);
+  if (bytes === "none") return undefined;
+  if (bytes === "other") throw bad(`${path} is no plain file.`);
+  if (bytes === "too-large") throw bad(`${path} has more than ${mostBytes} bytes.`, "Let the agent write less.");
+  return decoder.decode(bytes);
+}
+
+/** False where nothing is there. An agent may have put a link there, to be written or read through. */
+async function checkPlace(folder: string, path: string): Promise<boolean> {
+  const above = dirname(path);
+  if (above !== folder) {
+    const found = await entryAt(above);
+    if (found === undefined) return false;
+    if (!found.isDirectory()) throw bad(`${above} is no folder.`);
+  }
+  const found = await entryAt(path);
+  if (found !== undefined && !found.isFile()) throw bad(`${path} is no plain file.`);
+  return found !== undefined;
+}
+
+/** A file of the repository's own is never overwritten. */
+export function ofRepository(folder: string, name: string): Fault {
+  return bad(`${name} in ${folder} belongs to the repository.`, `Use ${otherTaskFile} instead.`);
+}
+
+function unless(code: string): (error: NodeJS.ErrnoException) => undefined {
+  return (error) => {
+    if (error.code !== code) throw error;
+    return undefined;
+  };
+}
+
+function bad(message: string, hint = "Look who has put it there, and remove it."): Fault {
+  return new Fault("workspace.bad-task-file", message, { hint });
+}

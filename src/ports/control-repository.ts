@@ -1,0 +1,209 @@
+import type { FileName, Person } from "./git-names.ts";
+
+/**
+ * A project's bare repository that the engine alone writes. Commits are given by their whole ids, refs by their whole
+ * names. Everything here may be repeated after a crash. No tip that a ref had is ever dropped: what a ref leaves behind
+ * stays reachable under `refs/signalbox/kept/`.
+ */
+export interface ControlRepository {
+  readonly folder: string;
+
+  /** Brings a branch of a workspace in as `taskRef(task)`. Nothing runs that somebody may have planted there. */
+  collect(order: CollectOrder): Promise<Collected>;
+  /** Brings all branches of a repository in, as `refs/remotes/<name>/*`. Those that are gone there go here too. */
+  syncFrom(order: SyncOrder): Promise<Synced>;
+  /**
+   * Saves what a workspace has and the control repository has not: everything uncommitted, and commits that no ref here
+   * reaches. Neither files nor index nor refs of the workspace change, and nothing runs that was planted there.
+   */
+  salvage(order: SalvageOrder): Promise<Salvage>;
+
+  /** Undefined where there is no such ref. */
+  commitAt(ref: string): Promise<string | undefined>;
+  /** A commit counts as its own ancestor. */
+  isAncestor(ancestor: string, commit: string): Promise<boolean>;
+  /** Undefined where two histories have nothing in common. */
+  mergeBase(a: string, b: string): Promise<string | undefined>;
+  /** How many commits `to` has that `from` has not. */
+  countCommits(from: string, to: string): Promise<number>;
+  changedFiles(from: string, to: string): Promise<readonly ChangedFile[]>;
+  /** At most `most` bytes of it. */
+  diff(from: string, to: string, most: number): Promise<Diff>;
+  /** Undefined where there is no such file. Refused with `git.too-much` beyond `most` bytes. */
+  fileAt(commit: string, path: string | Uint8Array, most: number): Promise<Uint8Array | undefined>;
+
+  /** Makes the merged commit, and moves nothing. The same order gives the same commit. */
+  merge(order: MergeOrder): Promise<MergeResult>;
+  predictConflict(a: string, b: string): Promise<Prediction>;
+  /** Makes a commit on `onto` that takes back what came in between two commits, and moves nothing. */
+  revertMerge(order: RevertOrder): Promise<RevertResult>;
+  /** Moves a ref if it is still at `from` (undefined: if it is not there yet). Refused with `git.ref-moved`. */
+  moveRef(ref: string, to: string, from: string | undefined): Promise<void>;
+
+  /** The user's branch ends at the commit, or it has not moved. */
+  publish(order: PublishOrder): Promise<PublishResult>;
+  /** Refused with `git.ref-moved` where the remote's branch is elsewhere, with `git.remote-refused` by the remote itself. */
+  pushBranch(order: PushOrder): Promise<void>;
+}
+
+/** Where a task's collected work is. */
+export function taskRef(task: string): string {
+  return `refs/signalbox/tasks/${task}`;
+}
+
+interface Stoppable {
+  /** When it fires, git is stopped, and the Fault is `git.stopped`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CollectOrder extends Stoppable {
+  readonly folder: string;
+  readonly branch: string;
+  readonly task: string;
+}
+
+export interface Collected {
+  readonly commit: string;
+  /** Where the ref was before. */
+  readonly previous: string | undefined;
+}
+
+export interface SyncOrder extends Stoppable {
+  /** The folder of a repository, or the address of a remote one. */
+  readonly from: string;
+  /** What the branches are filed under: `user`, `origin`. */
+  readonly name: string;
+}
+
+export interface Synced {
+  /** By name. */
+  readonly branches: Readonly<Record<string, string>>;
+}
+
+export interface SalvageOrder extends Stoppable {
+  readonly folder: string;
+  readonly task: string;
+  /** Milliseconds since 1970; part of the ref's name. */
+  readonly at: number;
+}
+
+export interface Salvage {
+  /** Undefined where there was nothing that the control repository does not have. */
+  readonly saved: { readonly ref: string; readonly commit: string } | undefined;
+  /** What git ignores there, whole folders as one. It is saved nowhere. */
+  readonly ignored: readonly IgnoredFile[];
+  /** Repositories inside of the workspace, such as submodules. What is in them is saved nowhere. */
+  readonly repositories: readonly FileName[];
+  /** Files that could not be read, or that git does not take. They are saved nowhere. */
+  readonly refused: readonly FileName[];
+}
+
+export interface IgnoredFile {
+  readonly path: FileName;
+  /** In bytes; of a very large folder, what was counted. */
+  readonly size: number;
+  readonly isFolder: boolean;
+}
+
+export interface ChangedFile {
+  readonly path: FileName;
+  readonly change: "added" | "deleted" | "modified" | "renamed" | "type";
+  /** The old name of a renamed file. */
+  readonly from: FileName | undefined;
+}
+
+export interface Diff {
+  readonly bytes: Uint8Array;
+  readonly isCut: boolean;
+}
+
+interface CommitOrder {
+  readonly message: string;
+  readonly author: Person;
+  /** Milliseconds since 1970. */
+  readonly date: number;
+}
+
+export interface MergeOrder extends CommitOrder {
+  readonly onto: string;
+  readonly branch: string;
+  /** merge: always a merge commit. ff: never one; refused with `git.diverged` where that takes a merge. */
+  readonly strategy: "merge" | "ff";
+}
+
+export type MergeResult =
+  | { readonly kind: "merged"; readonly commit: string; readonly tree: string }
+  | { readonly kind: "fast-forward"; readonly commit: string }
+  | { readonly kind: "up-to-date" }
+  | Conflict;
+
+export type Prediction = { readonly kind: "clean"; readonly tree: string } | Conflict;
+
+export interface Conflict {
+  readonly kind: "conflict";
+  readonly files: readonly ConflictFile[];
+  /** What git says about it. */
+  readonly text: string;
+  /** The files as far as they could be merged, with the usual markers; for `fileAt`. */
+  readonly tree: string;
+}
+
+export interface ConflictFile {
+  readonly path: FileName;
+  /** In git's own word: `contents`, `modify/delete`, `binary`, … */
+  readonly kind: string;
+}
+
+export interface RevertOrder extends CommitOrder {
+  /** Where the branch is now. */
+  readonly onto: string;
+  /** Where it was before the merge, and where the merge took it. */
+  readonly before: string;
+  readonly after: string;
+}
+
+export type RevertResult =
+  | { readonly kind: "reverted"; readonly commit: string; readonly tree: string }
+  | { readonly kind: "up-to-date" }
+  | Conflict;
+
+export interface PublishOrder extends Stoppable {
+  /** The user's repository: its folder, or that of any worktree of it. */
+  readonly repository: string;
+  readonly branch: string;
+  readonly commit: string;
+  /** Where the branch is believed to be; undefined where it is to be made. */
+  readonly expected: string | undefined;
+  /** Worktrees below this folder are not the user's, and are left alone. */
+  readonly workspaces?: string;
+}
+
+export type PublishResult =
+  /** The branch contains the commit; `at` is where it is. */
+  | { readonly kind: "published"; readonly at: string }
+  | { readonly kind: "moved"; readonly to: string | undefined }
+  | Waits;
+
+/** Something of the user's is in the way, and nothing was changed. */
+export interface Waits {
+  readonly kind: "waits";
+  /**
+   * files: these have changes of the user's own. locked: git is at work there, or was killed. operation: a merge or rebase
+   * is under way. checked-out: the branch is in a worktree that is not to be touched, or in several.
+   */
+  readonly reason: "files" | "locked" | "operation" | "checked-out";
+  readonly files: readonly FileName[];
+  /** A sentence, with what to do. */
+  readonly text: string;
+}
+
+export interface PushOrder extends Stoppable {
+  /** The address of the remote. */
+  readonly remote: string;
+  readonly branch: string;
+  readonly commit: string;
+  /** Where the remote's branch is believed to be; undefined where it is to be made. */
+  readonly expected: string | undefined;
+  /** Whether the branch is ours alone, so that it may be moved to something that does not contain what it was at. */
+  readonly isOwn: boolean;
+}

@@ -1,0 +1,24 @@
+import type { ControlRepository } from "./control-repository.ts";
+import type { Person } from "./git-names.ts";
+
+/**
+ * What git knows and does outside of tasks. Whatever git refuses is thrown as a Fault whose code begins with `git.`:
+ * missing, too-old, not-a-repository, foreign-owner, no-commits, shallow, incomplete, bad-ref, ref-moved, locked,
+ * checked-out-elsewhere, diverged, remote-refused, remote-unreachable, no-identity, too-much, timeout, stopped, failed.
+ */
+export interface Git {
+  /**
+   * The control repository in this folder. It is made where it is missing, for objects like those of the repository
+   * `like`; a folder that is there is a whole repository, however often its making was cut short.
+   */
+  openControl(folder: string, like?: string): Promise<ControlRepository>;
+  /** Who commits in this repository, by the user's own configuration. Refused with `git.no-identity`. */
+  identityOf(repository: string): Promise<Person>;
+  /** Where a remote of this repository is, by the user's own configuration; undefined where there is none of that name. */
+  remoteUrl(repository: string, remote: string): Promise<string | undefined>;
+  /**
+   * Changes whenever something changes that this repository makes git obey: configuration, hooks, attributes. Runs
+   * nothing of it.
+   */
+  fingerprint(repository: string): Promise<string>;
+}

@@ -1,0 +1,309 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type ControlRepository, taskRef } from "../../src/ports/control-repository.ts";
+import { createCanaries, hostileBranches, poisonFiles, poisonGitFolder } from "./poison.ts";
+import { author, cloneOf, createStage, date, faultOf, type Repository, repositoryAt, worktreeOf } from "./stage.ts";
+
+const stage = createStage("poison");
+const order = { message: "Merge", author, date } as const;
+
+/** A workspace in which everything is planted, on a branch that is in conflict with main. */
+async function poisoned(kind: "clone" | "worktree") {
+  const canaries = createCanaries(stage.path("canaries"));
+  const user = stage.repository();
+  const inner = stage.repository("inner");
+  const workspace = kind === "clone" ? cloneOf(stage, user) : worktreeOf(stage, user);
+  workspace.git("checkout", "--quiet", "-b", "rival");
+  workspace.commit({ "a.txt": "rival\n" });
+  workspace.git("checkout", "--quiet", "task");
+  workspace.git("submodule", "--quiet", "add", inner.folder, "module");
+  poisonFiles(workspace, canaries);
+  workspace.commit({ "a.txt": "theirs\n" });
+  const onto = user.commit({ "a.txt": "ours\n", "b.txt": "ours\n" });
+  const control = await stage.control(user);
+  for (const branch of hostileBranches) workspace.git("update-ref", `refs/heads/${branch}`, "HEAD");
+  poisonGitFolder(workspace.git("rev-parse", "--path-format=absolute", "--git-common-dir"), canaries);
+  poisonGitFolder(
+    repositoryAt(join(workspace.folder, "module"), stage.env).git("rev-parse", "--absolute-git-dir"),
+    canaries,
+    "x-",
+  );
+  return { canaries, user, workspace, onto, control };
+}
+
+/** Everything that the engine ever does with a workspace. */
+async function useEverything(control: ControlRepository, workspace: Repository, onto: string) {
+  const folder = workspace.folder;
+  const { commit } = await control.collect({ folder, branch: "task", task: "t1" });
+  for (const branch of hostileBranches) await control.collect({ folder, branch, task: "hostile" });
+  expect(await control.predictConflict(onto, commit)).toMatchObject({ kind: "conflict" });
+  expect(await control.merge({ onto, branch: commit, strategy: "merge", ...order })).toMatchObject({
+    kind: "conflict",
+  });
+  expect(await control.merge({ onto: await base(), branch: commit, strategy: "merge", ...order })).toMatchObject({
+    kind: "merged",
+  });
+  await control.diff(await base(), commit, 1_000_000);
+  await control.changedFiles(await base(), commit);
+  await control.fileAt(commit, "a.txt", 100);
+  await control.countCommits(onto, commit);
+  await control.revertMerge({ onto: commit, before: await base(), after: commit, ...order });
+  await control.moveRef("refs/heads/main", commit, undefined);
+  const first = await control.salvage({ folder, task: "t1", at: date });
+  // Not newer than the index, so that only the content tells.
+  workspace.write("a.txt", "theirz\n");
+  workspace.write("module/a.txt", "z\n");
+  workspace.write("new.txt", "new\n");
+  const second = await control.salvage({ folder, task: "t1", at: date });
+  await control.syncFrom({ from: folder, name: "workspace" });
+  return { commit, first, second };
+
+  async function base(): Promise<string> {
+    return (await control.mergeBase(onto, commit)) ?? "";
+  }
+}
+
+test.each(["clone", "worktree"] as const)("nothing that is planted in a %s ever runs", async (kind) => {
+  const { canaries, workspace, onto, control } = await poisoned(kind);
+  canaries.forget();
+  const { second } = await useEverything(control, workspace, onto);
+  expect(canaries.seen()).toEqual([]);
+  expect(String(await control.fileAt(second.saved?.commit ?? "", "a.txt", 100))).toBe("theirz\n");
+  expect(String(await control.fileAt(second.saved?.commit ?? "", "link-to-file", 100))).toBe("/etc/passwd");
+  expect(second.repositories.map(({ text }) => text)).toEqual(["module"]);
+  for (const folder of [workspace.folder, control.folder, stage.base])
+    expect(readdirSync(folder).filter((name) => name === "planted")).toEqual([]);
+});
+
+test("what is planted does run where git is used without care", async () => {
+  const { canaries, workspace } = await poisoned("clone");
+  canaries.forget();
+  const careless = (...args: string[]) => {
+    try {
+      workspace.git(...args);
+    } catch {
+      // What is planted makes most commands fail in the end.
+    }
+  };
+  workspace.write("a.txt", "theirz\n");
+  workspace.write("module/a.txt", "z\n");
+  careless("status");
+  careless("diff");
+  careless("diff", "--no-ext-diff", "HEAD");
+  careless("-c", "diff.external=", "log", "--patch", "--no-ext-diff", "-1");
+  careless("add", "--all");
+  careless("merge-tree", "--write-tree", "rival", "task");
+  careless("update-ref", "refs/heads/moved", "HEAD");
+  careless("commit", "--all", "-m", "x");
+  careless("-c", "commit.gpgSign=false", "commit", "--all", "-m", "x");
+  careless("checkout", "main");
+  careless("-c", "protocol.ext.allow=always", "fetch", "origin");
+  careless("submodule", "update");
+  careless("ls-remote", "ssh://nowhere.invalid/x");
+  expect(canaries.seen()).toEqual(
+    expect.arrayContaining([
+      "diff-command",
+      "filter-clean",
+      "fsmonitor",
+      "gpg",
+      "hook-pre-commit",
+      "hook-reference-transaction",
+      "included-ssh",
+      "merge-driver",
+      "textconv",
+      "url-instead",
+      "x-filter-clean",
+      "x-fsmonitor",
+    ]),
+  );
+});
+
+test("hooks and the like in the control repository itself do not run", async () => {
+  const canaries = createCanaries(stage.path("canaries"));
+  const user = stage.repository();
+  const workspace = cloneOf(stage, user);
+  workspace.commit({ "a.txt": "theirs\n" });
+  const onto = user.commit({ "a.txt": "ours\n" });
+  const control = await stage.control(user);
+  poisonGitFolder(control.folder, canaries);
+  // Filters and drivers are only kept away by there being none: nobody but the engine writes here.
+  writeFileSync(join(control.folder, "info", "attributes"), "* diff=evil\n");
+  writeFileSync(join(control.folder, "attributes-everywhere"), "");
+  workspace.write("module/.keep", "");
+  const careful = await control
+    .collect({ folder: workspace.folder, branch: "task", task: "t1" })
+    .catch((error) => error);
+  // The address of the workspace is turned into a command, which git is not allowed to run.
+  expect(careful).toMatchObject({ message: expect.stringContaining("transport 'ext' not allowed") });
+  await control.predictConflict(onto, onto);
+  await control.moveRef("refs/heads/main", onto, undefined);
+  await control.diff(user.at("HEAD~1"), onto, 1000);
+  expect(canaries.seen()).toEqual([]);
+});
+
+test("what is planted in a workspace does not run when its work is published", async () => {
+  const { canaries, user, workspace, control } = await poisoned("clone");
+  const folder = workspace.folder;
+  const expected = user.at("main");
+  const { commit: branch } = await control.collect({ folder, branch: "task", task: "t1" });
+  canaries.forget();
+  const clean = await control.merge({ onto: user.at("HEAD~1"), branch, strategy: "ff", ...order });
+  expect(clean).toMatchObject({ kind: "fast-forward", commit: branch });
+  user.git("reset", "--quiet", "--hard", "HEAD~1");
+  const result = await control.publish({
+    repository: user.folder,
+    branch: "main",
+    commit: branch,
+    expected: user.at("main"),
+  });
+  expect(result).toEqual({ kind: "published", at: branch });
+  expect(user.at("main")).not.toBe(expected);
+  expect(canaries.seen()).toEqual([]);
+  expect(existsSync(join(user.folder, "planted"))).toBe(false);
+});
+
+test("objects that are missing are asked of nobody", async () => {
+  const canaries = createCanaries(stage.path("canaries"));
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.commit({ "a.txt": "gone\n" });
+  const blob = clone.at("HEAD:a.txt");
+  rmSync(join(clone.folder, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
+  clone.write(
+    ".git/config",
+    `[core]
+	repositoryformatversion = 1
+[extensions]
+	partialClone = evil
+[remote "evil"]
+	url = ${user.folder}
+	promisor = true
+	partialCloneFilter = blob:none
+	uploadpack = ${canaries.program("promisor")}
+`,
+  );
+  expect(await faultOf(control.collect({ folder: clone.folder, branch: "task", task: "t1" }))).toMatchObject({
+    code: "git.incomplete",
+  });
+  expect((await faultOf(control.salvage({ folder: clone.folder, task: "t1", at: date }))).code).toMatch(/^git\./);
+  expect(await control.commitAt(taskRef("t1"))).toBeUndefined();
+  expect(canaries.seen()).toEqual([]);
+  // The same with a careless git.
+  try {
+    clone.git("cat-file", "-p", blob);
+  } catch {}
+  expect(canaries.seen()).toEqual(["promisor"]);
+});
+
+test("trees and module lists that are made to harm are refused", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  const blob = clone.git("hash-object", "-w", "a.txt");
+  const tree = (...entries: readonly (readonly [mode: string, name: string, id: string])[]) => {
+    const bytes = entries.map(([mode, name, id]) =>
+      Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")]),
+    );
+    writeFileSync(join(clone.folder, "../tree"), Buffer.concat(bytes));
+    return clone.git("hash-object", "-w", "-t", "tree", "--literally", "../tree");
+  };
+  clone.write("modules", '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n\tupdate = !touch\n');
+  const modules = clone.git("hash-object", "-w", "modules");
+  const hooks = tree(["100755", "post-checkout", blob]);
+  for (const planted of [
+    tree(["40000", ".git", tree(["40000", "hooks", hooks])]),
+    tree(["40000", ".GIT", hooks]),
+    tree(["40000", "..", hooks]),
+    tree(["100644", "a/b", blob]),
+    tree(["100644", ".gitmodules", modules]),
+    tree(["120000", ".gitmodules", blob]),
+  ]) {
+    const commit = clone.git("commit-tree", "-m", "planted", "-p", "HEAD", planted);
+    clone.git("update-ref", "refs/heads/planted", commit);
+    const collected = control.collect({ folder: clone.folder, branch: "planted", task: "t1" });
+    expect((await faultOf(collected)).message).toMatch(/fsck|error in/);
+  }
+  expect(await control.commitAt(taskRef("t1"))).toBeUndefined();
+});
+
+test("a repository's idea of where its files and objects are is not believed", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  const elsewhere = stage.path("elsewhere");
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, "private.txt"), "private\n");
+  clone.git("config", "core.worktree", elsewhere);
+  clone.git("config", "core.excludesFile", "/dev/null");
+  clone.write(".git/objects/info/alternates", `${join(stage.repository("other").folder, ".git/objects")}\n`);
+  clone.write("a.txt", "changed\n");
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  expect(await control.fileAt(saved?.commit ?? "", "private.txt", 100)).toBeUndefined();
+  expect(String(await control.fileAt(saved?.commit ?? "", "a.txt", 100))).toBe("changed\n");
+  expect(existsSync(join(control.folder, "objects/info/alternates"))).toBe(false);
+});
+
+test("variables of our own environment do not reach git", async () => {
+  const canaries = createCanaries(stage.path("canaries"));
+  const user = stage.repository();
+  const clone = cloneOf(stage, user);
+  const commit = clone.commit({ "a.txt": "changed\n" });
+  const git = stage.createGit({
+    env: {
+      ...stage.env,
+      GIT_DIR: join(user.folder, ".git"),
+      GIT_WORK_TREE: user.folder,
+      GIT_INDEX_FILE: join(user.folder, "planted"),
+      GIT_OBJECT_DIRECTORY: join(user.folder, "planted"),
+      GIT_EXTERNAL_DIFF: canaries.program("external-diff"),
+      GIT_PAGER: canaries.program("pager"),
+      GIT_EDITOR: canaries.program("editor"),
+      GIT_ASKPASS: canaries.program("askpass"),
+      GIT_TRACE: join(user.folder, "planted"),
+      GIT_EXEC_PATH: "/nowhere",
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "core.fsmonitor",
+      GIT_CONFIG_VALUE_0: canaries.program("fsmonitor"),
+      GIT_CONFIG_PARAMETERS: "'core.hooksPath=/nowhere'",
+      LANG: "de_DE.UTF-8",
+      LANGUAGE: "de",
+    },
+  });
+  const control = await git.openControl(stage.path("control.git"), user.folder);
+  await control.syncFrom({ from: user.folder, name: "user" });
+  await control.collect({ folder: clone.folder, branch: "task", task: "t1" });
+  await control.diff(user.at("main"), commit, 1000);
+  clone.write("a.txt", "again\n");
+  await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  const published = await control.publish({
+    repository: user.folder,
+    branch: "main",
+    commit,
+    expected: user.at("main"),
+  });
+  expect(published).toEqual({ kind: "published", at: commit });
+  expect(existsSync(join(user.folder, "planted"))).toBe(false);
+  expect(canaries.seen()).toEqual([]);
+});
+
+test("repositories inside a workspace run nothing either, whatever is planted in them", async () => {
+  const canaries = createCanaries(stage.path("canaries"));
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  for (const name of ["nested", "folder"]) {
+    clone.git("init", "--quiet", name);
+    const nested = repositoryAt(join(clone.folder, name), stage.env);
+    nested.commit({ "inside.txt": "inside\n", ".gitattributes": "* filter=evil\n" });
+    poisonGitFolder(join(nested.folder, ".git"), canaries, `${name}-`);
+    nested.write("inside.txt", "insidE\n");
+  }
+  canaries.forget();
+  const { repositories, saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  expect(canaries.seen()).toEqual([]);
+  expect(repositories.map(({ text }) => text)).toEqual(["nested"]);
+  // A folder that git knew before is looked into, with our own eyes.
+  expect(String(await control.fileAt(saved?.commit ?? "", "folder/inside.txt", 100))).toBe("insidE\n");
+});

@@ -1,0 +1,66 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createCanaries, poisonGitFolder } from "./poison.ts";
+import { createStage, faultOf, worktreeOf } from "./stage.ts";
+
+const stage = createStage("user");
+
+test("who commits is who the user's configuration says, and nobody is made up", async () => {
+  const user = stage.repository();
+  expect(await stage.git.identityOf(user.folder)).toEqual({ name: "Ada", email: "ada@example.org" });
+  user.git("config", "user.name", "Ada <L>");
+  user.git("config", "user.email", "here@example.org");
+  expect(await stage.git.identityOf(user.folder)).toEqual({ name: "Ada L", email: "here@example.org" });
+  const homeless = stage.createGit({ env: { ...stage.env, HOME: stage.base } });
+  const other = stage.repository();
+  expect(await faultOf(homeless.identityOf(other.folder))).toMatchObject({ code: "git.no-identity" });
+});
+
+test("a remote's address is what the user's git would push to", async () => {
+  const user = stage.repository();
+  user.git("remote", "add", "origin", "short:team/app.git");
+  user.git("config", "url.ssh://git@example.org/.insteadOf", "short:");
+  expect(await stage.git.remoteUrl(user.folder, "origin")).toBe("ssh://git@example.org/team/app.git");
+  expect(await stage.git.remoteUrl(user.folder, "none")).toBeUndefined();
+  expect(await stage.git.remoteUrl(user.folder, "--all")).toBeUndefined();
+});
+
+test("a fingerprint changes with configuration, hooks and attributes, and with nothing else", async () => {
+  const user = stage.repository();
+  const worktree = worktreeOf(stage, user);
+  const seen = [await stage.git.fingerprint(user.folder)];
+  user.commit({ "a.txt": "changed\n", "hooks/x": "no hook\n" });
+  user.git("branch", "more");
+  expect(await stage.git.fingerprint(user.folder)).toBe(seen[0]);
+  expect(await stage.git.fingerprint(worktree.folder)).toBe(seen[0]);
+  user.write("../included", "");
+  for (const change of [
+    () => user.git("config", "filter.x.clean", "touch x"),
+    () => worktree.git("config", "include.path", join(user.folder, "../included")),
+    () => user.write("../included", "[core]\n\tfsmonitor = true\n"),
+    () => user.write(".git/hooks/post-merge", "#!/bin/sh\n"),
+    () => user.write(".git/hooks/post-merge", "#!/bin/bash\n"),
+    () => user.write(".git/info/attributes", "* filter=x\n"),
+    () => user.git("config", "extensions.worktreeConfig", "true"),
+    () => user.git("config", "--worktree", "core.sshCommand", "x"),
+  ]) {
+    change();
+    const next = await stage.git.fingerprint(user.folder);
+    expect(seen).not.toContain(next);
+    seen.push(next);
+  }
+});
+
+test("looking at a repository runs nothing that is planted there", async () => {
+  const canaries = createCanaries(stage.path("canaries"));
+  const user = stage.repository();
+  user.git("remote", "add", "origin", "/nowhere");
+  poisonGitFolder(join(user.folder, ".git"), canaries);
+  mkdirSync(stage.path("control"));
+  await stage.git.fingerprint(user.folder);
+  await stage.git.identityOf(user.folder);
+  await stage.git.remoteUrl(user.folder, "origin");
+  await stage.git.openControl(stage.path("control.git"), user.folder);
+  expect(canaries.seen()).toEqual([]);
+});
