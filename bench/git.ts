@@ -1,0 +1,180 @@
+// Workspaces beside git itself, in one run and on a real disk: a workspace from the warm pool against `git worktree add`,
+// and how long everything else has to wait while thirty are made at once. Prints ratios against limits.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import { createGit } from "../src/adapters/git/create-git.ts";
+import { createRunner } from "../src/adapters/git/git-runner.ts";
+import { createClones, createWorktrees } from "../src/adapters/git/workspace/create-kind.ts";
+import type { WorkspaceKind } from "../src/ports/workspaces.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-bench-git-")));
+// Deleting it takes as long as everything else.
+process.on("exit", () => spawn("rm", ["-rf", folder], { detached: true, stdio: "ignore" }).unref());
+const home = join(folder, "home");
+mkdirSync(home);
+writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.org\n");
+const env = { PATH: process.env.PATH ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1" };
+const run = createRunner({ program: "git", env, signal: undefined, limits: { short: 600_000, long: 600_000 } });
+const execute = promisify(execFile);
+const git = async (cwd: string, ...args: readonly string[]) =>
+  (await execute("git", [...args], { cwd, env, maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
+
+let failed = false;
+print("acquire, ms", "worktree add", "recycled", "ratio", "limit");
+await acquire(2_000, 7, 2.5);
+await acquire(20_000, 4, 5);
+process.stdout.write("\n");
+print("30 at once", "together, ms", "longest wait, ms", "", "limit");
+await together(30, 50);
+process.exit(failed ? 1 : 0);
+
+/** What the pool gives against what git would make. */
+async function acquire(files: number, rounds: number, limit: number): Promise<void> {
+  const { repository, base, kinds, control } = await makeProject(`${files}`, files);
+  const workspaces = kinds.map((kind) => ({
+    kind,
+    path: join(folder, `${files}-pool`, kind.kind),
+    ms: [] as number[],
+  }));
+  for (const { kind, path } of workspaces) await prepare(kind, path, `first-${kind.kind}`, base);
+  const added: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const { kind, path } of workspaces) {
+      await useUp(path, files, round);
+      // As it is when a workspace goes back to the pool.
+      const branch = (await kind.currentBranch(path)) ?? "";
+      if (kind.kind === "clone") await control.collect({ folder: path, branch, task: "t" });
+    }
+    const place = join(folder, `${files}-added-${round}`);
+    const add = async () =>
+      void added.push(await timed(() => git(repository, "worktree", "add", "-q", "-b", `added-${round}`, place, base)));
+    const recycle = async () => {
+      for (const { kind, path, ms } of workspaces) {
+        ms.push(await timed(() => prepare(kind, path, `${kind.kind}-${round}`, base)));
+      }
+    };
+    for (const act of round % 2 === 0 ? [add, recycle] : [recycle, add]) await act();
+  }
+  for (const { kind, ms } of workspaces) {
+    const ratio = median(added) / median(ms);
+    if (ratio < limit) failed = true;
+    const numbers = [median(added).toFixed(0), median(ms).toFixed(0), ratio.toFixed(1), `≥ ${limit}`];
+    print(`${files} files, ${kind.kind}`, ...numbers, ratio < limit ? "TOO SLOW" : "");
+  }
+}
+
+/** As an agent leaves a workspace: three commits away, thirty files changed, thirty that git does not know. */
+async function useUp(path: string, files: number, round: number): Promise<void> {
+  const change = (first: number) => {
+    for (let i = first; i < first + 10; i++) appendFileSync(join(path, nameOf((i * 197 + round) % files)), "changed\n");
+  };
+  for (let commit = 0; commit < 3; commit++) {
+    change(commit * 10);
+    await git(path, "commit", "--quiet", "--all", "-m", `${round}-${commit}`);
+  }
+  for (let i = 0; i < 3; i++) change(100 + i * 10);
+  mkdirSync(join(path, `new-${round}`));
+  for (let i = 0; i < 30; i++) writeFileSync(join(path, i < 15 ? `new-${round}/${i}` : `new-${round}-${i}`), "new\n");
+  await setTimeout(1_100);
+}
+
+/** The longest time for which nothing else could happen. What other programs do adds to it, so the best of three counts. */
+async function together(count: number, limit: number): Promise<void> {
+  const { base, kinds } = await makeProject("together", 300);
+  for (const kind of kinds) {
+    for (const what of ["new", "recycled"]) {
+      const delays: number[] = [];
+      let ms = 0;
+      for (let round = 0; round < (what === "new" ? 1 : 3); round++) {
+        const delay = monitorEventLoopDelay({ resolution: 1 });
+        const all = Array.from({ length: count }, (_, i) => i);
+        delay.enable();
+        ms = await timed(() =>
+          Promise.all(
+            all.map((i) => prepare(kind, join(folder, kind.kind, `${i}`), `${what}-${kind.kind}-${i}-${round}`, base)),
+          ),
+        );
+        delay.disable();
+        delays.push(delay.max / 1e6);
+      }
+      const longest = Math.min(...delays);
+      if (longest >= limit) failed = true;
+      const numbers = [ms.toFixed(0), longest.toFixed(1), "", `< ${limit}`];
+      print(`${kind.kind}, ${what}`, ...numbers, longest >= limit ? "TOO LONG" : "");
+    }
+  }
+}
+
+async function prepare(kind: WorkspaceKind, path: string, branch: string, base: string): Promise<void> {
+  const keep = ["node_modules", ".venv", "target"];
+  await kind.prepare({ folder: path, branch, base, existing: false, salvaged: true, keep });
+}
+
+async function makeProject(name: string, files: number) {
+  const repository = join(folder, `${name}-repository`);
+  mkdirSync(repository);
+  await git(repository, "init", "--quiet", "--initial-branch=main");
+  await importFiles(repository, files);
+  await git(repository, "reset", "--quiet", "--mixed");
+  const base = await git(repository, "rev-parse", "HEAD");
+  const control = await createGit({ env }).openControl(join(folder, `${name}-control.git`), repository);
+  await control.syncFrom({ from: repository, name: "user" });
+  const options = { run, repository, control: control.folder, trash: join(folder, "trash") };
+  const kinds = [createWorktrees, createClones].map((create) =>
+    create({ ...options, state: join(folder, `${name}-${create.name}`) }),
+  );
+  return { repository, base, kinds, control };
+}
+
+/** Without writing the files of the repository itself, which nobody looks at. */
+async function importFiles(repository: string, files: number): Promise<void> {
+  const child = spawn("git", ["fast-import", "--quiet"], {
+    cwd: repository,
+    env,
+    stdio: ["pipe", "inherit", "inherit"],
+  });
+  const ended = once(child, "close");
+  const write = (text: string) => child.stdin.write(text);
+  write("commit refs/heads/main\ncommitter Ada <ada@example.org> 1760000000 +0000\ndata 5\nfirst\n");
+  for (let i = 0; i < files; i++) {
+    const text = textOf(i);
+    write(`M 100644 inline ${nameOf(i)}\ndata ${text.length}\n${text}\n`);
+    if (child.stdin.writableNeedDrain) await once(child.stdin, "drain");
+  }
+  child.stdin.end("done\n");
+  await ended;
+}
+
+/** Between one and twelve thousand characters, as source files have. */
+function textOf(file: number): string {
+  const lines = 20 + ((file * 7919) % 221);
+  const line = (n: number) =>
+    `line ${n}: ${((file * 104729 + n * 1299709) % 2147483647).toString(36)} and some words more\n`;
+  return Array.from({ length: lines }, (_, n) => line(n)).join("");
+}
+
+function nameOf(file: number): string {
+  return `folder-${file % 20}/part-${Math.floor(file / 20) % 20}/file-${file}.txt`;
+}
+
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await act();
+  return performance.now() - start;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? (sorted[half] ?? 0) : ((sorted[half - 1] ?? 0) + (sorted[half] ?? 0)) / 2;
+}
+
+function print(...cells: readonly string[]): void {
+  process.stdout.write(`${cells.map((cell, i) => (i === 0 ? cell.padEnd(28) : cell.padStart(18))).join("")}\n`);
+}

@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createCanary } from "./poison.ts";
+import { createScenes } from "./stage.ts";
+
+const { open, stage } = createScenes("clone", "alone");
+
+test("nothing that is planted in the user's repository or in a clone ever runs in our processes", async () => {
+  const user = stage.repository();
+  user.git("checkout", "--quiet", "-b", "begun");
+  user.commit({ "begun.txt": "begun\n", ".gitattributes": "* filter=evil diff=evil\n" });
+  user.git("checkout", "--quiet", "main");
+  user.commit({ ".gitattributes": "*.txt filter=evil diff=evil\n" });
+  user.write(".env", "secret\n");
+  const scene = await open({ user });
+  const { at, control, folder, kind, prepare } = scene;
+  const canary = createCanary(stage.path("canary"));
+  canary.plant(join(user.folder, ".git"));
+  expect(() => user.git("status")).not.toThrow();
+  expect(canary.sang()).toBe(true);
+
+  await prepare();
+  await kind.copyFiles({ folder, patterns: ["**/.env"], how: "copy" });
+  expect(at().read(".env")).toBe("secret\n");
+  expect(canary.sang()).toBe(false);
+
+  at().commit({ "work.txt": "work\n" });
+  await control.collect({ folder, branch: "task", task: "t1" });
+  canary.plant(join(folder, ".git"));
+  for (const file of ["a.txt", "b.txt", "new.txt", "work.txt"]) at().write(file, "changed by the agent\n");
+  expect(() => at().git("status")).not.toThrow();
+  expect(canary.sang()).toBe(true);
+
+  expect(await kind.inspect(folder)).toMatchObject({ kind: "there", dirty: true });
+  await kind.currentBranch(folder);
+  await kind.renameBranch(folder, "renamed");
+  await kind.renameBranch(folder, "renamed/deeper");
+  await expect(kind.switchBranch(folder, "begun")).rejects.toMatchObject({ code: "workspace.dirty" });
+  await kind.placeTaskFile(folder, await kind.taskFileName(folder), "task\n");
+  await kind.isTaskFileTracked(folder, "TASK.md");
+  await kind.diskUse(folder);
+  await scene.salvage();
+  await prepare({ branch: "next", salvaged: true });
+  expect(canary.sang()).toBe(false);
+  expect(existsSync(join(folder, ".git/hooks"))).toBe(false);
+
+  canary.plant(join(folder, ".git"));
+  await kind.switchBranch(folder, "begun");
+  expect(at().read("begun.txt")).toBe("begun\n");
+  writeFileSync(join(folder, "a.txt"), "changed\n");
+  await kind.remove(folder, await scene.salvage());
+  await kind.deleteTrash({ now: Date.now() + 1e9, keepFor: 0, most: 0 });
+  expect(canary.sang()).toBe(false);
+});
+
+test("a clone reaches neither the user's repository nor any remote", async () => {
+  const { at, base, control, folder, prepare, user } = await open();
+  user.git("config", "remote.origin.url", "https://example.org/secret.git");
+  user.git("config", "user.signingKey", "secret");
+  await prepare({ baseBranch: "main" });
+  const config = readFileSync(join(folder, ".git/config"), "utf8");
+  expect(config).not.toContain("example.org");
+  expect(config).not.toContain(user.folder);
+  expect(() => at().git("fetch", "origin")).toThrow(/signalbox-has-no-remote/);
+  expect(() => at().git("push", "origin", "HEAD")).toThrow(/signalbox-has-no-remote/);
+  expect([at().at("main"), at().at("origin/main")]).toEqual([base, base]);
+  at().git("branch", "--force", "main", at().commit({ "a.txt": "x\n" }));
+  expect([user.at("main"), await control.commitAt("refs/remotes/user/main")]).toEqual([base, base]);
+  at().git("gc", "--quiet", "--prune=now");
+  expect(at().git("fsck")).toBe("");
+});
+
+test("whoever commits in a clone is who the project says", async () => {
+  const { at, folder, base, again } = await open();
+  const kind = again({ person: { name: `Ada "the" \\ first`, email: "ada@work.example" } });
+  await kind.prepare({ folder, branch: "task", base, existing: false, salvaged: false });
+  at().commit({ "a.txt": "x\n" });
+  expect(at().git("log", "-1", "--format=%an <%ae>")).toBe(`Ada "the" \\ first <ada@work.example>`);
+});
+
+test("what the user ignores everywhere is ignored in clones too", async () => {
+  const { at, folder, base, again } = await open();
+  const ignoreFile = stage.path("ignore");
+  writeFileSync(ignoreFile, ".DS_Store\n");
+  const kind = again({ ignoreFile });
+  await kind.prepare({ folder, branch: "task", base, existing: false, salvaged: false });
+  at().write(".DS_Store", "");
+  expect(await kind.inspect(folder)).toMatchObject({ dirty: false });
+});
+
+test("all refs of a clone count as work, not only the one that is checked out", async () => {
+  const { at, folder, kind, prepare, salvage } = await open();
+  await prepare();
+  at().git("checkout", "--quiet", "-b", "aside");
+  at().commit({ "aside.txt": "aside\n" });
+  at().git("checkout", "--quiet", "task");
+  at().git("pack-refs", "--all");
+  await expect(prepare({ branch: "next", salvaged: true })).rejects.toMatchObject({ code: "workspace.unsaved" });
+  await expect(kind.remove(folder, undefined)).rejects.toMatchObject({ code: "workspace.unsaved" });
+  await salvage();
+  expect(await prepare({ branch: "next", salvaged: true })).toMatchObject({ how: "recycled" });
+});
+
+test("an index that lies about the files is not believed", async () => {
+  const scene = await open();
+  const { at, folder, kind, prepare } = scene;
+  await prepare();
+  // The index says that the changed file is the committed one, with the changed file's own size and times.
+  const id = at().git("rev-parse", "HEAD:a.txt");
+  at().write("a.txt", "evil\n");
+  // Of a file that is as young as the index, git reads the content.
+  utimesSync(join(folder, "a.txt"), 1e9, 1e9);
+  at().git("update-index", "--add", "a.txt");
+  const index = join(folder, ".git/index");
+  const bytes = readFileSync(index);
+  const evil = Buffer.from(at().git("hash-object", "a.txt"), "hex");
+  const where = bytes.indexOf(evil);
+  Buffer.from(id, "hex").copy(bytes, where);
+  createHash("sha1")
+    .update(bytes.subarray(0, -20))
+    .digest()
+    .copy(bytes, bytes.length - 20);
+  writeFileSync(index, bytes);
+  expect(at().git("status", "--short")).toBe("");
+  expect(await kind.inspect(folder)).toMatchObject({ dirty: true });
+  await prepare({ branch: "next", salvaged: true });
+  expect(at().read("a.txt")).toBe("a\n");
+});
+
+test("a folder called .git that is none is repaired", async () => {
+  const { at, folder, kind, prepare, trashed } = await open();
+  await prepare();
+  rmSync(join(folder, ".git"), { recursive: true });
+  mkdirSync(join(folder, ".git"));
+  at().write(".git/mine", "x");
+  expect(await kind.inspect(folder)).toMatchObject({ kind: "broken" });
+  await prepare({ salvaged: true });
+  expect(await kind.inspect(folder)).toMatchObject({ kind: "there", dirty: false });
+  expect(trashed()).toContain(".git/mine");
+});

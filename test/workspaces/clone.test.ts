@@ -1,0 +1,22 @@
+import { describe } from "vitest";
+import { branchContract } from "./contract/branches.ts";
+import { copyContract } from "./contract/copy-files.ts";
+import { killContract } from "./contract/kills.ts";
+import { lookContract } from "./contract/look.ts";
+import { oddRepositoryContract } from "./contract/odd-repositories.ts";
+import { prepareContract } from "./contract/prepare.ts";
+import { recycleContract } from "./contract/recycle.ts";
+import { removeContract } from "./contract/remove.ts";
+import { taskFileContract } from "./contract/task-file.ts";
+
+describe("clone", () => {
+  prepareContract("clone");
+  recycleContract("clone");
+  lookContract("clone");
+  branchContract("clone");
+  removeContract("clone");
+  copyContract("clone");
+  taskFileContract("clone");
+  oddRepositoryContract("clone");
+  killContract("clone");
+});

@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { faultOf } from "../../git/stage.ts";
+import { createScenes, type KindName, type Scene, statusOf } from "../stage.ts";
+
+export function branchContract(kind: KindName): void {
+  const { open, stage } = createScenes(kind, "branches");
+
+  /** A workspace on `task`, and a branch `begun` with a commit of its own. */
+  async function openTwo() {
+    const scene = await open();
+    const { user, control, prepare } = scene;
+    user.git("checkout", "--quiet", "-b", "begun");
+    const tip = user.commit({ "begun.txt": "begun\n", "a.txt": "begun\n" });
+    user.git("checkout", "--quiet", "main");
+    await control.syncFrom({ from: user.folder, name: "user" });
+    await prepare();
+    return { ...scene, tip };
+  }
+  const branches = ({ at }: Scene) =>
+    at()
+      .git("for-each-ref", "--format=%(refname)", "refs/heads", "refs/signalbox")
+      .split("\n")
+      .filter((name) => name !== "refs/heads/main");
+
+  test("a branch gets another name, with all its commits and with what is uncommitted", async () => {
+    const scene = await open();
+    const { at, folder, kind, prepare } = scene;
+    await prepare();
+    const work = at().commit({ "a.txt": "committed\n" });
+    at().write("b.txt", "uncommitted\n");
+    await kind.renameBranch(folder, "task-2");
+    await kind.renameBranch(folder, "task-2");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "task-2", head: work, dirty: true });
+    expect(branches(scene)).toEqual(["refs/heads/task-2"]);
+    expect(statusOf(at())).toBe("M b.txt");
+  });
+
+  test("a name may lie below the old one, or above it", async () => {
+    const scene = await open();
+    const { at, folder, kind, prepare } = scene;
+    await prepare();
+    const work = at().commit({ "a.txt": "committed\n" });
+    for (const name of ["task/deeper", "task", "task/a/b", "task/a/b/c", "task/a"]) {
+      await kind.renameBranch(folder, name);
+      expect(branches(scene)).toEqual([`refs/heads/${name}`]);
+      expect(await kind.inspect(folder)).toMatchObject({ branch: name, head: work, dirty: false });
+    }
+  });
+
+  test("a name that is taken, or none at all, is refused", async () => {
+    const { at, folder, kind, tip } = await openTwo();
+    expect((await faultOf(kind.renameBranch(folder, "begun"))).code).toBe("workspace.branch-taken");
+    expect((await faultOf(kind.renameBranch(folder, "no name"))).code).toBe("git.bad-ref");
+    at().git("checkout", "--quiet", "--detach");
+    expect((await faultOf(kind.renameBranch(folder, "other"))).code).toBe("workspace.detached");
+    expect((await faultOf(kind.renameBranch(`${folder}-nowhere`, "other"))).code).toBe("workspace.missing");
+    expect(tip).toHaveLength(40);
+  });
+
+  test("a branch that is there is checked out, and files that git does not know stay", async () => {
+    const { at, folder, kind, tip, trashed } = await openTwo();
+    at().write("untracked.txt", "untracked\n");
+    await kind.switchBranch(folder, "begun");
+    await kind.switchBranch(folder, "begun");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "begun", head: tip, dirty: true, untracked: 1 });
+    expect([at().read("begun.txt"), at().read("a.txt"), at().read("untracked.txt")]).toEqual([
+      ...["begun\n", "begun\n", "untracked\n"],
+    ]);
+    expect(statusOf(at())).toBe("?? untracked.txt");
+    await kind.switchBranch(folder, "task");
+    expect(at().read("a.txt")).toBe("a\n");
+    expect(existsSync(join(folder, "begun.txt"))).toBe(false);
+    expect(trashed()).toEqual([]);
+  });
+
+  test("a branch that is nowhere, or elsewhere, is not checked out", async () => {
+    const { at, user, control, folder, kind } = await openTwo();
+    expect((await faultOf(kind.switchBranch(folder, "nowhere"))).code).toBe("workspace.no-branch");
+    expect((await faultOf(kind.switchBranch(folder, "main"))).message).toContain(user.folder);
+    const own = stage.path("own");
+    user.git("worktree", "add", "--quiet", "-b", "elsewhere", own);
+    await control.syncFrom({ from: user.folder, name: "user" });
+    expect((await faultOf(kind.switchBranch(folder, "elsewhere"))).code).toBe("workspace.branch-elsewhere");
+    expect(at().git("symbolic-ref", "--short", "HEAD")).toBe("task");
+  });
+
+  test("nothing uncommitted is lost by checking out another branch", async () => {
+    const { at, folder, kind } = await openTwo();
+    at().write("b.txt", "changed\n");
+    expect((await faultOf(kind.switchBranch(folder, "begun"))).code).toBe("workspace.dirty");
+    at().write("b.txt", "b\n");
+    at().write("a.txt", "staged\n");
+    at().git("add", "a.txt");
+    at().write("a.txt", "a\n");
+    expect((await faultOf(kind.switchBranch(folder, "begun"))).code).toBe("workspace.dirty");
+    at().git("reset", "--quiet");
+    at().write("begun.txt", "mine\n");
+    const fault = await faultOf(kind.switchBranch(folder, "begun"));
+    expect(fault).toMatchObject({ code: "workspace.in-the-way", message: expect.stringContaining("begun.txt") });
+    expect(at().read("begun.txt")).toBe("mine\n");
+    writeFileSync(
+      join(
+        at()
+          .git("rev-parse", "--git-path", "info/exclude")
+          .replace(/^(?!\/)/, `${folder}/`),
+      ),
+      "begun.txt\n",
+    );
+    expect((await faultOf(kind.switchBranch(folder, "begun"))).code).toBe("workspace.in-the-way");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "task" });
+  });
+
+  test("a link in the way of a folder of the other branch is not followed", async () => {
+    const { user, control, folder, kind, stage } = await openTwo();
+    user.git("checkout", "--quiet", "-b", "deep", "main");
+    user.commit({ "linked/file.txt": "deep\n" });
+    user.git("checkout", "--quiet", "main");
+    await control.syncFrom({ from: user.folder, name: "user" });
+    const outside = stage.path("outside");
+    mkdirSync(outside);
+    symlinkSync(outside, join(folder, "linked"));
+    expect((await faultOf(kind.switchBranch(folder, "deep"))).code).toBe("workspace.in-the-way");
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("a change of branches that was cut short is ended by asking again", async () => {
+    const { at, base, folder, kind, state, tip } = await openTwo();
+    // As it is right after the note was made, with some of the files written.
+    const [place] = readdirSync(state).filter((name) => existsSync(join(state, name, "record.json")));
+    const file = join(state, place ?? "", "record.json");
+    const record = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...record, phase: "switching", branch: "begun", commit: base }));
+    at().write("begun.txt", "be");
+    at().write("a.txt", "begun\n");
+    expect(await kind.inspect(folder)).toMatchObject({ kind: "broken" });
+    await kind.switchBranch(folder, "begun");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "begun", head: tip, dirty: false });
+    expect(statusOf(at())).toBe("");
+  });
+}

@@ -1,0 +1,158 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { roleFileName } from "../../../src/ports/workspaces.ts";
+import { faultOf } from "../../git/stage.ts";
+import { createScenes, type KindName, statusOf } from "../stage.ts";
+
+export function taskFileContract(kind: KindName): void {
+  const { open, stage } = createScenes(kind, "task-file");
+
+  test("a task file is written whole, read back, and hidden from git", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    expect(await kind.taskFileName(folder)).toBe("TASK.md");
+    expect(await kind.readTaskFile(folder, "TASK.md")).toBeUndefined();
+    await kind.placeTaskFile(folder, "TASK.md", "# Ärger\n");
+    await kind.placeTaskFile(folder, "TASK.md", "# Task\n");
+    const reviewer = roleFileName("reviewer");
+    await kind.placeTaskFile(folder, reviewer, "# Review\n");
+    expect(await kind.readTaskFile(folder, "TASK.md")).toBe("# Task\n");
+    expect(await kind.readTaskFile(folder, reviewer)).toBe("# Review\n");
+    expect(readdirSync(folder).sort()).toEqual([".git", ".signalbox", "TASK.md", "a.txt", "b.txt", "folder"]);
+    expect(readdirSync(join(folder, ".signalbox"))).toEqual(["reviewer.md"]);
+    expect(statusOf(at())).toBe("");
+    at().git("add", "--all");
+    expect(at().git("status", "--short")).toBe("");
+    expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
+  });
+
+  test("a repository's own TASK.md is never written", async () => {
+    const { at, folder, kind, user, control, prepare } = await open();
+    const base = user.commit({ "TASK.md": "the repository's own\n" });
+    await control.syncFrom({ from: user.folder, name: "user" });
+    await prepare({ base });
+    const name = await kind.taskFileName(folder);
+    expect(name).toBe(".signalbox/TASK.md");
+    expect(await kind.isTaskFileTracked(folder, "TASK.md")).toBe(true);
+    expect((await faultOf(kind.placeTaskFile(folder, "TASK.md", "x"))).code).toBe("workspace.bad-task-file");
+    await kind.placeTaskFile(folder, name, "ours\n");
+    expect(at().read("TASK.md")).toBe("the repository's own\n");
+    expect(statusOf(at())).toBe("");
+    expect(await kind.isTaskFileTracked(folder, name)).toBe(false);
+  });
+
+  test("a task file that an agent commits is noticed, and stays where it is", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    await kind.placeTaskFile(folder, "TASK.md", "x\n");
+    expect(await kind.isTaskFileTracked(folder, "TASK.md")).toBe(false);
+    at().git("add", "--force", "TASK.md");
+    at().git("commit", "--quiet", "-m", "oops");
+    expect(await kind.isTaskFileTracked(folder, "TASK.md")).toBe(true);
+    expect(await kind.taskFileName(folder)).toBe("TASK.md");
+    await kind.placeTaskFile(folder, "TASK.md", "again\n");
+    expect(at().read("TASK.md")).toBe("again\n");
+  });
+
+  test("links, folders and devices in the place of a task file are neither read nor written through", async () => {
+    const { folder, kind, prepare } = await open();
+    await prepare();
+    const outside = stage.path("outside");
+    mkdirSync(outside);
+    const secret = join(outside, "secret");
+    writeFileSync(secret, "secret\n");
+    const place = join(folder, "TASK.md");
+    const plant: readonly (() => void)[] = [
+      () => symlinkSync(secret, place),
+      () => symlinkSync("/dev/zero", place),
+      () => execFileSync("mkfifo", [place]),
+      () => mkdirSync(place),
+    ];
+    for (const put of plant) {
+      put();
+      expect((await faultOf(kind.placeTaskFile(folder, "TASK.md", "ours"))).code).toBe("workspace.bad-task-file");
+      expect((await faultOf(kind.readTaskFile(folder, "TASK.md"))).code).toBe("workspace.bad-task-file");
+      rmSync(place, { recursive: true });
+    }
+    symlinkSync(outside, join(folder, ".signalbox"));
+    expect((await faultOf(kind.placeTaskFile(folder, ".signalbox/reviewer.md", "x"))).code).toBe(
+      "workspace.bad-task-file",
+    );
+    expect((await faultOf(kind.readTaskFile(folder, ".signalbox/secret.md"))).code).toBe("workspace.bad-task-file");
+    // A second name for a file outside: the name is replaced, the file is not written.
+    linkSync(secret, place);
+    await kind.placeTaskFile(folder, "TASK.md", "ours\n");
+    expect([readFileSync(secret, "utf8"), readFileSync(place, "utf8")]).toEqual(["secret\n", "ours\n"]);
+    expect(readdirSync(outside)).toEqual(["secret"]);
+  });
+
+  test("only task files are written and read", async () => {
+    const { folder, kind, prepare, at } = await open();
+    await prepare();
+    for (const name of [
+      "../TASK.md",
+      "/etc/passwd",
+      "a.txt",
+      ".git/config",
+      ".signalbox/../a.md",
+      ".signalbox/a/b.md",
+      "",
+    ]) {
+      expect((await faultOf(kind.placeTaskFile(folder, name, "x"))).code).toBe("workspace.bad-task-file");
+      expect((await faultOf(kind.readTaskFile(folder, name))).code).toBe("workspace.bad-task-file");
+    }
+    expect(at().read("a.txt")).toBe("a\n");
+  });
+
+  test("too much is not read, and bytes that are no text are replaced", async () => {
+    const { folder, kind, prepare } = await open();
+    await prepare();
+    writeFileSync(join(folder, "TASK.md"), "x".repeat(1024 * 1024));
+    expect(await kind.readTaskFile(folder, "TASK.md")).toHaveLength(1024 * 1024);
+    writeFileSync(join(folder, "TASK.md"), "x".repeat(1024 * 1024 + 1));
+    expect((await faultOf(kind.readTaskFile(folder, "TASK.md"))).code).toBe("workspace.bad-task-file");
+    writeFileSync(join(folder, "TASK.md"), Buffer.concat([Buffer.from("a"), Buffer.of(0xff, 0xc3), Buffer.from("b")]));
+    expect(await kind.readTaskFile(folder, "TASK.md")).toBe("a\ufffd\ufffdb");
+  });
+
+  test("what hides task files is kept exact, and goes with the project", async () => {
+    const { folder, kind, prepare, user, at } = await open();
+    const shared = join(user.folder, ".git/info/exclude");
+    const before = Buffer.concat([Buffer.from("# mine\n*.tmp\n# no newline "), Buffer.of(0xff)]);
+    mkdirSync(join(user.folder, ".git/info"), { recursive: true });
+    writeFileSync(shared, before);
+    await prepare();
+    const file = kind.kind === "worktree" ? shared : join(folder, ".git/info/exclude");
+    const exact = readFileSync(file);
+    expect(exact.toString("latin1")).toMatch(/^# >>> signalbox[\s\S]*\/TASK\.md\n[\s\S]*# <<< signalbox\n/);
+    await kind.placeTaskFile(folder, "TASK.md", "x");
+    expect(readFileSync(file)).toEqual(exact);
+    // Somebody has cut it short, or copied it.
+    const text = exact.toString("latin1");
+    for (const damaged of [
+      text.replace("/TASK.md\n", ""),
+      text.replace(/# <<<.*\n/, ""),
+      text.replace(/(# >>>[\s\S]*<<<.*\n)/, "$1$1"),
+    ]) {
+      writeFileSync(file, damaged, "latin1");
+      await kind.placeTaskFile(folder, "TASK.md", "x");
+      expect(readFileSync(file)).toEqual(exact);
+    }
+    expect(statusOf(at())).toBe("");
+    await kind.removeExclude();
+    await kind.removeExclude();
+    expect(readFileSync(shared)).toEqual(before);
+    expect(existsSync(join(folder, "TASK.md"))).toBe(true);
+  });
+}

@@ -1,0 +1,22 @@
+import { describe } from "vitest";
+import { branchContract } from "./contract/branches.ts";
+import { copyContract } from "./contract/copy-files.ts";
+import { killContract } from "./contract/kills.ts";
+import { lookContract } from "./contract/look.ts";
+import { oddRepositoryContract } from "./contract/odd-repositories.ts";
+import { prepareContract } from "./contract/prepare.ts";
+import { recycleContract } from "./contract/recycle.ts";
+import { removeContract } from "./contract/remove.ts";
+import { taskFileContract } from "./contract/task-file.ts";
+
+describe("worktree", () => {
+  prepareContract("worktree");
+  recycleContract("worktree");
+  lookContract("worktree");
+  branchContract("worktree");
+  removeContract("worktree");
+  copyContract("worktree");
+  taskFileContract("worktree");
+  oddRepositoryContract("worktree");
+  killContract("worktree");
+});
