@@ -7,11 +7,13 @@ import type { Commands } from "../ports/commands.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
-import { forgetAgents } from "./agents-at-work.ts";
+import { forgetAgents, publishAgents } from "./agents-at-work.ts";
 import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { killAgent, killSession, releaseWorkspace } from "./effects/end-agents.ts";
+import { acquireWorkspace } from "./effects/acquire-workspace.ts";
+import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
+import { releaseWorkspace } from "./effects/release-workspace.ts";
 import { createFacts } from "./facts.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
@@ -22,6 +24,9 @@ import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
+import { createOutside } from "./workspaces/outside.ts";
+import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
+import { placeTaskFiles } from "./workspaces/task-files.ts";
 
 export interface CorePorts {
   readonly version: string;
@@ -34,6 +39,8 @@ export interface CorePorts {
   readonly humanToken: string;
   /** Made once the folders and the workflows of tasks can be asked for. */
   performers(folderOf: (task: Task) => Promise<string>, workflowOf: (task: Task) => Promise<Workflow>): Performers;
+  /** How projects' working copies are made; where it is missing, actions that need one are not available. */
+  readonly workspacesOf?: WorkspacesOf;
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   address(): string;
   stop(): void;
@@ -66,13 +73,25 @@ export function createCore(ports: CorePorts): RunningCore {
     workflowOf,
     factsOf,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
+    ...(ports.workspacesOf === undefined ? {} : { outsideOf: createOutside(store, ports.workspacesOf) }),
   });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
   const callers = createCallers(store, clock, ports.humanToken);
+  const workspaceEffects = (): Performers => {
+    const { workspacesOf } = ports;
+    if (workspacesOf === undefined) return { release_workspace: returnFolders({ store, places }) };
+    const tell = () => publishAgents({ store, places });
+    const shared = { store, clock, inTurn, log, submit, workspacesOf, publishAgents: tell };
+    const settingsOf = async () => ({ keep: [], copy: [] });
+    return {
+      acquire_workspace: acquireWorkspace({ ...shared, workflowOf, settingsOf }),
+      release_workspace: releaseWorkspace(shared),
+    };
+  };
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
-    release_workspace: releaseWorkspace({ store, places }),
+    ...workspaceEffects(),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf),
   };
@@ -87,7 +106,21 @@ export function createCore(ports: CorePorts): RunningCore {
       tally.noticed(stored),
       stored.isOpen ? undefined : forgetAgents({ store, callers, places, clock }, stored.task.id),
     ]);
+  /** Agents see in their files where the task is. */
+  const refreshFiles = (id: string) =>
+    inTurn(`files ${id}`, async () => {
+      const stored = await store.getTask(id);
+      if (stored === undefined || !stored.isOpen || stored.task.workspace === "") return;
+      const project = await projects.get(stored.task.project);
+      if (project === undefined || ports.workspacesOf === undefined) return;
+      const { kind } = await ports.workspacesOf(project);
+      await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
+    });
   const changed = (stored: StoredTask, mayGoOn = true) => {
+    if (ports.workspacesOf !== undefined && stored.task.workspace !== "")
+      refreshFiles(stored.task.id).catch((error) =>
+        log.warn("The task file could not be written", { task: stored.task.id, error }),
+      );
     if (mayGoOn) performer.wake(stored.task.id);
     notice(stored).catch(onError);
   };

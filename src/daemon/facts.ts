@@ -3,12 +3,13 @@ import type { Task } from "../engine/task.ts";
 import type { TaskDocument } from "../engine/task-document.ts";
 import type { Author, Store, StoredDocument } from "../ports/store.ts";
 import { parsedDocument } from "./parsed-document.ts";
+import type { WorkspaceFacts } from "./workspaces/workspace-facts.ts";
 
 /** What is true outside a task at this moment. */
-export type FactsOf = (task: Task, document?: StoredDocument) => Promise<Facts>;
+export type FactsOf = (task: Task, document?: StoredDocument, workspace?: WorkspaceFacts) => Promise<Facts>;
 
 export function createFacts(store: Store, poolFull: (task: Task) => Promise<boolean>): FactsOf {
-  return async (task, given) => {
+  return async (task, given, workspace = unseen(task)) => {
     const stored = given ?? (await store.getDocument(task.id));
     const isFull = task.workspace === "" && (await poolFull(task));
     // Half of all decisions do not look at the document, and taking it apart is a third of what a decision costs.
@@ -22,13 +23,15 @@ export function createFacts(store: Store, poolFull: (task: Task) => Promise<bool
         artifacts ??= artifactsOf(document(), stored.authors);
         return artifacts;
       },
-      // Branches are not looked at before workspaces exist.
-      head: "",
-      numbers: { workspace: task.workspace === "" ? 0 : 1 },
-      taskFileTracked: false,
+      ...workspace,
       poolFull: isFull,
     };
   };
+}
+
+/** Where nobody can look into workspaces, all that is known is whether there is one. */
+function unseen(task: Task): WorkspaceFacts {
+  return { head: "", numbers: { workspace: task.workspace === "" ? 0 : 1 }, taskFileTracked: false };
 }
 
 /** Who wrote the sections, as far as they still are what their author wrote. */

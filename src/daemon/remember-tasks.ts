@@ -42,6 +42,8 @@ export function rememberTasks(store: Store): Store {
     },
     async createTask(project, decide) {
       const stored = await store.createTask(project, decide);
+      // Somebody may have asked for its document before there was one.
+      forget(stored.task.id);
       know(tasks, stored.task.id, stored);
       return stored;
     },

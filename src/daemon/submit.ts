@@ -9,6 +9,7 @@ import type { Store, StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
 import type { FactsOf } from "./facts.ts";
 import { createTurns, type Turns } from "./turns.ts";
+import type { OutsideOf } from "./workspaces/outside.ts";
 import { writeDocument } from "./write-document.ts";
 
 export interface SubmitPorts {
@@ -17,6 +18,8 @@ export interface SubmitPorts {
   /** The workflow a task is pinned to. */
   workflowOf(task: Task): Promise<Workflow>;
   readonly factsOf: FactsOf;
+  /** What the task's workspace says; nothing where there are no workspaces. */
+  readonly outsideOf?: OutsideOf;
   /** The task was changed: somebody should look at what it waits for now and, where it may go on by itself, at what it owes. */
   changed(stored: StoredTask, mayGoOn: boolean): void;
   /** Shared with whoever else writes about tasks. */
@@ -60,7 +63,7 @@ export function createSubmit(ports: SubmitPorts): Submit {
 }
 
 async function submitOnce(
-  { store, clock, workflowOf, factsOf, changed }: SubmitPorts,
+  { store, clock, workflowOf, factsOf, changed, outsideOf = noOutside }: SubmitPorts,
   stored: StoredTask,
   request: Request,
   given: string | undefined,
@@ -70,9 +73,19 @@ async function submitOnce(
   const workflow = await workflowOf(task);
   const before = await store.getDocument(id);
   const actor = actorOf(request);
-  const written = given === undefined ? undefined : writeDocument(workflow, before, given, actor, "");
-  const document = written?.document ?? before;
-  const facts = await factsOf(task, document);
+  const outside = await outsideOf(task);
+  const head = outside.facts?.head ?? "";
+  const handedIn = given === undefined ? outside.files : [...outside.files, { ...actor, text: given }];
+  let document = before;
+  const changes: TaskEvent[] = [];
+  for (const { role, run, text } of handedIn) {
+    const author = run === undefined || run === "" ? { role } : { role, run };
+    const written = writeDocument(workflow, document, text, author, head);
+    if (written.changed.length === 0) continue;
+    document = written.document;
+    changes.push(documentChanged(author, written.changed));
+  }
+  const facts = await factsOf(task, document, outside.facts);
   const first = decide(workflow, task, request, facts);
   const owes = (await store.openEffects(id)).length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
@@ -84,15 +97,14 @@ async function submitOnce(
   }
   const artifacts = evidenceOf(id, decision.events, facts, document.authors, at);
   const events = withEvidence(decision.events, artifacts, actor.run);
-  const isChanged = written !== undefined && written.changed.length > 0;
   const saved = await store.saveDecision({
     task: decision.task,
     revision: stored.revision,
     isOpen: decision.task.phase !== "over",
-    events: isChanged ? [documentChanged(actor, written.changed), ...events] : events,
+    events: [...changes, ...events],
     effects: decision.effects,
     at,
-    ...(isChanged ? { document } : {}),
+    ...(changes.length > 0 ? { document } : {}),
     artifacts,
     dropsOwed: endsWork(task, request, decision.task) || leavesFailure(task, decision),
     retriesFailed: request.kind === "continue" && task.held?.again === "effects",
@@ -100,6 +112,8 @@ async function submitOnce(
   changed(saved, owes || decision.effects.length > 0 || decision.task.phase !== "waiting");
   return { decision, stored: saved, from };
 }
+
+const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });
 
 const mostHops = 10;
 

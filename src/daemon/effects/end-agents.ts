@@ -23,8 +23,8 @@ export function killSession(ports: EndAgentPorts): Perform {
   return (_, { task }) => endRuns(ports, task.id, () => true);
 }
 
-/** Nothing where no workspace is bound. Folders that were lent to the task are their owner's again. */
-export function releaseWorkspace({ store, places }: Pick<EndAgentPorts, "store" | "places">): Perform {
+/** Folders that were lent to the task are their owner's again. Nothing where there are none. */
+export function returnFolders({ store, places }: Pick<EndAgentPorts, "store" | "places">): Perform {
   return async (_, { task }) => {
     for (const { id, kind } of await store.workspaces.list({ task: task.id })) {
       if (kind === "folder") await store.workspaces.remove(id);

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Workspace } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Turns } from "../turns.ts";
+
+export interface BindPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** One after the other for each project: two tasks must not get the same folder. */
+  readonly inTurn: Turns;
+}
+
+/** Binds a workspace of the pool to a task: the one it has, else one that is free, else a new one while there is room. */
+export function bindWorkspace(ports: BindPorts, project: Project, folder: string, task: Task): Promise<Workspace> {
+  const { store, clock, inTurn } = ports;
+  return inTurn(`pool ${project.name}`, async () => {
+    const pool = (await store.workspaces.list({ project: project.name })).filter(({ kind }) => kind !== "folder");
+    const own = pool.find((each) => each.task === task.id);
+    if (own !== undefined) return own;
+    const free = pool.find((each) => each.task === "");
+    if (free === undefined && pool.length >= project.poolSize) {
+      throw new Fault("pool.full", `All ${project.poolSize} workspaces of ${project.name} are taken.`, {
+        retry: "later",
+        hint: `Wait for a task to end, or enlarge the pool: signalbox project update ${project.name} --pool-size N`,
+      });
+    }
+    const bound = free ?? newWorkspace(project, folder, pool, clock.now());
+    const workspace = { ...bound, task: task.id };
+    await store.workspaces.put(workspace);
+    return workspace;
+  });
+}
+
+/** Gives a workspace back to the pool. */
+export async function unbindWorkspace({ store, inTurn }: BindPorts, workspace: Workspace): Promise<void> {
+  await inTurn(`pool ${workspace.project}`, () => store.workspaces.put({ ...workspace, task: "" }));
+}
+
+/** Folders are numbered: no title and no branch ever becomes part of a path. */
+function newWorkspace(project: Project, folder: string, pool: readonly Workspace[], at: number): Workspace {
+  let number = 1;
+  while (pool.some(({ id }) => id === `${project.name}/${number}`)) number++;
+  return {
+    id: `${project.name}/${number}`,
+    project: project.name,
+    task: "",
+    at,
+    path: join(folder, String(number)),
+    kind: "worktree",
+  };
+}

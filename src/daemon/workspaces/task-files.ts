@@ -1,0 +1,56 @@
+import { defaultNames } from "../../engine/default-names.ts";
+import { renderTaskDocument } from "../../engine/render-task-document.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import type { Store } from "../../ports/store.ts";
+import { roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
+import { parsedDocument } from "../parsed-document.ts";
+import { writeDocument } from "../write-document.ts";
+
+/** A task file as an agent left it. */
+export interface WrittenFile {
+  readonly role: string;
+  readonly run: string;
+  readonly text: string;
+}
+
+/** The roles that have a file in the workspace: those that are at work. The main one's is TASK.md, and is always there. */
+function rolesOf(task: Task): readonly { role: string; run: string }[] {
+  const main = defaultNames.roles.task;
+  const live = Object.entries(task.runs).map(([name, { key }]) => ({ role: name.split("/")[0] ?? name, run: key }));
+  return live.some(({ role }) => role === main) ? live : [{ role: main, run: "" }, ...live];
+}
+
+async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
+  // A role that is alone in the workspace uses the main file, whatever it is called.
+  const isAlone = rolesOf(task).every((each) => each.role === role || each.run === "");
+  return role === defaultNames.roles.task || isAlone ? kind.taskFileName(task.workspace) : roleFileName(role);
+}
+
+/** What the agents of a task have written so far. */
+export async function readTaskFiles(kind: WorkspaceKind, task: Task): Promise<readonly WrittenFile[]> {
+  const files = await Promise.all(
+    rolesOf(task).map(async ({ role, run }) => {
+      const text = await kind.readTaskFile(task.workspace, await fileNameOf(kind, task, role));
+      return text === undefined ? [] : [{ role, run, text }];
+    }),
+  );
+  return files.flat();
+}
+
+/**
+ * Writes the task's document into the files of its agents, with frontmatter as the engine knows it. A file in which its
+ * agent has written something since it was last read stays as it is: it is read with the next request.
+ */
+export async function placeTaskFiles(store: Store, workflow: Workflow, kind: WorkspaceKind, task: Task): Promise<void> {
+  const document = await store.getDocument(task.id);
+  const text = renderTaskDocument(task, parsedDocument(document));
+  for (const { role, run } of rolesOf(task)) {
+    const name = await fileNameOf(kind, task, role);
+    const before = await kind.readTaskFile(task.workspace, name);
+    if (before === text) continue;
+    const isNewer =
+      before !== undefined && writeDocument(workflow, document, before, { role, run }, "").changed.length > 0;
+    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text);
+  }
+}
