@@ -235,7 +235,19 @@ test("a repository without commits is saved", async () => {
   expect(shower(control).parents(commit)).toEqual([""]);
 });
 
-test("a branch that begins anew has no parent, and the others are saved too", async () => {
+test("what a log names and nobody has any more is passed over", async () => {
+  const { control, workspace, show } = await workspaceOf();
+  const [gone] = [workspace.commit({ "a.txt": "gone\n" }), workspace.commit({ "a.txt": "half gone\n" })];
+  workspace.git("reset", "--quiet", "--hard", "main");
+  rmSync(join(workspace.folder, ".git/objects", gone.slice(0, 2), gone.slice(2)));
+  const head = workspace.commit({ "a.txt": "here\n" });
+  workspace.write("a.txt", "changed\n");
+  const { commit } = savedBy(await salvageOf(control, workspace));
+  expect(show.parents(commit)).toEqual([head]);
+  expect(show.files(commit)).toMatchObject({ "a.txt": "changed" });
+});
+
+test("a branch that begins anew is saved, with what was there before", async () => {
   const { control, workspace, show } = await workspaceOf();
   const old = workspace.commit({ "a.txt": "old\n" });
   workspace.git("checkout", "--quiet", "--orphan", "anew");

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { Fault } from "../../../fault.ts";
 import { isObjectId } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkWhole, fetchInto } from "../control/fetch-into.ts";
@@ -19,14 +20,15 @@ export async function fetchTips(
   signal: AbortSignal | undefined,
 ): Promise<Tips> {
   const { head, others } = await refsOf(control, workspace, signal);
-  const named = [
-    ...(head === undefined ? [] : [head]),
-    ...others,
-    ...leftByOperations(workspace),
-    ...fromLogs(workspace),
-  ];
-  const commits = await existing(control, workspace, [...new Set(named)]);
-  const tips = await unsaved(control, workspace, commits);
+  const sure = [...(head === undefined ? [] : [head]), ...others, ...leftByOperations(workspace)];
+  const commits = await existing(control, workspace, sure);
+  const logged = await existing(control, workspace, [...sure, ...fromLogs(workspace)]);
+  const tips = await unsaved(control, workspace, logged).catch((error) => {
+    // A log may name commits whose parents were thrown away; nobody can save those.
+    if (error instanceof Fault && ["git.failed", "git.bad-ref"].includes(error.code))
+      return unsaved(control, workspace, commits);
+    throw error;
+  });
   if (tips.length > 0) {
     await fetchInto(control, {
       from: workspace.folder,
@@ -107,7 +109,7 @@ function fromLogs({ gitFolder, commonFolder, isLinked }: Workspace): readonly st
 /** Those that are commits. A log may name what was thrown away long ago. */
 async function existing(control: ControlGit, workspace: Workspace, ids: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await control.git(["cat-file", "--batch-check=%(objectname)"], {
-    input: Buffer.from(ids.map((id) => `${id}^{commit}\n`).join("")),
+    input: Buffer.from([...new Set(ids)].map((id) => `${id}^{commit}\n`).join("")),
     env: withObjectsOf(workspace),
     settings: distrust,
   });
