@@ -23,12 +23,15 @@ async function prepare() {
   user.git("checkout", "--quiet", "main");
   user.git("branch", "-D", "gone");
   user.git("branch", "added");
+  clone.write("b.txt", "stashed\n");
+  clone.git("stash", "--quiet");
+  const stashed = clone.at("stash");
   const staged = "staged and removed\n";
   clone.write("b.txt", "uncommitted\n");
   clone.write("staged.txt", staged);
   clone.git("add", "staged.txt");
   rmSync(join(clone.folder, "staged.txt"));
-  return { user, clone, control, collected, rewritten, gone, main: user.at("main") };
+  return { user, clone, control, collected, rewritten, gone, stashed, main: user.at("main") };
 }
 
 const prepared = await prepare();
@@ -61,7 +64,7 @@ interface Operation {
   readonly holds: (control: ControlRepository, here: Copy) => Promise<void>;
 }
 
-const { collected, rewritten, gone, main } = prepared;
+const { collected, rewritten, gone, stashed, main } = prepared;
 const merge = { onto: main, branch: collected, strategy: "merge", message: "Merge", author, date } as const;
 
 async function isReachable(here: Copy, commit: string): Promise<boolean> {
@@ -109,7 +112,8 @@ const operations: Readonly<Record<string, Operation>> = {
       expect(refs).toHaveLength(1);
       expect(git("show", `${refs[0]}:b.txt`)).toBe("uncommitted");
       expect(git("log", "--all", "--full-history", "--format=%H", "--", "staged.txt")).not.toBe("");
-      expect(git("merge-base", "--is-ancestor", rewritten, refs[0] ?? "")).toBe("");
+      for (const commit of [rewritten, stashed])
+        expect(git("merge-base", "--is-ancestor", commit, refs[0] ?? "")).toBe("");
       expect(clone.git("status", "--porcelain")).toBe("M b.txt\nAD staged.txt");
     },
   },

@@ -409,14 +409,14 @@ test("an index that names files outside of the workspace is not believed", async
   const index = join(workspace.folder, ".git/index");
   const bytes = readFileSync(index);
   const at = bytes.indexOf("folder/c.txt");
-  bytes.write("../../secret", at);
+  bytes.write("../secret.tx", at);
   const { createHash } = await import("node:crypto");
   createHash("sha1")
     .update(bytes.subarray(0, -20))
     .digest()
     .copy(bytes, bytes.length - 20);
   writeFileSync(index, bytes);
-  writeFileSync(join(workspace.folder, "../../secret"), "secret");
+  writeFileSync(join(workspace.folder, "../secret.tx"), "secret");
   workspace.write("a.txt", "changed\n");
   const { commit } = savedBy(await salvageOf(control, workspace));
   expect(show.files(commit)).toEqual({ "a.txt": "changed", "b.txt": "b", "folder/c.txt": "c" });

@@ -24,9 +24,9 @@ export async function fetchTips(
   const commits = await existing(control, workspace, sure);
   const logged = await existing(control, workspace, [...sure, ...fromLogs(workspace)]);
   const tips = await unsaved(control, workspace, logged).catch((error) => {
-    // A log may name commits whose parents were thrown away; nobody can save those.
-    if (error instanceof Fault && ["git.failed", "git.bad-ref"].includes(error.code))
-      return unsaved(control, workspace, commits);
+    // A log may name commits whose parents were thrown away; nobody can save those. A git that was killed proves nothing.
+    const isBroken = error instanceof Fault && error.retry === "never";
+    if (isBroken) return unsaved(control, workspace, commits);
     throw error;
   });
   if (tips.length > 0) {
@@ -79,7 +79,6 @@ const places = [
   "CHERRY_PICK_HEAD",
   "REVERT_HEAD",
   "REBASE_HEAD",
-  "ORIG_HEAD",
   ...["rebase-merge", "rebase-apply"].flatMap((folder) =>
     ["orig-head", "onto", "autostash", "stopped-sha", "amend"].map((file) => `${folder}/${file}`),
   ),
@@ -102,7 +101,7 @@ function fromLogs({ gitFolder, commonFolder, isLinked }: Workspace): readonly st
   const isOwn = (line: string) => ["WIP on", "On"].some((words) => line.includes(`\t${words} ${branch}: `));
   const own = stashes.filter((line) => !isLinked || isOwn(line)).map((line) => line.split(" ")[1] ?? "");
   // Each line begins with where HEAD was and where it went.
-  const ids = [...heads.flatMap((line) => line.split(" ", 2)), ...own];
+  const ids = [...heads.flatMap((line) => line.split(" ", 2)), ...own, readSome(join(gitFolder, "ORIG_HEAD")).trim()];
   return ids.filter((id) => isObjectId(id) && !/^0+$/.test(id));
 }
 

@@ -14,6 +14,7 @@ import { syncFolder } from "../sync-folder.ts";
 import { draftIndex, type IndexEntry } from "./draft-index.ts";
 import { fetchTips, forgetTips } from "./fetch-tips.ts";
 import { ignoredFiles } from "./ignored-files.ts";
+import { savedBefore } from "./saved-before.ts";
 import { copyStaged } from "./staged-objects.ts";
 import { fileSettings, takeFiles } from "./take-files.ts";
 import { findWorkspace } from "./workspace.ts";
@@ -66,7 +67,8 @@ async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]
   const before = head === undefined ? await emptyTree(control) : await treeOf(control, head);
   const isStagedOnly = staged !== undefined && staged !== before && staged !== tree;
   if (tree === before && !isStagedOnly && unsaved.length === 0) return undefined;
-  const earlier = isStagedOnly || unsaved.length > 0 ? undefined : await savedBefore(control, task, tree, head);
+  const sought = { task, head, tree, staged: isStagedOnly ? staged : undefined };
+  const earlier = unsaved.length > 0 ? undefined : await savedBefore(control, sought);
   if (earlier !== undefined) return earlier;
   const first = head === undefined ? [] : [head];
   const make = (tree: string, parents: readonly string[], what: string) =>
@@ -76,27 +78,6 @@ async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]
   const commit = await make(tree, parents, "Salvaged work");
   await checkWhole(control, [commit]);
   return { ref: await file(control, task, at, commit), commit };
-}
-
-/** Whoever saved the same before was killed, or has not removed the workspace yet. */
-async function savedBefore(
-  control: ControlGit,
-  task: string,
-  tree: string,
-  head: string | undefined,
-): Promise<Salvage["saved"]> {
-  const { stdout } = await control.git([
-    "for-each-ref",
-    "--format=%(objectname) %(refname) %(tree) %(parent)",
-    "--end-of-options",
-    `refs/signalbox/salvage/${task}`,
-  ]);
-  const entries = stdout.toString("latin1").split("\n");
-  return entries
-    .map((line) => line.split(" "))
-    .flatMap(([commit = "", ref = "", saved, parent]) =>
-      saved === tree && (parent || undefined) === head ? [{ ref, commit }] : [],
-    )[0];
 }
 
 /** As `refs/signalbox/salvage/<task>/<time>`. What has that name already stays. */
