@@ -61,7 +61,10 @@ export interface PrepareOrder {
   readonly branch: string;
   /** Where the branch begins, if it is not there yet. */
   readonly base: string;
-  /** Whether the branch may be there with commits of its own. If not, that is refused with `workspace.branch-taken`. */
+  /**
+   * Whether the branch may be there with commits of its own. If not, that is refused with `workspace.branch-taken`. Clones
+   * know the user's branches from the control repository, where they are under `refs/remotes/user/`.
+   */
   readonly existing: boolean;
   /** Whether what is uncommitted in the folder has been salvaged. */
   readonly salvaged: boolean;

@@ -103,6 +103,16 @@ test("all refs of a clone count as work, not only the one that is checked out", 
   expect(await prepare({ branch: "next", salvaged: true })).toMatchObject({ how: "recycled" });
 });
 
+test("a branch that an agent made in its clone is in nobody's way", async () => {
+  const { at, base, prepare, salvage } = await open();
+  await prepare();
+  at().git("checkout", "--quiet", "-b", "next");
+  at().commit({ "a.txt": "the agent's\n" });
+  await salvage();
+  expect(await prepare({ branch: "next", salvaged: true })).toEqual({ commit: base, how: "recycled" });
+  expect(at().read("a.txt")).toBe("a\n");
+});
+
 test("an index that lies about the files is not believed", async () => {
   const scene = await open();
   const { at, folder, kind, prepare } = scene;

@@ -76,7 +76,7 @@ export function lookContract(kind: KindName): void {
   });
 
   test("what is no working copy is called broken, and why", async () => {
-    const { at, folder, kind, place, prepare } = await open();
+    const { at, base, folder, kind, place, prepare } = await open();
     expect(await kind.inspect(place("nowhere"))).toEqual({ kind: "missing" });
     expect(await kind.currentBranch(place("nowhere"))).toBeUndefined();
     await prepare();
@@ -91,6 +91,10 @@ export function lookContract(kind: KindName): void {
     writeFileSync(join(gitFolder, "HEAD"), "ref: refs/heads/none\n");
     expect(await kind.inspect(folder)).toMatchObject({ kind: "broken" });
     writeFileSync(join(gitFolder, "HEAD"), "ref: ../../../x\n");
+    expect(await kind.inspect(folder)).toMatchObject({ kind: "broken" });
+    rmSync(join(gitFolder, "HEAD"));
+    writeFileSync(place("elsewhere"), `${base}\n`);
+    symlinkSync(place("elsewhere"), join(gitFolder, "HEAD"));
     expect(await kind.inspect(folder)).toMatchObject({ kind: "broken" });
     rmSync(join(gitFolder, "HEAD"));
     execFileSync("mkfifo", [join(gitFolder, "HEAD")]);

@@ -152,6 +152,14 @@ export function prepareContract(kind: KindName): void {
     }
   });
 
+  test("what the system refuses is a fault with what to do", async () => {
+    const { stage, prepare } = await open();
+    const file = stage.path("file");
+    writeFileSync(file, "");
+    const fault = await faultOf(prepare({ folder: join(file, "below") }));
+    expect(fault).toMatchObject({ code: "workspace.unwritable", message: expect.stringMatching(/ENOTDIR|EEXIST/) });
+  });
+
   test("many can be made at once", async () => {
     const { at, place, prepare, user } = await open();
     const names = Array.from({ length: 8 }, (_, i) => `w${i}`);

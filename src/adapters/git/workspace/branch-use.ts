@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { namesIn } from "./entry.ts";
+import { namesIn } from "./entry-at.ts";
 import { readHead, readSmall } from "./read-git-folder.ts";
 import type { UserRepository } from "./user-repository.ts";
 

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { copyFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { joinNul } from "../file-name.ts";
-import { type Files, lostIsFine } from "./changes.ts";
-import { replaceLocked } from "./lock-file.ts";
+import { type Files, lostIsFine } from "./list-changes.ts";
+import { replaceLocked } from "./replace-locked.ts";
 import type { Workshop } from "./workshop.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { splitNul } from "../file-name.ts";
-import { type Changes, type Files, listChanges } from "./changes.ts";
-import { entryAt, isFolder, namesIn, pathIn } from "./entry.ts";
+import { entryAt, isFolder, namesIn, pathIn } from "./entry-at.ts";
+import { type Changes, type Files, listChanges } from "./list-changes.ts";
 import { realFolders } from "./real-folders.ts";
-import type { Heap } from "./trash.ts";
+import type { Heap } from "./trash/open-heap.ts";
 import type { Workshop } from "./workshop.ts";
 
 export interface Clearing {

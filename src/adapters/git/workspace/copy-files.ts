@@ -5,8 +5,8 @@ import { sep } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { CopiedFiles, CopyOrder } from "../../../ports/workspaces.ts";
 import { fileName, splitNul } from "../file-name.ts";
-import type { Files } from "./changes.ts";
-import { entryAt, isFolder, pathIn } from "./entry.ts";
+import { entryAt, isFolder, pathIn } from "./entry-at.ts";
+import type { Files } from "./list-changes.ts";
 import { realFolders } from "./real-folders.ts";
 import type { Workshop } from "./workshop.ts";
 

@@ -1,11 +1,11 @@
 import type { WorkspaceKind } from "../../../ports/workspaces.ts";
-import { withIndexAt } from "./changes.ts";
-import { cloneMechanics } from "./clone-mechanics.ts";
+import { cloneMechanics } from "./clone/clone-mechanics.ts";
 import { copyFiles } from "./copy-files.ts";
-import { deleteTrash } from "./delete-trash.ts";
 import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
+import { findWorkingCopy } from "./find-working-copy.ts";
 import { currentBranch, inspect } from "./inspect.ts";
+import { withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { prepare } from "./prepare.ts";
 import { remove } from "./remove.ts";
@@ -19,20 +19,21 @@ import {
   readTaskFile,
   writeTaskFile,
 } from "./task-file.ts";
-import { findWorkingCopy } from "./working-copy.ts";
+import { deleteTrash } from "./trash/delete-trash.ts";
+import { withFaults } from "./with-faults.ts";
 import { createWorkshop, type Workshop, type WorkspaceOptions, wholePath } from "./workshop.ts";
-import { worktreeMechanics } from "./worktree-mechanics.ts";
+import { worktreeMechanics } from "./worktree/worktree-mechanics.ts";
 
 /** Workspaces that are linked worktrees of the user's repository. */
 export function createWorktrees(options: WorkspaceOptions): WorkspaceKind {
   const shop = createWorkshop(options);
-  return createKind(shop, worktreeMechanics(shop));
+  return withFaults(createKind(shop, worktreeMechanics(shop)));
 }
 
 /** Workspaces that are repositories of their own. */
 export function createClones(options: WorkspaceOptions): WorkspaceKind {
   const shop = createWorkshop(options);
-  return createKind(shop, cloneMechanics(shop));
+  return withFaults(createKind(shop, cloneMechanics(shop)));
 }
 
 function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {

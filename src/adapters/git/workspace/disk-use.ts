@@ -1,7 +1,7 @@
 import { opendir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import type { DiskUse } from "../../../ports/workspaces.ts";
-import { entryAt, pathIn } from "./entry.ts";
+import { entryAt, pathIn } from "./entry-at.ts";
 
 const mostEntries = 500_000;
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Inspection } from "../../../ports/workspaces.ts";
-import { entryAt } from "./entry.ts";
+import { entryAt } from "./entry-at.ts";
 import { isDirty, lookAt } from "./look-at.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { readHead } from "./read-git-folder.ts";

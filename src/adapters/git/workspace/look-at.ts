@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Operation } from "../../../ports/workspaces.ts";
-import { type Changes, isStaged, listChanges, withIndexAt } from "./changes.ts";
-import { entryAt } from "./entry.ts";
+import { entryAt } from "./entry-at.ts";
+import { type Changes, isStaged, listChanges, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
 import type { GitFolders } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
+import type { WorkspaceRecord } from "./records.ts";
 import type { Workshop } from "./workshop.ts";
 
 export interface Look extends Changes {

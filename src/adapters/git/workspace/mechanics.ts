@@ -1,7 +1,7 @@
-import type { Files } from "./changes.ts";
+import type { Files } from "./list-changes.ts";
 import type { GitFolders, Head } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
-import type { Heap } from "./trash.ts";
+import type { WorkspaceRecord } from "./records.ts";
+import type { Heap } from "./trash/open-heap.ts";
 
 /** What each kind of workspace does in its own way. */
 export interface Mechanics {

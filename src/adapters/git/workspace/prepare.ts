@@ -3,15 +3,15 @@ import { dirname } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
-import { draftIndex, type Files } from "./changes.ts";
 import { checkOut } from "./check-out.ts";
 import { type Cleared, clearAside, clearLeftovers } from "./clear-aside.ts";
-import { entryAt } from "./entry.ts";
+import { entryAt } from "./entry-at.ts";
 import { branchElsewhere, branchTaken, dirty, foreign, unsaved } from "./faults.ts";
+import { draftIndex, type Files } from "./list-changes.ts";
 import { isDirty, lookAt } from "./look-at.ts";
 import type { Found, Mechanics } from "./mechanics.ts";
 import { readHead } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
+import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 
 /**
@@ -46,7 +46,9 @@ async function chooseCommit(mechanics: Mechanics, preparing: Preparing): Promise
   const { folder, branch, base, existing, record, found } = preparing;
   const elsewhere = await mechanics.useOf(branch, folder, found.folders);
   if (elsewhere !== undefined) throw branchElsewhere(branch, elsewhere);
-  const tip = await mechanics.tipOf(branch, found.folders);
+  // What else a former task has made in its clone is in nobody's way.
+  const isSame = record === undefined || record.branch === branch;
+  const tip = await mechanics.tipOf(branch, isSame ? found.folders : undefined);
   if (tip !== undefined && tip !== base && !existing && record?.branch !== branch) throw branchTaken(branch);
   return tip ?? base;
 }

@@ -1,4 +1,4 @@
-import { isFolder, pathIn } from "./entry.ts";
+import { isFolder, pathIn } from "./entry-at.ts";
 
 /** Tells whether all folders above a path inside of `folder` are folders, and not links that lead elsewhere. */
 export function realFolders(folder: string): (path: Uint8Array) => Promise<boolean> {

@@ -1,9 +1,9 @@
 import { Fault } from "../../../fault.ts";
 import { branchRef, noCommit } from "../check-names.ts";
 import { branchTaken } from "./faults.ts";
+import { findWorkingCopy, type WorkingCopy } from "./find-working-copy.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { readRef } from "./read-git-folder.ts";
-import { findWorkingCopy, type WorkingCopy } from "./working-copy.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 import { writeHead } from "./write-head.ts";
 

@@ -1,17 +1,17 @@
 import { rename } from "node:fs/promises";
 import { branchRef, noCommit } from "../check-names.ts";
 import { splitNul } from "../file-name.ts";
-import { draftIndex, type Files, listChanges, lostIsFine } from "./changes.ts";
 import { checkOut, installIndex } from "./check-out.ts";
 import { takeAll } from "./clear-aside.ts";
-import { entryAt, isFolder, pathIn } from "./entry.ts";
+import { entryAt, isFolder, pathIn } from "./entry-at.ts";
 import { branchElsewhere, dirty, inTheWay, noBranch, notThere } from "./faults.ts";
+import { findWorkingCopy, type WorkingCopy } from "./find-working-copy.ts";
+import { draftIndex, type Files, listChanges, lostIsFine } from "./list-changes.ts";
 import { lookAt } from "./look-at.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { readRef } from "./read-git-folder.ts";
 import { realFolders } from "./real-folders.ts";
-import type { WorkspaceRecord } from "./record.ts";
-import { findWorkingCopy, type WorkingCopy } from "./working-copy.ts";
+import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 import { writeHead } from "./write-head.ts";
 

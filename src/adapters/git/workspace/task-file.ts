@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { entryAt } from "./entry.ts";
+import { entryAt } from "./entry-at.ts";
 import { publish } from "./publish.ts";
 import { readFileAt } from "./read-git-folder.ts";
 

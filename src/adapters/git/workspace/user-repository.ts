@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { RunGit } from "../git-runner.ts";
-import { isFolder } from "./entry.ts";
+import { isFolder } from "./entry-at.ts";
 import { readSmall } from "./read-git-folder.ts";
 
 /** The repository that the user works in. */

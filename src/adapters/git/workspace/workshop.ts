@@ -7,8 +7,8 @@ import type { RunGit } from "../git-runner.ts";
 import type { LeftLock } from "../left-lock.ts";
 import { livingGit } from "./living-git.ts";
 import { pacedRunner } from "./paced-runner.ts";
-import { createRecords, type Records } from "./record.ts";
-import { type Heap, openHeap } from "./trash.ts";
+import { createRecords, type Records } from "./records.ts";
+import { type Heap, openHeap } from "./trash/open-heap.ts";
 import { createTurns, type Turns } from "./turns.ts";
 import { findUserRepository, type UserRepository } from "./user-repository.ts";
 

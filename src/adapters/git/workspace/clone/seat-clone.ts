@@ -1,11 +1,11 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Person } from "../../../ports/git-names.ts";
-import { branchRef } from "../check-names.ts";
-import { copyIndex } from "./changes.ts";
-import { excludeBlock, excludeFile } from "./exclude-block.ts";
-import type { Seating } from "./mechanics.ts";
-import type { PlainRepository } from "./plain-repository.ts";
+import type { Person } from "../../../../ports/git-names.ts";
+import { branchRef } from "../../check-names.ts";
+import { excludeBlock, excludeFile } from "../exclude-block.ts";
+import { copyIndex } from "../list-changes.ts";
+import type { Seating } from "../mechanics.ts";
+import type { PlainRepository } from "./open-plain.ts";
 
 /** Gives a clone a new repository that knows one branch. The one before goes to the trash, with whatever it knew. */
 export async function seatClone(plain: PlainRepository, seating: Seating): Promise<void> {

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
-import { branchRef, noCommit } from "../check-names.ts";
-import { checkThere } from "./check-commit.ts";
-import { readRef } from "./read-git-folder.ts";
-import type { Workshop } from "./workshop.ts";
+import { branchRef, noCommit } from "../../check-names.ts";
+import { checkThere } from "../check-there.ts";
+import { readRef } from "../read-git-folder.ts";
+import type { Workshop } from "../workshop.ts";
 
 /** Makes a branch of the user's repository. Nothing where it is there already. */
 export async function makeBranch(shop: Workshop, branch: string, commit: string): Promise<void> {

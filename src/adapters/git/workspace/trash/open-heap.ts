@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { chmod, cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { Fault } from "../../../fault.ts";
-import { entryAt, pathIn } from "./entry.ts";
-import { publish } from "./publish.ts";
+import { Fault } from "../../../../fault.ts";
+import { entryAt, pathIn } from "../entry-at.ts";
+import { publish } from "../publish.ts";
 
 /** What one act took away, as a folder of its own in the trash. It is made when something comes in. */
 export interface Heap {

@@ -1,4 +1,4 @@
-import type { Files } from "./changes.ts";
+import type { Files } from "../list-changes.ts";
 
 /** Both folders are named, whatever the files in between say: somebody may have changed them. */
 export function worktreeFiles(folder: string, gitDir: string, commonFolder: string): Files {

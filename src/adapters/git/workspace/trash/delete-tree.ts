@@ -1,7 +1,7 @@
 import { chmod, opendir, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { pathIn } from "./entry.ts";
+import { pathIn } from "../entry-at.ts";
 
 /** Deletes a folder, one file after the other, so that everything else goes on. False where the signal came first. */
 export async function deleteTree(folder: string | Buffer, signal?: AbortSignal): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { namesIn } from "./entry.ts";
-import { readSmall } from "./read-git-folder.ts";
+import { namesIn } from "../entry-at.ts";
+import { readSmall } from "../read-git-folder.ts";
 
 /** What git knows about one worktree: a folder in `worktrees/` of the repository. */
 export interface WorktreeEntry {

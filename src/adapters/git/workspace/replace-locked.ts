@@ -1,7 +1,7 @@
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { entryAt } from "./entry.ts";
+import { entryAt } from "./entry-at.ts";
 import { removeDeadLock } from "./workshop.ts";
 
 /**

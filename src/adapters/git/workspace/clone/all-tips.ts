@@ -1,7 +1,7 @@
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { isObjectId } from "../check-names.ts";
-import { type Head, readSmall } from "./read-git-folder.ts";
+import { isObjectId } from "../../check-names.ts";
+import { type Head, readSmall } from "../read-git-folder.ts";
 
 const mostRefs = 20_000;
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { splitNul } from "../file-name.ts";
 import type { GitPlace } from "../git-runner.ts";
-import { entryAt } from "./entry.ts";
-import type { WorkspaceRecord } from "./record.ts";
+import { entryAt } from "./entry-at.ts";
+import type { WorkspaceRecord } from "./records.ts";
 import type { Workshop } from "./workshop.ts";
 
 /** How git works on the files of one workspace. */

@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path";
-import { entryAt, namesIn } from "./entry.ts";
-import type { Found } from "./mechanics.ts";
-import { readSmall } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
-import type { UserRepository } from "./user-repository.ts";
-import { findEntry, readEntry, type WorktreeEntry } from "./worktree-entry.ts";
+import { entryAt, namesIn } from "../entry-at.ts";
+import type { Found } from "../mechanics.ts";
+import { readSmall } from "../read-git-folder.ts";
+import type { WorkspaceRecord } from "../records.ts";
+import type { UserRepository } from "../user-repository.ts";
+import { findEntry, readEntry, type WorktreeEntry } from "./find-entry.ts";
 
 /** Files of a worktree's own that git obeys, where the repository has asked for such. */
 export const obeyedFiles = ["config.worktree", "info/sparse-checkout"];

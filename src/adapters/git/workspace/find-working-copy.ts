@@ -1,7 +1,7 @@
 import { notThere } from "./faults.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { type GitFolders, type Head, readHead } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
+import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 
 /** A workspace that is whole. */

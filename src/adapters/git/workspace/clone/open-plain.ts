@@ -1,12 +1,12 @@
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Person } from "../../../ports/git-names.ts";
-import type { GitPlace, RunGit } from "../git-runner.ts";
-import { isFolder } from "./entry.ts";
-import { addExclude } from "./exclude-block.ts";
-import { publish } from "./publish.ts";
-import { readSmall } from "./read-git-folder.ts";
-import type { WorkspaceOptions } from "./workshop.ts";
+import type { Person } from "../../../../ports/git-names.ts";
+import type { GitPlace, RunGit } from "../../git-runner.ts";
+import { isFolder } from "../entry-at.ts";
+import { addExclude } from "../exclude-block.ts";
+import { publish } from "../publish.ts";
+import { readSmall } from "../read-git-folder.ts";
+import type { WorkspaceOptions } from "../workshop.ts";
 
 /**
  * A repository of ours without refs that has the control repository's objects. Git works with it on the files of clones,

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { TrashOrder, TrashReport } from "../../../ports/workspaces.ts";
+import type { TrashOrder, TrashReport } from "../../../../ports/workspaces.ts";
+import { diskUse } from "../disk-use.ts";
+import { entryAt, namesIn } from "../entry-at.ts";
+import { readSmall } from "../read-git-folder.ts";
 import { deleteTree } from "./delete-tree.ts";
-import { diskUse } from "./disk-use.ts";
-import { entryAt, namesIn } from "./entry.ts";
-import { readSmall } from "./read-git-folder.ts";
-import { type AboutHeap, aboutFile } from "./trash.ts";
+import { type AboutHeap, aboutFile } from "./open-heap.ts";
 
 interface KnownHeap extends AboutHeap {
   readonly folder: string;

@@ -1,18 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { branchRef } from "../check-names.ts";
-import { branchUse } from "./branch-use.ts";
-import type { Files } from "./changes.ts";
-import { checkThere } from "./check-commit.ts";
-import { allTips } from "./clone-refs.ts";
-import { entryAt, isFolder, namesIn } from "./entry.ts";
-import { addExclude } from "./exclude-block.ts";
-import type { Found, Mechanics } from "./mechanics.ts";
-import { openPlain, type PlainRepository, quoted } from "./plain-repository.ts";
-import { readRef, readSmall } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
+import { branchRef } from "../../check-names.ts";
+import { branchUse } from "../branch-use.ts";
+import { checkThere } from "../check-there.ts";
+import { entryAt, isFolder, namesIn } from "../entry-at.ts";
+import { addExclude } from "../exclude-block.ts";
+import type { Files } from "../list-changes.ts";
+import type { Found, Mechanics } from "../mechanics.ts";
+import { readRef, readSmall } from "../read-git-folder.ts";
+import type { WorkspaceRecord } from "../records.ts";
+import type { Workshop } from "../workshop.ts";
+import { allTips } from "./all-tips.ts";
+import { openPlain, type PlainRepository, quoted } from "./open-plain.ts";
 import { seatClone } from "./seat-clone.ts";
-import type { Workshop } from "./workshop.ts";
 
 /**
  * A workspace that is a repository of its own. It borrows the control repository's objects, and is thrown away whole with

@@ -1,16 +1,16 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Fault } from "../../../fault.ts";
-import { entryAt, namesIn } from "./entry.ts";
+import { Fault } from "../../../../fault.ts";
+import { entryAt, namesIn } from "../entry-at.ts";
+import { livingGit } from "../living-git.ts";
+import type { Settled, Settling } from "../mechanics.ts";
+import { publish } from "../publish.ts";
+import { readHead, readSmall } from "../read-git-folder.ts";
+import type { WorkspaceRecord } from "../records.ts";
+import type { Heap } from "../trash/open-heap.ts";
+import type { Workshop } from "../workshop.ts";
+import { findEntry, namelessEntries, readEntry, type WorktreeEntry } from "./find-entry.ts";
 import { obeyedFiles } from "./find-worktree.ts";
-import { livingGit } from "./living-git.ts";
-import type { Settled, Settling } from "./mechanics.ts";
-import { publish } from "./publish.ts";
-import { readHead, readSmall } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./record.ts";
-import type { Heap } from "./trash.ts";
-import type { Workshop } from "./workshop.ts";
-import { findEntry, namelessEntries, readEntry, type WorktreeEntry } from "./worktree-entry.ts";
 
 /** Makes git know the folder as a worktree, and takes away whatever a former task left in git's record of it. */
 export async function settleWorktree(shop: Workshop, order: Settling): Promise<Settled> {

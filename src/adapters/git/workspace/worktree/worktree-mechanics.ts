@@ -1,16 +1,16 @@
-import { branchRef } from "../check-names.ts";
-import { branchUse } from "./branch-use.ts";
-import { installIndex } from "./check-out.ts";
-import { addExclude, removeExclude } from "./exclude-block.ts";
+import { branchRef } from "../../check-names.ts";
+import { branchUse } from "../branch-use.ts";
+import { installIndex } from "../check-out.ts";
+import { addExclude, removeExclude } from "../exclude-block.ts";
+import type { Mechanics } from "../mechanics.ts";
+import { readRef } from "../read-git-folder.ts";
+import type { Workshop } from "../workshop.ts";
+import { writeHead } from "../write-head.ts";
+import { findEntry } from "./find-entry.ts";
 import { findWorktree } from "./find-worktree.ts";
 import { makeBranch } from "./make-branch.ts";
-import type { Mechanics } from "./mechanics.ts";
-import { readRef } from "./read-git-folder.ts";
 import { settleWorktree } from "./settle-worktree.ts";
-import type { Workshop } from "./workshop.ts";
-import { findEntry } from "./worktree-entry.ts";
 import { worktreeFiles } from "./worktree-files.ts";
-import { writeHead } from "./write-head.ts";
 
 /** A workspace that is a linked worktree of the user's repository: same refs, same configuration, files of its own. */
 export function worktreeMechanics(shop: Workshop): Mechanics {
