@@ -2,6 +2,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
+import { createGit } from "./adapters/git/create-git.ts";
+import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
+import { createWorktrees } from "./adapters/git/workspace/create-kind.ts";
 import { randomIds } from "./adapters/ids/random-ids.ts";
 import { takeLock } from "./adapters/lock/take-lock.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
@@ -21,6 +24,7 @@ import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
 import { refuseLostFile } from "./daemon/refuse-lost-file.ts";
+import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project-workspaces.ts";
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
@@ -40,7 +44,8 @@ export const daemonExit = { ok: 0, failed: 1, alreadyRunning: 75 } as const;
 export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise<number> {
   const home = homeFolder(env);
   const places = homePlaces(home);
-  for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
+  for (const folder of [home, places.run, dirname(places.socket), places.workspaces, places.control])
+    makePrivateFolder(folder);
   const release = takeLock(places.lock);
   if (release === undefined) return daemonExit.alreadyRunning;
   const log: LeveledLog = isForeground
@@ -63,6 +68,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     humanToken: ensureHumanToken(places),
     performers: (folderOf, workflowOf) =>
       performers({ env, log, config, folderOf, workflowOf, signal: killing.signal }),
+    workspacesOf: workspaces(env, places, killing.signal),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -106,6 +112,22 @@ async function openStore(places: Places): Promise<Store> {
     if (!(error instanceof Fault) || error.code !== "store.corrupt") throw error;
     throw new Fault(error.code, error.message, { hint: restoreHint(places), cause: error });
   }
+}
+
+function workspaces(env: NodeJS.ProcessEnv, places: Places, signal: AbortSignal): WorkspacesOf {
+  const run = createRunner({ env, signal, program: "git", limits: defaultLimits });
+  return createWorkspaces({
+    git: createGit({ env, signal }),
+    places,
+    kindOf: ({ name, path }, control) =>
+      createWorktrees({
+        run,
+        repository: path,
+        control: control.folder,
+        state: join(places.workspaces, `.${name}`),
+        trash: join(places.trash, name),
+      }),
+  });
 }
 
 interface PerformerPorts {

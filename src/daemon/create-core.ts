@@ -7,13 +7,12 @@ import type { Commands } from "../ports/commands.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
-import { forgetAgents, publishAgents } from "./agents-at-work.ts";
+import { forgetAgents } from "./agents-at-work.ts";
 import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { acquireWorkspace } from "./effects/acquire-workspace.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
-import { releaseWorkspace } from "./effects/release-workspace.ts";
+import { gitEffects } from "./effects/git-effects.ts";
 import { createFacts } from "./facts.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
@@ -55,7 +54,7 @@ export interface RunningCore extends Core {
 
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop } = ports;
+  const { log, clock, config, address, stop, workspacesOf } = ports;
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
@@ -73,25 +72,16 @@ export function createCore(ports: CorePorts): RunningCore {
     workflowOf,
     factsOf,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
-    ...(ports.workspacesOf === undefined ? {} : { outsideOf: createOutside(store, ports.workspacesOf) }),
+    ...(workspacesOf === undefined ? {} : { outsideOf: createOutside(store, workspacesOf) }),
   });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
   const callers = createCallers(store, clock, ports.humanToken);
-  const workspaceEffects = (): Performers => {
-    const { workspacesOf } = ports;
-    if (workspacesOf === undefined) return { release_workspace: returnFolders({ store, places }) };
-    const tell = () => publishAgents({ store, places });
-    const shared = { store, clock, inTurn, log, submit, workspacesOf, publishAgents: tell };
-    const settingsOf = async () => ({ keep: [], copy: [] });
-    return {
-      acquire_workspace: acquireWorkspace({ ...shared, workflowOf, settingsOf }),
-      release_workspace: releaseWorkspace(shared),
-    };
-  };
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
-    ...workspaceEffects(),
+    ...(workspacesOf === undefined
+      ? { release_workspace: returnFolders({ store, places }) }
+      : gitEffects({ store, clock, inTurn, log, submit, places, workflowOf, workspacesOf })),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf),
   };
@@ -112,12 +102,12 @@ export function createCore(ports: CorePorts): RunningCore {
       const stored = await store.getTask(id);
       if (stored === undefined || !stored.isOpen || stored.task.workspace === "") return;
       const project = await projects.get(stored.task.project);
-      if (project === undefined || ports.workspacesOf === undefined) return;
-      const { kind } = await ports.workspacesOf(project);
+      if (project === undefined || workspacesOf === undefined) return;
+      const { kind } = await workspacesOf(project);
       await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
     });
   const changed = (stored: StoredTask, mayGoOn = true) => {
-    if (ports.workspacesOf !== undefined && stored.task.workspace !== "")
+    if (workspacesOf !== undefined && stored.task.workspace !== "")
       refreshFiles(stored.task.id).catch((error) =>
         log.warn("The task file could not be written", { task: stored.task.id, error }),
       );

@@ -47,6 +47,8 @@ export function refuseLostFile(store: Store, file: string): Store {
     messages: kept(store.messages),
     conversations: kept(store.conversations),
     usage: kept(store.usage),
+    merges: kept(store.merges),
+    pullRequests: kept(store.pullRequests),
   };
 }
 

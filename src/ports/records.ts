@@ -25,6 +25,40 @@ export interface Workspace extends Kept {
   readonly kind: "worktree" | "clone" | "folder";
 }
 
+/** A task's work on its way into a branch. Its id is the task's: a task is merged at most once. */
+export interface Merge extends Kept {
+  /** The branch that the work goes into. */
+  readonly target: string;
+  readonly strategy: "merge" | "ff";
+  /** The state that the task moves to when it is merged; empty where that is not asked for. */
+  readonly to: string;
+  readonly by: string;
+  /** lined-up: its turn has not come. waits: something of the user's is in the way. merged: the branch contains it. */
+  readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
+  /** A sentence for people. */
+  readonly reason: string;
+  /** What conflicts, or is in the way. */
+  readonly files: readonly string[];
+  /** The task's work, and where the branch was before and after; empty until it is merged. */
+  readonly commit: string;
+  readonly before: string;
+  readonly after: string;
+  readonly endedAt: number | undefined;
+}
+
+/** A task's pull request, as far as it was looked at. Its id is the task's. */
+export interface PullRequestRecord extends Kept {
+  readonly number: number;
+  readonly url: string;
+  readonly head: string;
+  readonly base: string;
+  readonly state: "open" | "merged" | "closed";
+  /** When the forge was last asked. */
+  readonly seenAt: number;
+  /** What is to be told only once: the position in its comments, the checks that have failed, … */
+  readonly told: Readonly<Record<string, string>>;
+}
+
 /** One execution of an agent for a task and a role. */
 export interface Run extends Kept {
   /** `<role>#<n>`, as the task knows it. */

@@ -1,6 +1,18 @@
 import type { Effect, TaskEvent } from "../engine/decision.ts";
 import type { Task } from "../engine/task.ts";
-import type { Agent, Conversation, Credential, Finding, Kept, Message, Run, Usage, Workspace } from "./records.ts";
+import type {
+  Agent,
+  Conversation,
+  Credential,
+  Finding,
+  Kept,
+  Merge,
+  Message,
+  PullRequestRecord,
+  Run,
+  Usage,
+  Workspace,
+} from "./records.ts";
 
 /**
  * Everything we remember. Each method is one transaction: it has happened whole and for good when its promise resolves,
@@ -67,6 +79,8 @@ export interface Store {
   readonly messages: Collection<Message>;
   readonly conversations: Collection<Conversation>;
   readonly usage: Collection<Usage>;
+  readonly merges: Collection<Merge>;
+  readonly pullRequests: Collection<PullRequestRecord>;
 
   /** Complains about damage; an empty list is a clean bill. */
   check(): Promise<readonly string[]>;

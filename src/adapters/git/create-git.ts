@@ -10,7 +10,7 @@ import { openControl } from "./control/open-control.ts";
 import { changedFiles, diff, fileAt } from "./control/read-files.ts";
 import { commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
 import { syncFrom } from "./control/sync-from.ts";
-import { createRunner } from "./git-runner.ts";
+import { createRunner, defaultLimits } from "./git-runner.ts";
 import { salvage } from "./salvage/salvage.ts";
 import { fingerprint } from "./user/fingerprint.ts";
 import { identityOf } from "./user/identity-of.ts";
@@ -27,8 +27,6 @@ export interface GitOptions {
   /** Milliseconds: for what takes moments, and for what takes as long as a repository is large. */
   readonly limits?: { readonly short: number; readonly long: number };
 }
-
-const defaultLimits = { short: 2 * 60_000, long: 30 * 60_000 };
 
 export function createGit({ env, signal, program = "git", limits = defaultLimits }: GitOptions): Git {
   const run = createRunner({ env, signal, program, limits });

@@ -50,6 +50,8 @@ export interface RunnerOptions {
   readonly limits: { readonly short: number; readonly long: number };
 }
 
+export const defaultLimits: RunnerOptions["limits"] = { short: 2 * 60_000, long: 30 * 60_000 };
+
 const mostOutput = 64 * 1024 * 1024;
 
 export function createRunner({ program, env, signal, limits }: RunnerOptions): RunGit {

@@ -7,6 +7,7 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 
 /** What a project's working copies are made with. */
 export interface ProjectWorkspaces {
+  readonly git: Git;
   readonly control: ControlRepository;
   readonly kind: WorkspaceKind;
   /** Where they lie. */
@@ -30,6 +31,7 @@ export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): Work
     const before = opened.get(key);
     if (before !== undefined) return before;
     const opening = git.openControl(join(places.control, `${project.name}.git`), project.path).then((control) => ({
+      git,
       control,
       kind: kindOf(project, control),
       folder: join(places.workspaces, project.name),

@@ -5,7 +5,9 @@ import type {
   Credential,
   Finding,
   Kept,
+  Merge,
   Message,
+  PullRequestRecord,
   Run,
   Usage,
   Workspace,
@@ -42,9 +44,19 @@ const usage: Usage = {
   ...sampleRecord("r1"),
   ...{ run: "worker#1", model: "fast", inputTokens: 9, outputTokens: 3, cachedTokens: 0, cost: 0.01 },
 };
+const merge: Merge = {
+  ...sampleRecord("r1"),
+  ...{ target: "main", strategy: "merge", to: "done", by: "human", state: "merged", reason: "", files: ["a b"] },
+  ...{ commit: "c0ffee", before: "b0", after: "b1", endedAt: 7 },
+};
+const pullRequest: PullRequestRecord = {
+  ...sampleRecord("r1"),
+  ...{ number: 3, url: "https://forge/3", head: "brew", base: "main", state: "open", seenAt: 5, told: { "": "π" } },
+};
 const records = {
   ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },
   ...{ findings: finding, messages: message, conversations: conversation, usage },
+  ...{ merges: merge, pullRequests: pullRequest },
 };
 type Kind = keyof typeof records;
 

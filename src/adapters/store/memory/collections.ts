@@ -15,6 +15,8 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     messages: of("messages"),
     conversations: of("conversations"),
     usage: of("usage"),
+    merges: of("merges"),
+    pullRequests: of("pullRequests"),
   };
 }
 

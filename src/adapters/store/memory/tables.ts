@@ -29,7 +29,7 @@ export type Kind = (typeof kinds)[number];
 
 const kinds = [
   ...(["agents", "workspaces", "runs", "credentials"] as const),
-  ...(["findings", "messages", "conversations", "usage"] as const),
+  ...(["findings", "messages", "conversations", "usage", "merges", "pullRequests"] as const),
 ] as const;
 
 export interface KeptRow {

@@ -6,7 +6,16 @@ import type { Read, Write } from "./writer.ts";
 
 type Collections = Pick<
   Store,
-  "agents" | "workspaces" | "runs" | "credentials" | "findings" | "messages" | "conversations" | "usage"
+  | "agents"
+  | "workspaces"
+  | "runs"
+  | "credentials"
+  | "findings"
+  | "messages"
+  | "conversations"
+  | "usage"
+  | "merges"
+  | "pullRequests"
 >;
 
 /** What is kept beside tasks: a table for every kind, and the same statements for all. */
@@ -21,6 +30,8 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     messages: of("message"),
     conversations: of("conversation"),
     usage: of("usage"),
+    merges: of("merge"),
+    pullRequests: of("pull_request"),
   };
 }
 

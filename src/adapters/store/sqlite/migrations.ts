@@ -1,4 +1,15 @@
-const kinds = ["agent", "workspace", "run", "credential", "finding", "message", "conversation", "usage"];
+const kinds = [
+  "agent",
+  "workspace",
+  "run",
+  "credential",
+  "finding",
+  "message",
+  "conversation",
+  "usage",
+  "merge",
+  "pull_request",
+];
 
 /**
  * The database's versions, one script each. A script that has been released is never changed: databases out there have run

@@ -1,0 +1,39 @@
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import type { Places } from "../../home/places.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Store } from "../../ports/store.ts";
+import { publishAgents } from "../agents-at-work.ts";
+import type { Performers } from "../perform.ts";
+import type { Submit } from "../submit.ts";
+import type { Turns } from "../turns.ts";
+import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { acquireWorkspace } from "./acquire-workspace.ts";
+import { releaseWorkspace } from "./release-workspace.ts";
+
+/** What effects on repositories are carried out with. */
+export interface GitEffectPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly places: Places;
+  readonly submit: Submit;
+  readonly inTurn: Turns;
+  readonly workspacesOf: WorkspacesOf;
+  workflowOf(task: Task): Promise<Workflow>;
+}
+
+/** The effects that need git. */
+export function gitEffects(given: GitEffectPorts): Performers {
+  const { store, places } = given;
+  const ports = {
+    ...given,
+    publishAgents: () => publishAgents({ store, places }),
+    settingsOf: async () => ({ keep: [], copy: [] }),
+  };
+  return {
+    acquire_workspace: acquireWorkspace(ports),
+    release_workspace: releaseWorkspace(ports),
+  };
+}
