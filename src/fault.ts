@@ -14,3 +14,8 @@ export class Fault extends Error {
     this.hint = options.hint;
   }
 }
+
+/** What went wrong, and what to do about it. */
+export function tell({ message, hint }: Fault): string {
+  return hint === undefined || hint === "" ? message : `${message} ${hint}`;
+}

@@ -1,5 +1,5 @@
 import { route } from "./route.ts";
-import { changeWire, effectWire, eventWire, explanationWire, taskWire } from "./task-wires.ts";
+import { changeWire, effectWire, eventWire, explanationWire, mergeWire, taskWire } from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const nothing = record({});
@@ -255,6 +255,36 @@ export const routes = {
     query: record({}, { project: name }),
     body: nothing,
     answer: record({ retried: integer(0), task: taskWire }),
+  }),
+  mergeTask: route({
+    name: "mergeTask",
+    method: "POST",
+    path: "/v1/tasks/:task/merge",
+    summary: "Merge a task's work, check that it has arrived, and move the task to where it is done",
+    access: "ask",
+    query: record({}, { project: name }),
+    body: record({}, { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean }),
+    answer: mergeWire,
+  }),
+  undoMerge: route({
+    name: "undoMerge",
+    method: "POST",
+    path: "/v1/tasks/:task/merge/undo",
+    summary: "Take back what a task brought into the default branch, with one commit more",
+    access: "human",
+    query: record({}, { project: name }),
+    body: nothing,
+    answer: mergeWire,
+  }),
+  syncTask: route({
+    name: "syncTask",
+    method: "POST",
+    path: "/v1/tasks/:task/sync",
+    summary: "Bring what is new in the default branch into the task's branch",
+    access: "ask",
+    query: record({}, { project: name }),
+    body: record({}, { from: name }),
+    answer: record({ from: text, commit: text, commits: integer(0), task: taskWire }),
   }),
   migrateTask: route({
     name: "migrateTask",

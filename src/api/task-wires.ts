@@ -51,6 +51,26 @@ export const changeWire = record({
 });
 export type ChangeView = TypeOf<typeof changeWire>;
 
+/** A task's work on its way into a branch. */
+export const mergeWire = record({
+  /** waits: it goes on by itself. lined-up: others come before it. */
+  state: oneOf("lined-up", "waits", "merged", "conflict", "tests", "refused", "undone"),
+  reason: text,
+  /** What conflicts, or is in the way. */
+  files: list(text),
+  target: text,
+  /** The task's work, and where the branch was before and after it. */
+  commit: text,
+  before: text,
+  after: text,
+  /** Only of a rehearsal: how many commits would come in, and which files would change. */
+  commits: integer(0),
+  changed: list(text),
+  dryRun: boolean,
+  task: taskWire,
+});
+export type MergeView = TypeOf<typeof mergeWire>;
+
 export const eventWire = record({
   /** Grows; where the stream is taken up again. */
   position: integer(0),

@@ -39,6 +39,12 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),
   "panel.answered": (data) => [text(data.member), ending(data)].filter((each) => each !== "").join(" "),
   "children.ended": ending,
+  "merge.asked": ({ target }) => `into ${text(target)}`,
+  "merge.waits": ({ target, reason }) => `into ${text(target)}: ${text(reason)}`,
+  "merge.landed": ({ target, before, after }) =>
+    before === after ? `was in ${text(target)} already` : `into ${text(target)}: ${short(before)} → ${short(after)}`,
+  "merge.failed": ({ target, word, reason }) => `into ${text(target)}: ${text(reason)}${inBrackets([text(word)])}`,
+  "merge.undone": ({ target, after }) => `taken back in ${text(target)} with ${short(after)}`,
 };
 
 /** `error: why` */

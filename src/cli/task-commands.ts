@@ -1,6 +1,7 @@
 import { buildRouteMap } from "@stricli/core";
 import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
 import { cancel, continueTask, retry } from "./task-go-commands.ts";
+import { merge, sync } from "./task-merge-commands.ts";
 import { explain, exportTask, history, list, show } from "./task-read-commands.ts";
 
 export const taskCommands = buildRouteMap({
@@ -14,6 +15,8 @@ export const taskCommands = buildRouteMap({
     continue: continueTask,
     cancel,
     retry,
+    merge,
+    sync,
     history,
     migrate,
     export: exportTask,

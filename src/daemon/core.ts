@@ -1,3 +1,4 @@
+import type { Task } from "../engine/task.ts";
 import type { PartialConfig } from "../home/config-fields.ts";
 import type { Places } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -8,6 +9,8 @@ import type { Store, StoredTask } from "../ports/store.ts";
 import type { Callers } from "./caller.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { FactsOf } from "./facts.ts";
+import type { Seen } from "./look.ts";
+import type { Merging, MergingPorts } from "./merging/merging.ts";
 import type { News } from "./news.ts";
 import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -15,6 +18,12 @@ import type { Submit } from "./submit.ts";
 import type { Tally } from "./tally.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
+
+export interface Repositories extends MergingPorts {
+  readonly merging: Merging;
+  /** Fires when the daemon stops. */
+  readonly signal: AbortSignal;
+}
 
 /** What requests are answered with. */
 export interface Core {
@@ -30,6 +39,8 @@ export interface Core {
   readonly callers: Callers;
   readonly workflows: WorkflowCache;
   readonly factsOf: FactsOf;
+  /** What a decision about a task would rest on now. */
+  look(task: Task): Promise<Seen>;
   readonly submit: Submit;
   /** For what is written about a task without `submit`. */
   readonly inTurn: Turns;
@@ -38,6 +49,8 @@ export interface Core {
   readonly deadlines: Deadlines;
   readonly tally: Tally;
   readonly news: News;
+  /** What is done with projects' repositories; undefined where there is no git. */
+  readonly repositories: Repositories | undefined;
   /** The user's configuration as it is now, and what is wrong with the file. */
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   /** A task was created or changed: whoever depends on where tasks stand is told. */

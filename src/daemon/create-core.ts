@@ -14,6 +14,8 @@ import { createDeadlines } from "./deadlines.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
 import { gitEffects } from "./effects/git-effects.ts";
 import { createFacts } from "./facts.ts";
+import { look } from "./look.ts";
+import { createRepositories, type Landing } from "./merging/create-repositories.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
@@ -40,6 +42,8 @@ export interface CorePorts {
   performers(folderOf: (task: Task) => Promise<string>, workflowOf: (task: Task) => Promise<Workflow>): Performers;
   /** How projects' working copies are made; where it is missing, actions that need one are not available. */
   readonly workspacesOf?: WorkspacesOf;
+  /** How merges are tested and published, where that is not as usual. */
+  readonly landing?: Partial<Landing>;
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   address(): string;
   stop(): void;
@@ -65,23 +69,37 @@ export function createCore(ports: CorePorts): RunningCore {
   const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
+  const outsideOf = workspacesOf === undefined ? {} : { outsideOf: createOutside(store, workspacesOf) };
+  const looking = { store, workflowOf, factsOf, ...outsideOf };
   const submit = createSubmit({
+    ...looking,
     inTurn,
-    store,
     clock,
-    workflowOf,
-    factsOf,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
-    ...(workspacesOf === undefined ? {} : { outsideOf: createOutside(store, workspacesOf) }),
   });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
   const callers = createCallers(store, clock, ports.humanToken);
+  const stopping = new AbortController();
+  const repositories =
+    workspacesOf === undefined
+      ? undefined
+      : createRepositories({
+          store,
+          clock,
+          submit,
+          inTurn,
+          workspacesOf,
+          places,
+          signal: stopping.signal,
+          onError,
+          landing: ports.landing ?? {},
+        });
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
-    ...(workspacesOf === undefined
+    ...(repositories === undefined
       ? { release_workspace: returnFolders({ store, places }) }
-      : gitEffects({ store, clock, inTurn, log, submit, places, workflowOf, workspacesOf })),
+      : gitEffects({ ...repositories, log, places, workflowOf })),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf),
   };
@@ -94,6 +112,7 @@ export function createCore(ports: CorePorts): RunningCore {
       scheduler.noticed(stored),
       deadlines.noticed(stored),
       tally.noticed(stored),
+      repositories?.merging.noticed(stored),
       stored.isOpen ? undefined : forgetAgents({ store, callers, places, clock }, stored.task.id),
     ]);
   /** Agents see in their files where the task is. */
@@ -128,6 +147,7 @@ export function createCore(ports: CorePorts): RunningCore {
     callers,
     workflows,
     factsOf,
+    look: (task) => look(looking, task),
     submit,
     inTurn,
     performer,
@@ -135,6 +155,7 @@ export function createCore(ports: CorePorts): RunningCore {
     deadlines,
     tally,
     news,
+    repositories,
     config,
     changed,
     address,
@@ -152,12 +173,14 @@ export function createCore(ports: CorePorts): RunningCore {
         if (before === undefined) break;
       }
       await performer.recover();
+      await repositories?.merging.recover();
       scheduler.wake();
     },
     async close() {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
-      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop()]);
+      stopping.abort();
+      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop(), repositories?.merging.stop()]);
     },
   };
 }

@@ -7,6 +7,7 @@ import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask } from "./requests/explain-task.ts";
 import { deleteTask, exportTask } from "./requests/export-task.ts";
 import { getTask, listTasks } from "./requests/list-tasks.ts";
+import { mergeTask, syncTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { migrateTask } from "./requests/migrate-task.ts";
 import { cancelTask, continueTask, editTask, moveTask } from "./requests/move-task.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
@@ -41,6 +42,9 @@ const handlers = {
   continueTask,
   cancelTask,
   retryTask,
+  mergeTask,
+  undoMerge: undoTaskMerge,
+  syncTask,
   migrateTask,
   explainTask,
   getDocument,

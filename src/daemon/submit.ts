@@ -5,21 +5,13 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Store, StoredTask } from "../ports/store.ts";
+import type { StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
-import type { FactsOf } from "./facts.ts";
+import { type LookPorts, look } from "./look.ts";
 import { createTurns, type Turns } from "./turns.ts";
-import type { OutsideOf } from "./workspaces/outside.ts";
-import { writeDocument } from "./write-document.ts";
 
-export interface SubmitPorts {
-  readonly store: Store;
+export interface SubmitPorts extends LookPorts {
   readonly clock: Clock;
-  /** The workflow a task is pinned to. */
-  workflowOf(task: Task): Promise<Workflow>;
-  readonly factsOf: FactsOf;
-  /** What the task's workspace says; nothing where there are no workspaces. */
-  readonly outsideOf?: OutsideOf;
   /** The task was changed: somebody should look at what it waits for now and, where it may go on by itself, at what it owes. */
   changed(stored: StoredTask, mayGoOn: boolean): void;
   /** Shared with whoever else writes about tasks. */
@@ -63,29 +55,16 @@ export function createSubmit(ports: SubmitPorts): Submit {
 }
 
 async function submitOnce(
-  { store, clock, workflowOf, factsOf, changed, outsideOf = noOutside }: SubmitPorts,
+  ports: SubmitPorts,
   stored: StoredTask,
   request: Request,
   given: string | undefined,
 ): Promise<Answer> {
+  const { store, clock, changed } = ports;
   const { task } = stored;
   const { id, status: from } = task;
-  const workflow = await workflowOf(task);
-  const before = await store.getDocument(id);
   const actor = actorOf(request);
-  const outside = await outsideOf(task);
-  const head = outside.facts?.head ?? "";
-  const handedIn = given === undefined ? outside.files : [...outside.files, { ...actor, text: given }];
-  let document = before;
-  const changes: TaskEvent[] = [];
-  for (const { role, run, text } of handedIn) {
-    const author = run === undefined || run === "" ? { role } : { role, run };
-    const written = writeDocument(workflow, document, text, author, head);
-    if (written.changed.length === 0) continue;
-    document = written.document;
-    changes.push(documentChanged(author, written.changed));
-  }
-  const facts = await factsOf(task, document, outside.facts);
+  const { workflow, facts, document, changes } = await look(ports, task, { ...actor, text: given });
   const first = decide(workflow, task, request, facts);
   const owes = (await store.openEffects(id)).length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
@@ -112,8 +91,6 @@ async function submitOnce(
   changed(saved, owes || decision.effects.length > 0 || decision.task.phase !== "waiting");
   return { decision, stored: saved, from };
 }
-
-const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });
 
 const mostHops = 10;
 
@@ -142,18 +119,6 @@ function leavesFailure(before: Task, { kind }: Decision): boolean {
 
 function actorOf(request: Request) {
   return "actor" in request ? request.actor : { role: "engine" };
-}
-
-export function documentChanged(
-  { role, run }: { readonly role: string; readonly run?: string },
-  sections: readonly string[],
-): TaskEvent {
-  return {
-    type: "document.changed",
-    by: role,
-    data: { sections, ...(run === undefined ? {} : { run }) },
-    set: {},
-  };
 }
 
 /** History of what was asked in vain. */

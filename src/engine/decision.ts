@@ -90,7 +90,12 @@ export type TaskEventType =
   | "dialogue.asked"
   | "dialogue.answered"
   | "panel.answered"
-  | "children.ended";
+  | "children.ended"
+  | "merge.asked"
+  | "merge.waits"
+  | "merge.landed"
+  | "merge.failed"
+  | "merge.undone";
 
 /** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
 export interface Effect {

@@ -42,6 +42,8 @@ export interface ControlRepository {
 
   /** The user's branch ends at the commit, or it has not moved. */
   publish(order: PublishOrder): Promise<PublishResult>;
+  /** What `publish` would wait for, as far as that can be told beforehand. Changes nothing. */
+  inTheWay(order: PublishOrder): Promise<Waits | undefined>;
   /** Refused with `git.ref-moved` where the remote's branch is elsewhere, with `git.remote-refused` by the remote itself. */
   pushBranch(order: PushOrder): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -386,6 +387,39 @@ describe("asking", () => {
     expect(done.change.task).toMatchObject({ status: "queued" });
     expect(done.change.task.workflowHash).not.toBe(workflowHash);
     expect(refusal(await post(`/v1/tasks/${id}/migrate`, { workflow: "none" }))).toEqual([404, "not-found"]);
+  });
+});
+
+describe("merging", () => {
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", coffee, "-c", "user.name=A", "-c", "user.email=a@b", ...args], { encoding: "utf8" });
+
+  test("brings a branch in and moves the task; who may not move it may not merge it either", async () => {
+    git("config", "user.name", "A");
+    git("config", "user.email", "a@b");
+    git("commit", "-q", "--allow-empty", "-m", "first");
+    const brewing = async () => {
+      const task = await create();
+      await post(`/v1/tasks/${task.id}/continue`);
+      git("branch", task.branch);
+      return task;
+    };
+    const early = await create();
+    expect(refusal(await post(`/v1/tasks/${early.id}/merge`))).toEqual([409, "refused", "no-transition"]);
+    const task = await brewing();
+    expect(refusal(await post(`/v1/tasks/${task.id}/merge`))).toEqual([409, "refused", "gate-missing"]);
+    await send("PUT", `/v1/tasks/${task.id}/document`, { text: "## Recipe\nBeans.\n" });
+    git("checkout", "-q", task.branch);
+    git("commit", "-q", "--allow-empty", "-m", "brewed");
+    git("checkout", "-q", "main");
+    const rehearsed = await post(`/v1/tasks/${task.id}/merge`, { dryRun: true });
+    expect(rehearsed.json).toMatchObject({ state: "merged", commits: 1, dryRun: true, task: { status: "brewing" } });
+    expect((await post(`/v1/tasks/${task.id}/sync`)).json.error.code).toBe("sync.no-workspace");
+    const { json } = await post(`/v1/tasks/${task.id}/merge`);
+    expect(json).toMatchObject({ state: "merged", target: "main", dryRun: false, task: { status: "served" } });
+    expect(git("rev-parse", "main").trim()).toBe(json.after);
+    expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json).toMatchObject({ state: "undone" });
+    expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json.error.code).toBe("merge.nothing");
   });
 });
 

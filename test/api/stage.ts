@@ -15,6 +15,7 @@ import { ensureHumanToken } from "../../src/home/human-token.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
+import { realWorkspaces } from "../real-workspaces.ts";
 import { bearer, type Received, type Sent, ask as send } from "./http.ts";
 
 /** Moved by people alone. */
@@ -45,7 +46,8 @@ export type Stage = Awaited<ReturnType<typeof startStage>>;
 export async function startStage(options: StageOptions = {}) {
   const { version = "1.2.3", performers = everyAction, home = newHome(), haste = 1 } = options;
   const places = homePlaces(home);
-  for (const folder of [home, places.run, dirname(places.socket), places.workflows]) makePrivateFolder(folder);
+  for (const folder of [home, places.run, dirname(places.socket), places.workflows, places.workspaces, places.control])
+    makePrivateFolder(folder);
   writeFileSync(join(places.workflows, "brew.yml"), brew);
   const complaints: unknown[] = [];
   const asked: string[] = [];
@@ -64,6 +66,7 @@ export async function startStage(options: StageOptions = {}) {
     commands: spawnCommands,
     humanToken,
     performers: () => performers,
+    workspacesOf: realWorkspaces(places),
     config: () => ({ values: { notifyDesktop: false }, problems: [] }),
     address: () => tcp.address,
     stop: () => {

@@ -61,6 +61,7 @@ test("publishing again changes nothing, also after somebody has built on it", as
 test("local changes elsewhere stay, staged or not", async () => {
   const { user, commit, control, order } = await ahead();
   user.write("b.txt", "mine\n");
+  expect(await control.inTheWay(order)).toBeUndefined();
   user.write("folder/c.txt", "staged\n");
   user.git("add", "folder/c.txt");
   user.write("untracked", "mine\n");
@@ -92,9 +93,11 @@ test.each([
   ["a file whose name has a line end", "new\n\tline", (user: Repository) => user.write("new\n\tline", "mine\n")],
 ] as const)("%s in the way is waited for, and stays", async (_, path, put) => {
   const { user, expected, control, order } = await ahead({ [path]: "published\n", "a.txt": "published\n" });
+  expect(await control.inTheWay(order)).toBeUndefined();
   put(user);
   const result = await control.publish(order);
   expect(result).toMatchObject({ kind: "waits", reason: "files" });
+  expect(await control.inTheWay(order)).toEqual(result);
   if (result.kind === "waits") expect(result.files.map(({ bytes }) => String(bytes))).toEqual([path]);
   expect(user.at("main")).toBe(expected);
   expect(user.read("a.txt")).toBe("a\n");
@@ -205,6 +208,7 @@ test("a lock is waited for and never removed", async () => {
   const lock = join(user.folder, ".git", "index.lock");
   writeFileSync(lock, "");
   const result = await control.publish(order);
+  expect(await control.inTheWay(order)).toMatchObject({ kind: "waits", reason: "locked" });
   expect(result).toMatchObject({ kind: "waits", reason: "locked" });
   if (result.kind === "waits") expect(result.text).toMatch(/index\.lock" has been there since .*no git process/);
   expect(existsSync(lock)).toBe(true);

@@ -14,6 +14,7 @@ import { createRunner, defaultLimits } from "./git-runner.ts";
 import { salvage } from "./salvage/salvage.ts";
 import { fingerprint } from "./user/fingerprint.ts";
 import { identityOf } from "./user/identity-of.ts";
+import { inTheWay } from "./user/in-the-way.ts";
 import { publish } from "./user/publish.ts";
 import { pushBranch } from "./user/push-branch.ts";
 import { remoteUrl } from "./user/remote-url.ts";
@@ -71,6 +72,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     revertMerge: (order) => revertMerge(control, order),
     moveRef: (ref, to, from) => moveRef(control, ref, to, from),
     publish: (order) => publish(control, order),
+    inTheWay: (order) => inTheWay(control, order),
     pushBranch: (order) => pushBranch(control, order),
   };
 }

@@ -5,11 +5,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import { publishAgents } from "../agents-at-work.ts";
+import type { Merging } from "../merging/merging.ts";
 import type { Performers } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { acquireWorkspace } from "./acquire-workspace.ts";
+import { mergeWork } from "./merge.ts";
 import { releaseWorkspace } from "./release-workspace.ts";
 
 /** What effects on repositories are carried out with. */
@@ -21,6 +23,7 @@ export interface GitEffectPorts {
   readonly submit: Submit;
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
+  readonly merging: Merging;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -35,5 +38,6 @@ export function gitEffects(given: GitEffectPorts): Performers {
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
+    merge: mergeWork(ports),
   };
 }

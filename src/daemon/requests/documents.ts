@@ -3,7 +3,7 @@ import { renderTaskDocument } from "../../engine/render-task-document.ts";
 import { parseTaskDocument } from "../../engine/task-document.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { documentChanged } from "../submit.ts";
+import { documentChanged } from "../look.ts";
 import { isoTime } from "../views.ts";
 import { writeDocument } from "../write-document.ts";
 import { findTask } from "./find-task.ts";

@@ -3,6 +3,7 @@ import { explain } from "../../engine/explain.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { explainMerge } from "../merging/explain-merge.ts";
 import { effectView, isoTime, taskView } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
@@ -10,17 +11,18 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { task } = stored;
-    const workflow = await core.workflows.get(task.workflowHash);
-    const { where, blocked, moves } = explain(workflow, task, await core.factsOf(task));
+    const { workflow, facts } = await core.look(task);
+    const { where, blocked, moves } = explain(workflow, task, facts);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
+    const merge = await explainMerge(core, stored);
     return {
       task: taskView(stored, workflow),
       where,
-      blocked: [...blocked, ...waiting],
+      blocked: [...merge.blocked, ...blocked, ...waiting],
       moves,
       // What comes after something that has failed waits for a person.
-      next: [...(owed[0]?.state === "owed" ? owed.map(nextOf) : []), ...(await byItself(core, stored))],
+      next: [...merge.next, ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []), ...(await byItself(core, stored))],
       owed,
     };
   };

@@ -26,17 +26,8 @@ export interface Forward {
 export async function forwardWorktree(control: ControlGit, forward: Forward): Promise<Waits | undefined> {
   const { folder, ref, before, commit, signal } = forward;
   const place: GitPlace = { folder, configuration: "user" };
-  const gitFolder = await gitFolderOf(control.run, place);
-  const operation = operationIn(gitFolder);
-  if (operation !== undefined) {
-    return waits(
-      "operation",
-      `A ${operation} is under way in ${folder}. End it, or abort it: git ${operation} --abort`,
-    );
-  }
-  // A git that a killed daemon has started may still be at it: what looks half-done is being done.
-  const lock = lookAtLock(join(gitFolder, "index.lock"), folder);
-  if (lock.since !== undefined) return waits("locked", `${describeLock(lock)} ${lockHint}`);
+  const busy = await busyWith(control, place);
+  if (busy !== undefined) return busy;
   try {
     await control.run(place, ["fetch", ...fetchFlags, "--no-prune", "--end-of-options", control.folder, commit], {
       protocols: ["file"],
@@ -50,6 +41,22 @@ export async function forwardWorktree(control: ControlGit, forward: Forward): Pr
     if (error instanceof Fault && error.code === "git.locked") return waits("locked", `${error.message} ${error.hint}`);
     throw error;
   }
+}
+
+/** What somebody is in the middle of in a worktree. */
+export async function busyWith(control: ControlGit, place: GitPlace): Promise<Waits | undefined> {
+  const { folder } = place;
+  const gitFolder = await gitFolderOf(control.run, place);
+  const operation = operationIn(gitFolder);
+  if (operation !== undefined) {
+    return waits(
+      "operation",
+      `A ${operation} is under way in ${folder}. End it, or abort it: git ${operation} --abort`,
+    );
+  }
+  // A git that a killed daemon has started may still be at it: what looks half-done is being done.
+  const lock = lookAtLock(join(gitFolder, "index.lock"), folder);
+  return lock.since === undefined ? undefined : waits("locked", `${describeLock(lock)} ${lockHint}`);
 }
 
 /** A git that was killed here has left files behind that look like the user's changes; a note tells that it was. */
@@ -69,7 +76,7 @@ async function update(
   }
   if (isInTheWay(end)) {
     note.remove();
-    return inTheWay(place, await filesInTheWay(control, place, before, commit, end.stderr));
+    return changesInTheWay(place, await filesInTheWay(control, place, before, commit, end.stderr));
   }
   const fault = gitFault({ command: "merge", cwd: place.folder, code: end.code, stderr: end.stderr, isRemote: false });
   // Otherwise git may have stopped in the middle, for want of space or of a filter.
@@ -90,7 +97,7 @@ async function filesInTheWay(
   return [...stderr.matchAll(/^\t(.+)$/gm)].map(([, name = ""]) => fileName(Buffer.from(name)));
 }
 
-function inTheWay({ folder }: GitPlace, files: readonly FileName[]): Waits {
+export function changesInTheWay({ folder }: GitPlace, files: readonly FileName[]): Waits {
   const names = list(files.map(({ text }) => text));
   return waits("files", `Changes of your own in ${folder} are in the way: ${names}. Commit or stash them.`, files);
 }

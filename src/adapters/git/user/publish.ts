@@ -31,7 +31,7 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
     return { kind: "published", at: before };
   if (before !== expected) return { kind: "moved", to: before };
 
-  const holders = (await listWorktrees(control.run, place)).filter((worktree) => worktree.branch === ref);
+  const holders = await holdersOf(control, place, ref);
   if (before === undefined && holders.length > 0) {
     throw new Fault("git.no-commits", `"${branch}" has no commit yet, and is checked out in ${holders[0]?.folder}.`, {
       hint: "Make a first commit there: git commit --allow-empty -m start",
@@ -90,7 +90,12 @@ async function fetchBranch(
   }
 }
 
-function holdersInTheWay(
+/** The worktrees that have a branch checked out. */
+export async function holdersOf(control: ControlGit, place: GitPlace, ref: string): Promise<readonly Worktree[]> {
+  return (await listWorktrees(control.run, place)).filter((worktree) => worktree.branch === ref);
+}
+
+export function holdersInTheWay(
   branch: string,
   holders: readonly Worktree[],
   workspaces: string | undefined,

@@ -1,0 +1,33 @@
+import { Fault } from "../../fault.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Merging } from "../merging/merging.ts";
+import type { Perform } from "../perform.ts";
+
+export interface MergeEffectPorts {
+  readonly store: Store;
+  readonly merging: Merging;
+}
+
+/** Merges the task's work into the default branch, and ends when it has been seen there. */
+export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
+  return async ({ params }, { task }) => {
+    const { from = "task", into = "default", strategy } = params;
+    if (from !== "task" || into !== "default")
+      throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
+    const project = await store.getProject(task.project);
+    if (project === undefined) throw new Fault("project.missing", `There is no project "${task.project}" any more.`);
+    const merge = await merging.askAndWait(task, {
+      target: project.defaultBranch,
+      strategy: strategy === "ff" ? "ff" : "merge",
+      to: "",
+      by: "engine",
+    });
+    if (merge.state !== "merged") throw new Fault(wordOf(merge), merge.reason);
+  };
+}
+
+/** What the workflow calls it. */
+function wordOf({ state }: Merge): string {
+  return state === "conflict" || state === "tests" ? state : "merge.refused";
+}

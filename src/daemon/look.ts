@@ -1,0 +1,70 @@
+import type { TaskEvent } from "../engine/decision.ts";
+import type { Facts } from "../engine/request.ts";
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import type { Store, StoredDocument } from "../ports/store.ts";
+import type { FactsOf } from "./facts.ts";
+import type { OutsideOf } from "./workspaces/outside.ts";
+import { writeDocument } from "./write-document.ts";
+
+export interface LookPorts {
+  readonly store: Store;
+  /** The workflow a task is pinned to. */
+  workflowOf(task: Task): Promise<Workflow>;
+  readonly factsOf: FactsOf;
+  /** What the task's workspace says; nothing where there are no workspaces. */
+  readonly outsideOf?: OutsideOf;
+}
+
+/** Everything that a decision about a task rests on. */
+export interface Seen {
+  readonly workflow: Workflow;
+  readonly facts: Facts;
+  /** With what the agents have written since it was saved. */
+  readonly document: StoredDocument;
+  /** What they have written, for history. */
+  readonly changes: readonly TaskEvent[];
+}
+
+interface HandedIn {
+  readonly role: string;
+  readonly run?: string;
+  /** Undefined where nothing is handed in. */
+  readonly text: string | undefined;
+}
+
+/** Looks at a task's workspace, and at its document with what was handed in. Saves nothing. */
+export async function look(
+  { store, workflowOf, factsOf, outsideOf = noOutside }: LookPorts,
+  task: Task,
+  given: HandedIn = { role: "engine", text: undefined },
+): Promise<Seen> {
+  const workflow = await workflowOf(task);
+  let document = await store.getDocument(task.id);
+  const outside = await outsideOf(task);
+  const head = outside.facts?.head ?? "";
+  const changes: TaskEvent[] = [];
+  for (const { role, run, text } of [...outside.files, given]) {
+    if (text === undefined) continue;
+    const author = run === undefined || run === "" ? { role } : { role, run };
+    const written = writeDocument(workflow, document, text, author, head);
+    if (written.changed.length === 0) continue;
+    document = written.document;
+    changes.push(documentChanged(author, written.changed));
+  }
+  return { workflow, facts: await factsOf(task, document, outside.facts), document, changes };
+}
+
+const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });
+
+export function documentChanged(
+  { role, run }: { readonly role: string; readonly run?: string },
+  sections: readonly string[],
+): TaskEvent {
+  return {
+    type: "document.changed",
+    by: role,
+    data: { sections, ...(run === undefined ? {} : { run }) },
+    set: {},
+  };
+}

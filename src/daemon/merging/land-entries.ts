@@ -1,0 +1,86 @@
+import type { Task } from "../../engine/task.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { type Entry, type Outcome, type Ready, refused } from "./entry.ts";
+import { type LandPorts, land } from "./land.ts";
+import type { Merged } from "./stack-up.ts";
+import { workOf } from "./work-of.ts";
+
+export interface LandEntriesPorts {
+  readonly store: Store;
+  readonly workspacesOf: WorkspacesOf;
+  /** How a project's merges are tested and published. */
+  landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned">>;
+}
+
+/** Merges entries of one line, with the work as it is now. */
+export async function landEntries(
+  ports: LandEntriesPorts,
+  name: string,
+  target: string,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<Entry, Outcome>> {
+  const project = await ports.store.getProject(name);
+  if (project === undefined) return new Map(entries.map((entry) => [entry, refused("The project is gone.")]));
+  const own = await ports.workspacesOf(project);
+  const outcomes = new Map<Entry, Outcome>();
+  const ready = new Map<Ready, Entry>();
+  for (const entry of entries) {
+    const found = await prepare(ports, own, project, entry);
+    if ("kind" in found) outcomes.set(entry, found);
+    else ready.set(found, entry);
+  }
+  const landing = {
+    ...(await ports.landingOf(project, own)),
+    planned: (merged: readonly Merged[]) => plan(ports, merged),
+  };
+  const landed = await land(landing, own, project, target, [...ready.keys()]);
+  for (const [each, outcome] of landed) {
+    const entry = ready.get(each);
+    if (entry !== undefined) outcomes.set(entry, outcome);
+  }
+  return outcomes;
+}
+
+async function prepare(
+  { store }: LandEntriesPorts,
+  own: ProjectWorkspaces,
+  project: Project,
+  entry: Entry,
+): Promise<Ready | Outcome> {
+  const stored = await store.getTask(entry.task);
+  if (stored === undefined || stored.task.phase === "over") return refused("The task is over.");
+  const work = await workOf(own, project, stored.task);
+  if (work.kind === "refused") return refused(work.reason);
+  return { ...entry, commit: work.commit, message: messageOf(stored.task) };
+}
+
+/** Whether everything that the task has done by now is in the branch. */
+export async function hasAll(
+  { store, workspacesOf }: LandEntriesPorts,
+  id: string,
+  { target }: Merge,
+): Promise<boolean> {
+  const stored = await store.getTask(id);
+  const project = stored && (await store.getProject(stored.task.project));
+  if (stored === undefined || project === undefined) return true;
+  const own = await workspacesOf(project);
+  const work = await workOf(own, project, stored.task);
+  if (work.kind === "refused") return false;
+  const tip = await own.control.commitAt(`refs/remotes/user/${target}`);
+  return tip !== undefined && (await own.control.isAncestor(work.commit, tip));
+}
+
+/** Noted before the branch moves: whoever finds the work there after a crash still knows how it came in. */
+async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
+  for (const { entry, before, after } of merged) {
+    const merge = before === after ? undefined : await store.merges.get(entry.task);
+    if (merge !== undefined) await store.merges.put({ ...merge, commit: entry.commit, before, after });
+  }
+}
+
+export function messageOf({ branch, summary, project, number, id }: Task): string {
+  const title = summary.replace(/\s+/g, " ").trim();
+  return `Merge ${branch}${title === "" ? "" : `: ${title}`}\n\nTask: ${project}#${number} (${id})\n`;
+}

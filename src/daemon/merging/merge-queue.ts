@@ -1,0 +1,158 @@
+import { Fault, tell } from "../../fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { type Entry, type Landing, type Outcome, refused, type Waiting } from "./entry.ts";
+
+export interface QueuePorts {
+  readonly clock: Clock;
+  /** Merges those that can be merged. What it does not mention gets another turn. */
+  land(project: string, target: string, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, Outcome>>;
+  /** An entry waits for something of the user's. */
+  waits(entry: Entry, waiting: Waiting): Promise<void>;
+  onError(error: unknown): void;
+}
+
+export interface MergeQueue {
+  /** Resolves when the work has landed, or cannot. Who asks twice gets the same answer. Refused when the queue stops. */
+  add(entry: Entry): Promise<Landing>;
+  /** Takes an entry out that nobody wants to be merged any more. */
+  remove(task: string): void;
+  /** Those before it in its line; undefined where it is in none. */
+  before(task: string): number | undefined;
+  stop(): Promise<void>;
+}
+
+interface Place {
+  readonly entry: Entry;
+  readonly settle: PromiseWithResolvers<Landing>;
+  /** Undefined while nothing is in its way. */
+  waiting: Waiting | undefined;
+  pause: number;
+  dueAt: number;
+}
+
+interface Line {
+  readonly places: Map<string, Place>;
+  running: Promise<void> | undefined;
+  cancelTimer: () => void;
+}
+
+/** Published at once; more would keep those who come later waiting for too long. */
+const mostAtOnce = 24;
+/** What was there earlier comes first, but a higher priority counts as this much of waiting. So nobody waits for ever. */
+const worthOfPriority = 5 * 60_000;
+const firstPause = 500;
+const longestPause = 10_000;
+
+/** One line for each branch of each project. In a line, merges happen one after the other. */
+export function createMergeQueue(ports: QueuePorts): MergeQueue {
+  const { clock } = ports;
+  const lines = new Map<string, Line>();
+  let stopped = false;
+
+  const lineOf = (project: string, target: string): Line => {
+    const key = `${project}\n${target}`;
+    const line = lines.get(key) ?? { places: new Map(), running: undefined, cancelTimer: () => {} };
+    lines.set(key, line);
+    return line;
+  };
+  const wake = (line: Line) => {
+    if (stopped || line.running !== undefined) return;
+    line.cancelTimer();
+    line.running = run(line)
+      .catch(ports.onError)
+      .finally(() => {
+        line.running = undefined;
+        rest(line);
+      });
+  };
+  /** Looks again when the first of those that wait may not have to any more. */
+  const rest = (line: Line) => {
+    const due = Math.min(...[...line.places.values()].map(({ dueAt }) => dueAt));
+    if (stopped || !Number.isFinite(due)) return;
+    line.cancelTimer = clock.after(Math.max(0, due - clock.now()), () => wake(line));
+  };
+
+  async function run(line: Line): Promise<void> {
+    while (!stopped) {
+      const now = clock.now();
+      const due = [...line.places.values()].filter(({ dueAt }) => dueAt <= now);
+      const batch = due.sort((one, other) => rankOf(one.entry) - rankOf(other.entry)).slice(0, mostAtOnce);
+      const [first] = batch;
+      if (first === undefined) return;
+      const { project, target } = first.entry;
+      const entries = batch.map(({ entry }) => entry);
+      const outcomes = await ports.land(project, target, entries).catch((error) => failed(entries, error));
+      if (stopped) return;
+      for (const place of batch) await settle(line, place, outcomes.get(place.entry) ?? { kind: "again" });
+    }
+  }
+
+  async function settle(line: Line, place: Place, outcome: Outcome): Promise<void> {
+    // Somebody took it out meanwhile.
+    if (line.places.get(place.entry.task) !== place) return;
+    if (outcome.kind === "again") return;
+    if (outcome.kind !== "waits") {
+      line.places.delete(place.entry.task);
+      place.settle.resolve(outcome);
+      return;
+    }
+    const isNew = place.waiting?.reason !== outcome.reason;
+    place.waiting = outcome;
+    place.pause = isNew ? firstPause : Math.min(place.pause * 2, longestPause);
+    place.dueAt = clock.now() + place.pause;
+    if (isNew) await ports.waits(place.entry, outcome);
+  }
+
+  /** What may work later is tried later; about anything else the person is told. */
+  function failed(entries: readonly Entry[], error: unknown): ReadonlyMap<Entry, Outcome> {
+    if (!(error instanceof Fault)) ports.onError(error);
+    const text = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Fault ? tell(error) : text;
+    const isHopeful = error instanceof Fault && error.retry === "later";
+    const outcome: Outcome = isHopeful ? { kind: "waits", reason, files: [] } : refused(reason);
+    return new Map(entries.map((entry) => [entry, outcome]));
+  }
+
+  return {
+    add(entry) {
+      const line = lineOf(entry.project, entry.target);
+      const there = line.places.get(entry.task);
+      if (there !== undefined) return there.settle.promise;
+      if (stopped) return Promise.reject(stopping());
+      const settle = Promise.withResolvers<Landing>();
+      line.places.set(entry.task, { entry, settle, waiting: undefined, pause: firstPause, dueAt: 0 });
+      wake(line);
+      return settle.promise;
+    },
+    remove(task) {
+      for (const line of lines.values()) {
+        const place = line.places.get(task);
+        if (place === undefined) continue;
+        line.places.delete(task);
+        place.settle.resolve(refused("It is not to be merged any more."));
+      }
+    },
+    before(task) {
+      for (const { places } of lines.values()) {
+        const own = places.get(task);
+        if (own === undefined) continue;
+        return [...places.values()].filter(({ entry }) => rankOf(entry) < rankOf(own.entry)).length;
+      }
+      return undefined;
+    },
+    async stop() {
+      stopped = true;
+      for (const line of lines.values()) line.cancelTimer();
+      await Promise.all([...lines.values()].map(({ running }) => running));
+      for (const { places } of lines.values()) for (const { settle } of places.values()) settle.reject(stopping());
+    },
+  };
+}
+
+function rankOf({ at, priority }: Entry): number {
+  return at - priority * worthOfPriority;
+}
+
+function stopping(): Fault {
+  return new Fault("merge.stopped", "The daemon stops; it goes on with the merge after its start.", { retry: "later" });
+}

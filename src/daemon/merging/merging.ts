@@ -1,0 +1,173 @@
+import type { TaskEvent, TaskEventType } from "../../engine/decision.ts";
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
+import type { Submit } from "../submit.ts";
+import type { Turns } from "../turns.ts";
+import type { Entry, Landing } from "./entry.ts";
+import { hasAll, type LandEntriesPorts, landEntries } from "./land-entries.ts";
+import { createMergeQueue } from "./merge-queue.ts";
+
+export interface MergingPorts extends LandEntriesPorts {
+  readonly clock: Clock;
+  readonly submit: Submit;
+  readonly inTurn: Turns;
+  onError(error: unknown): void;
+}
+
+export interface Wanted {
+  readonly target: string;
+  readonly strategy: "merge" | "ff";
+  /** The state that the task moves to afterwards; empty where its workflow goes on by itself. */
+  readonly to: string;
+  readonly by: string;
+}
+
+export interface Merging {
+  /** Puts a task in line. Resolves when it is merged and has moved, when it cannot be, or when it has to wait. */
+  ask(task: Task, wanted: Wanted): Promise<Merge>;
+  /** The same, but resolves only in the end: waiting is no answer. */
+  askAndWait(task: Task, wanted: Wanted): Promise<Merge>;
+  /** Those before a task in its line; undefined where it is in none. */
+  before(task: string): number | undefined;
+  /** A task has changed: what was asked for in another state is not wanted any more. */
+  noticed(stored: StoredTask): void;
+  /** Takes up what people have asked for before we were stopped. Workflows ask again by themselves. */
+  recover(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** An agent may go on committing while its task is merged. More often than this it has to be asked to stop. */
+const mostTurns = 5;
+
+export function createMerging(ports: MergingPorts): Merging {
+  const { store, clock } = ports;
+  const listeners = new Map<string, Set<(merge: Merge) => void>>();
+  const under = new Map<string, { readonly going: Promise<Merge>; readonly entry: number }>();
+
+  const note = async (merge: Merge, type: TaskEventType, data: TaskEvent["data"]) => {
+    await store.merges.put(merge);
+    const event: TaskEvent = { type, by: merge.by, data: { target: merge.target, ...data }, set: {} };
+    await store.addEvents(merge.task, [event], clock.now());
+    for (const listener of listeners.get(merge.task) ?? []) listener(merge);
+  };
+
+  const queue = createMergeQueue({
+    clock,
+    onError: ports.onError,
+    land: (project, target, entries) =>
+      ports.inTurn(lineOf(project, target), () => landEntries(ports, project, target, entries)),
+    async waits({ task }, { reason, files }) {
+      const merge = await store.merges.get(task);
+      if (merge !== undefined)
+        await note({ ...merge, state: "waits", reason, files }, "merge.waits", { reason, files });
+    },
+  });
+
+  /** From the line to the end. Does the same after a restart as it would have done before. */
+  const go = async (task: Task, merge: Merge): Promise<Merge> => {
+    const { target, strategy, at } = merge;
+    const entry: Entry = { task: task.id, project: task.project, target, strategy, at, priority: task.priority };
+    let landing = await queue.add(entry);
+    for (let turn = 1; landing.kind === "merged" && turn < mostTurns && !(await hasAll(ports, task.id, merge)); turn++)
+      landing = await queue.add(entry);
+    const ended = endOf((await store.merges.get(task.id)) ?? merge, landing);
+    if (landing.kind !== "merged") {
+      const done = { ...ended, endedAt: clock.now() };
+      await note(done, "merge.failed", { word: landing.kind, reason: landing.reason, files: landing.files });
+      return done;
+    }
+    const { commit, before, after } = ended;
+    await note(ended, "merge.landed", { commit, before, after });
+    const done = { ...ended, reason: await move(ports, ended), endedAt: clock.now() };
+    await store.merges.put(done);
+    return done;
+  };
+
+  const begin = (task: Task, merge: Merge): Promise<Merge> => {
+    const going = go(task, merge).finally(() => under.delete(task.id));
+    under.set(task.id, { going, entry: task.entry });
+    return going;
+  };
+
+  const askAndWait = async (task: Task, wanted: Wanted): Promise<Merge> => {
+    const going = under.get(task.id)?.going;
+    if (going !== undefined) return going;
+    const merge = newMerge(task, wanted, clock.now());
+    const before = await store.merges.get(task.id);
+    // The same date makes the same commit, so that a merge that a crash cut short is not made a second time.
+    const isSame = before !== undefined && before.endedAt === undefined && before.target === merge.target;
+    const asked = isSame ? { ...merge, at: before.at } : merge;
+    if (!isSame) await note(asked, "merge.asked", { strategy: wanted.strategy });
+    return under.get(task.id)?.going ?? begin(task, asked);
+  };
+
+  return {
+    askAndWait,
+    async ask(task, wanted) {
+      const { promise, resolve } = Promise.withResolvers<Merge>();
+      const listener = (merge: Merge) => {
+        if (merge.state === "waits") resolve(merge);
+      };
+      const all = listeners.get(task.id) ?? new Set();
+      listeners.set(task.id, all.add(listener));
+      try {
+        const known = await store.merges.get(task.id);
+        // Who asks again while it waits is told at once what for.
+        if (under.has(task.id) && known?.state === "waits") return known;
+        return await Promise.race([promise, askAndWait(task, wanted)]);
+      } finally {
+        all.delete(listener);
+        if (all.size === 0) listeners.delete(task.id);
+      }
+    },
+    before: queue.before,
+    noticed({ task }) {
+      const asked = under.get(task.id);
+      if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id);
+    },
+    async recover() {
+      for (const merge of await store.merges.list({})) {
+        if (merge.endedAt !== undefined || merge.to === "") continue;
+        const stored = await store.getTask(merge.task);
+        if (stored !== undefined) begin(stored.task, merge).catch((error) => ignoreStop(error, ports.onError));
+      }
+    },
+    stop: queue.stop,
+  };
+}
+
+export function lineOf(project: string, target: string): string {
+  return `merge ${project} ${target}`;
+}
+
+/** What the task moves to, once its work has arrived. Gives what was said against it, or nothing. */
+async function move({ submit }: MergingPorts, { task, to, by }: Merge): Promise<string> {
+  if (to === "") return "";
+  const { decision } = await submit(task, { kind: "move", to, actor: { role: by } });
+  if (decision.kind !== "rejected") return "";
+  const reasons = decision.reasons.map(({ text, fix }) => `${text} ${fix}`.trim()).join(" ");
+  return `It is merged, but could not move to "${to}": ${reasons}`;
+}
+
+export function newMerge(task: Task, { target, strategy, to, by }: Wanted, at: number): Merge {
+  return {
+    ...{ id: task.id, project: task.project, task: task.id, at },
+    ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
+    ...{ commit: "", before: "", after: "", endedAt: undefined },
+  };
+}
+
+function endOf(merge: Merge, landing: Landing): Merge {
+  if (landing.kind !== "merged") return { ...merge, state: landing.kind, reason: landing.reason, files: landing.files };
+  const { commit, before, after } = landing;
+  // We may have been killed after we published it: then it was there already, and what was noted before counts.
+  const place = before === after && merge.after !== "" ? {} : { before, after };
+  return { ...merge, state: "merged", reason: "", files: [], commit, ...place };
+}
+
+function ignoreStop(error: unknown, onError: (error: unknown) => void): void {
+  if (!(error instanceof Fault) || error.code !== "merge.stopped") onError(error);
+}

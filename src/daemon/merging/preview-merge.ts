@@ -1,0 +1,46 @@
+import type { Task } from "../../engine/task.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Project } from "../../ports/store.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { findTips } from "./find-tips.ts";
+import { messageOf } from "./land-entries.ts";
+import { newMerge, type Wanted } from "./merging.ts";
+import { stackUp } from "./stack-up.ts";
+import { workOf } from "./work-of.ts";
+
+export interface Preview {
+  /** As it would end. */
+  readonly merge: Merge;
+  /** How many commits would come in. */
+  readonly commits: number;
+  /** Names of files that would change. */
+  readonly changed: readonly string[];
+}
+
+/** What merging would do. Nothing is moved, tested or pushed. */
+export async function previewMerge(
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  wanted: Wanted,
+): Promise<Preview> {
+  const merge = newMerge(task, wanted, 0);
+  const none = { commits: 0, changed: [] };
+  const work = await workOf(own, project, task);
+  if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
+  const { target, strategy } = wanted;
+  const { base } = await findTips(own, project, target, false);
+  const author = await own.git.identityOf(project.path);
+  const entry = { task: task.id, project: project.name, target, strategy, at: 0, priority: 0 };
+  const ready = { ...entry, commit: work.commit, message: messageOf(task) };
+  const { top, others } = await stackUp(own.control, base, [ready], author);
+  const outcome = others.get(ready);
+  if (outcome !== undefined && outcome.kind !== "again" && outcome.kind !== "merged")
+    return { merge: { ...merge, state: outcome.kind, reason: outcome.reason, files: outcome.files }, ...none };
+  const changed = top === base ? [] : await own.control.changedFiles(base, top);
+  return {
+    merge: { ...merge, state: "merged", commit: work.commit, before: base, after: top },
+    commits: await own.control.countCommits(base, work.commit),
+    changed: changed.map(({ path }) => path.text),
+  };
+}

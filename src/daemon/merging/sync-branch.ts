@@ -1,0 +1,62 @@
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Project } from "../../ports/store.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+
+export interface Synchronised {
+  /** Where the branch is now. */
+  readonly commit: string;
+  /** How many commits came in. */
+  readonly commits: number;
+}
+
+/** Brings what is new in a branch of the user's into the task's branch, in its workspace. */
+export async function syncBranch(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  from: string,
+): Promise<Synchronised> {
+  const { control, kind, git } = own;
+  const folder = task.workspace;
+  const found = folder === "" ? undefined : await kind.inspect(folder);
+  if (found?.kind !== "there" || found.branch === undefined)
+    throw new Fault("sync.no-workspace", `${nameOf(task)} has no workspace with a branch in it.`, {
+      hint: "A task gets its workspace when it starts.",
+    });
+  // TypeScript forgets it in the closure below.
+  const { branch } = found;
+  if (kind.kind !== "worktree")
+    throw new Fault("sync.unavailable", "Clones cannot be brought up to date from outside yet.", {
+      hint: `Merge it there: git merge ${from}`,
+    });
+  const tip = (await control.syncFrom({ from: project.path, name: "user" })).branches[from];
+  if (tip === undefined) throw new Fault("sync.no-branch", `${project.path} has no branch "${from}".`);
+  const { commit: head } = await control.collect({ folder, branch, task: task.id });
+  const commits = await control.countCommits(head, tip);
+  if (commits === 0) return { commit: head, commits };
+  const commit = (await control.isAncestor(head, tip)) ? tip : await merged(head, tip);
+  const result = await control.publish({ repository: folder, branch, commit, expected: head, signal });
+  if (result.kind === "published") return { commit, commits };
+  if (result.kind === "moved")
+    throw new Fault("sync.moved", `"${branch}" has moved just now.`, { retry: "later", hint: "Ask again." });
+  throw new Fault("sync.in-the-way", result.text, { hint: "Then ask again." });
+
+  async function merged(onto: string, other: string): Promise<string> {
+    const author = await git.identityOf(project.path);
+    const message = `Merge ${from} into ${branch}\n`;
+    const made = await control.merge({ onto, branch: other, strategy: "merge", message, author, date: clock.now() });
+    if (made.kind === "merged" || made.kind === "fast-forward") return made.commit;
+    if (made.kind === "up-to-date") return onto;
+    const files = made.files.map(({ path }) => path.text).join(", ");
+    throw new Fault("sync.conflict", `"${from}" conflicts with "${branch}" in ${files}.`, {
+      hint: `Merge it in ${folder}: git merge ${from}`,
+    });
+  }
+}
+
+function nameOf({ project, number }: Task): string {
+  return `${project}#${number}`;
+}

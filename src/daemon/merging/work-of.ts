@@ -1,0 +1,40 @@
+import type { Task } from "../../engine/task.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Project } from "../../ports/store.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+
+/** The commit with all of a task's work, or why there is none that could be merged. */
+export type Work =
+  | { readonly kind: "ready"; readonly commit: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Looks at what a task has done: in its workspace or, where that is gone, at what was collected from it. */
+export async function workOf(own: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {
+  const { control, kind } = own;
+  const folder = task.workspace;
+  const found = folder === "" ? undefined : await kind.inspect(folder);
+  if (found?.kind !== "there") return collected(own, project, task);
+  if (found.operation !== undefined)
+    return { kind: "refused", reason: `A ${found.operation} is under way in ${folder}. End it, or abort it.` };
+  if (found.branch === undefined)
+    return { kind: "refused", reason: `${folder} is on no branch. Check one out there: git checkout ${task.branch}` };
+  // What is not committed would not be in the branch, but the task would count as merged.
+  if (found.dirty)
+    return { kind: "refused", reason: `There are changes in ${folder} that are not committed. Commit them there.` };
+  if (await kind.isTaskFileTracked(folder, await kind.taskFileName(folder)))
+    return {
+      kind: "refused",
+      reason: `The branch "${found.branch}" contains the task file. Take it out: git rm --cached`,
+    };
+  const { commit } = await control.collect({ folder, branch: found.branch, task: task.id });
+  return { kind: "ready", commit };
+}
+
+async function collected({ control }: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {
+  const known = await control.commitAt(taskRef(task.id));
+  if (known !== undefined) return { kind: "ready", commit: known };
+  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  const commit = branches[task.branch];
+  if (commit !== undefined) return { kind: "ready", commit };
+  return { kind: "refused", reason: `There is no branch "${task.branch}" yet, so there is nothing to merge.` };
+}

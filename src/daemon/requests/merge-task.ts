@@ -1,0 +1,115 @@
+import { Refusal } from "../../api/error.ts";
+import type { Routes } from "../../api/routes.ts";
+import type { MergeView } from "../../api/task-wires.ts";
+import { decide } from "../../engine/decide.ts";
+import type { Actor, Facts, Request } from "../../engine/request.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
+import type { Asked, Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { previewMerge } from "../merging/preview-merge.ts";
+import { syncBranch } from "../merging/sync-branch.ts";
+import { undoMerge } from "../merging/undo-merge.ts";
+import { refusal } from "../submit.ts";
+import { taskView } from "../views.ts";
+import { findTask } from "./find-task.ts";
+import { mustHave } from "./projects.ts";
+import { actorFor } from "./standing.ts";
+
+/** Merges the task's work, checks that it has arrived, and only then asks for the state in which the task is done. */
+export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
+  return async (asked) => {
+    const { merging } = gitOf(core);
+    const stored = await findTask(core, asked);
+    const { task } = stored;
+    const { workflow, facts } = await core.look(task);
+    const to = doneState(workflow, task.status);
+    const actor = await mayMove(core, asked, stored, workflow, facts, to);
+    const project = await mustHave(core, task.project);
+    const { strategy = "merge", dryRun = false } = asked.body;
+    const wanted = { target: project.defaultBranch, strategy, to, by: actor.role };
+    if (dryRun) {
+      const own = await gitOf(core).workspacesOf(project);
+      const { merge, commits, changed } = await previewMerge(own, project, task, wanted);
+      return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
+    }
+    return { ...(await mergeView(core, await merging.ask(task, wanted))), commits: 0, changed: [], dryRun };
+  };
+}
+
+export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
+  return async (asked) => {
+    const { task } = await findTask(core, asked);
+    const project = await mustHave(core, task.project);
+    const merge = await undoMerge(gitOf(core), project, task, "human");
+    return { ...(await mergeView(core, merge)), commits: 0, changed: [], dryRun: false };
+  };
+}
+
+export function syncTask(core: Core): Handler<Routes["syncTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
+    const project = await mustHave(core, stored.task.project);
+    const { workspacesOf, signal } = gitOf(core);
+    const from = asked.body.from ?? project.defaultBranch;
+    const ports = { clock: core.clock, signal };
+    const { commit, commits } = await syncBranch(ports, await workspacesOf(project), project, stored.task, from);
+    return { from, commit, commits, task: await viewOf(core, stored) };
+  };
+}
+
+/** Whoever may not move the task there may not merge it either, and is told before anything was merged. */
+async function mayMove(
+  core: Core,
+  asked: Asked<{ readonly project?: string }, unknown>,
+  stored: StoredTask,
+  workflow: Workflow,
+  facts: Facts,
+  to: string,
+): Promise<Actor> {
+  const request = (actor: Actor): Request => ({ kind: "move", to, actor });
+  const actor = await actorFor(core, stored, asked, request);
+  const decision = decide(workflow, stored.task, request(actor), onceMerged(facts));
+  if (decision.kind !== "rejected") return actor;
+  await core.store.addEvents(stored.task.id, [refusal(request(actor), decision.reasons)], core.clock.now());
+  throw new Refusal(decision.reasons);
+}
+
+/** As things will be when the work has arrived. */
+function onceMerged(facts: Facts): Facts {
+  const { document, artifacts, head, taskFileTracked, poolFull, numbers } = facts;
+  return { document, artifacts, head, taskFileTracked, poolFull, numbers: { ...numbers, commits: 0, merged: 1 } };
+}
+
+/** The state in which the task is done, in whatever words its workflow says that. */
+export function doneState(workflow: Workflow, status: string): string {
+  const ends = Object.values(workflow.states).filter(({ outcome }) => outcome === "done");
+  const end = ends.find(({ name }) => workflow.states[status]?.out[name] !== undefined) ?? ends[0];
+  if (end !== undefined) return end.name;
+  throw new Refusal([
+    {
+      code: "no-such-state",
+      text: `The workflow "${workflow.name}" has no state in which a task is done.`,
+      fix: `It has ${Object.keys(workflow.states).join(", ")}.`,
+    },
+  ]);
+}
+
+async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, "commits" | "changed" | "dryRun">> {
+  const { state, reason, files, target, commit, before, after } = merge;
+  const stored = await core.store.getTask(merge.task);
+  if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
+  return { state, reason, files: [...files], target, commit, before, after, task: await viewOf(core, stored) };
+}
+
+async function viewOf(core: Core, stored: StoredTask) {
+  return taskView(stored, await core.workflows.get(stored.task.workflowHash));
+}
+
+function gitOf({ repositories }: Core): NonNullable<Core["repositories"]> {
+  if (repositories !== undefined) return repositories;
+  throw new Fault("git.unavailable", "This daemon works without git.");
+}

@@ -1,0 +1,303 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Asked } from "../../src/daemon/asked.ts";
+import { explainTask } from "../../src/daemon/requests/explain-task.ts";
+import { mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
+
+async function startStage(options: GitStageOptions = {}) {
+  const stage = await startGitStage({ poolSize: 30, ...options });
+  const { core, repository, git, begin, store } = stage;
+  const asked = <Body>(task: string, body: Body): Asked<object, Body> => ({
+    ...{ params: { task }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
+  });
+  return {
+    ...stage,
+    merge: (task: string, body: { strategy?: "merge" | "ff"; dryRun?: boolean } = {}) =>
+      mergeTask(core)(asked(task, body)),
+    undo: (task: string) => undoTaskMerge(core)(asked(task, {})),
+    sync: (task: string) => syncTask(core)(asked(task, {})),
+    explain: (task: string) => explainTask(core)(asked(task, undefined)),
+    types: async (task: string) =>
+      (await store.listEvents({ task }, 0, 100)).map(({ event }) => event.type).filter((type) => /^merge/.test(type)),
+    /** A task whose agent has committed these files. */
+    async work(id: string, files: Readonly<Record<string, string>>) {
+      const { workspace } = await begin(id);
+      commit(stage, workspace, files);
+      return workspace;
+    },
+    show: (path: string) => git(repository, "show", `main:${path}`),
+    tip: () => git(repository, "rev-parse", "main"),
+  };
+}
+
+function commit({ git }: GitStage, folder: string, files: Readonly<Record<string, string>>, message = "work") {
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  git(folder, "add", ...Object.keys(files));
+  git(folder, "commit", "-qm", message);
+}
+
+test("merged work is in the user's branch and checkout before the task is done, as a merge that names the task", async () => {
+  const { work, merge, show, repository, git, until, store, types } = await startStage();
+  await work("b1111", { "cup.md": "full\n" });
+  const before = git(repository, "rev-parse", "main");
+  expect(await merge("b1111")).toMatchObject({ state: "merged", target: "main", before, task: { status: "done" } });
+  expect(show("cup.md")).toBe("full");
+  expect(readFileSync(join(repository, "cup.md"), "utf8")).toBe("full\n");
+  expect(git(repository, "status", "--porcelain")).toBe("");
+  expect(git(repository, "log", "-1", "--format=%s|%P|%an")).toMatch(/^Merge signalbox\/b1111: Brew\|\w+ \w+\|/);
+  expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ workspace: "" });
+  expect(await types("b1111")).toEqual(["merge.asked", "merge.landed"]);
+  expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
+});
+
+test("changes of the user's elsewhere stay; in the same file they are waited for, and it goes on by itself", async () => {
+  const { work, merge, show, repository, git, until, explain, tip, types } = await startStage();
+  await work("b1111", { "recipe.md": "more beans\n" });
+  await work("b2222", { "cup.md": "full\n" });
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  const before = tip();
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "waits", files: ["recipe.md"], task: { status: "busy" } });
+  expect(tip()).toBe(before);
+  expect((await explain("b1111")).blocked).toContainEqual(
+    expect.objectContaining({ reason: expect.stringContaining("recipe.md") }),
+  );
+  // Asking again says the same, and another task is not kept waiting.
+  expect(await merge("b1111")).toMatchObject({ state: "waits", files: ["recipe.md"] });
+  expect(await merge("b2222")).toMatchObject({ state: "merged" });
+  expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("mine\n");
+  git(repository, "stash");
+  await until("b1111", ({ task }) => task.status === "done");
+  expect(show("recipe.md")).toBe("more beans");
+  expect(git(repository, "stash", "show", "-p")).toContain("+mine");
+  expect(await types("b1111")).toEqual(["merge.asked", "merge.waits", "merge.landed"]);
+});
+
+test("a conflict leaves everything as it is, and names the files", async () => {
+  const stage = await startStage();
+  const { work, merge, repository, tip, explain, store } = stage;
+  await work("b1111", { "recipe.md": "tea\n" });
+  commit(stage, repository, { "recipe.md": "cocoa\n" });
+  const before = tip();
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "conflict", files: ["recipe.md"], task: { status: "busy" } });
+  expect(answer.reason).toContain('conflicts with "main" in recipe.md');
+  expect(tip()).toBe(before);
+  expect((await explain("b1111")).blocked[0]?.reason).toContain("recipe.md");
+  expect((await store.getTask("b1111"))?.task.status).toBe("busy");
+});
+
+test("main that moves while it is tested is merged onto again, and tested again", async () => {
+  const tested: string[] = [];
+  const stage: Awaited<ReturnType<typeof startStage>> = await startStage({
+    ports: {
+      landing: {
+        async test(commitId) {
+          tested.push(commitId);
+          if (tested.length === 1) commit(stage, stage.repository, { "sugar.md": "none\n" }, "mine");
+          return undefined;
+        },
+      },
+    },
+  });
+  await stage.work("b1111", { "cup.md": "full\n" });
+  expect(await stage.merge("b1111")).toMatchObject({ state: "merged" });
+  expect(tested.length).toBe(2);
+  expect(tested[1]).toBe(stage.tip());
+  expect([stage.show("cup.md"), stage.show("sugar.md")]).toEqual(["full", "none"]);
+});
+
+test("of many in line those whose tests fail are found, and the others get in", async () => {
+  let gate: (() => void) | undefined;
+  const opened = new Promise<void>((resolve) => {
+    gate = resolve;
+  });
+  let runs = 0;
+  const stage: Awaited<ReturnType<typeof startStage>> = await startStage({
+    ports: {
+      landing: {
+        async test(commitId) {
+          runs += 1;
+          await opened;
+          const { folder } = await stage.control();
+          return stage.git(folder, "ls-tree", "--name-only", commitId).includes("bad.md")
+            ? "2 tests failed"
+            : undefined;
+        },
+      },
+    },
+  });
+  const ids = ["b1111", "b2222", "b3333", "b4444", "b5555", "b6666"];
+  for (const id of ids) await stage.work(id, { [id === "b4444" ? "bad.md" : `${id}.md`]: "x\n" });
+  const answers = Promise.all(ids.map((id) => stage.merge(id)));
+  await stage.until("b6666", () => true);
+  gate?.();
+  expect((await answers).map(({ state }) => state)).toEqual([
+    "merged",
+    "merged",
+    "merged",
+    "tests",
+    "merged",
+    "merged",
+  ]);
+  expect(existsSync(join(stage.repository, "bad.md"))).toBe(false);
+  for (const id of ids) if (id !== "b4444") expect(stage.show(`${id}.md`)).toBe("x");
+  expect(runs).toBeLessThan(12);
+  expect((await stage.store.merges.get("b4444"))?.reason).toBe("2 tests failed");
+});
+
+test("what is not committed keeps a task from being merged, and who asks is told what to do", async () => {
+  const { work, merge, tip } = await startStage();
+  const workspace = await work("b1111", { "cup.md": "full\n" });
+  writeFileSync(join(workspace, "idea.md"), "cold brew\n");
+  const before = tip();
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "refused", task: { status: "busy" } });
+  expect(answer.reason).toContain("not committed");
+  expect(tip()).toBe(before);
+  rmSync(join(workspace, "idea.md"));
+  expect(await merge("b1111")).toMatchObject({ state: "merged" });
+});
+
+test("work that is in the branch already is only moved on", async () => {
+  const { work, merge, repository, git, tip } = await startStage();
+  const workspace = await work("b1111", { "cup.md": "full\n" });
+  git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+  const before = tip();
+  expect(await merge("b1111")).toMatchObject({ state: "merged", before, after: before, task: { status: "done" } });
+  expect(tip()).toBe(before);
+});
+
+test("a fast-forward makes no commit, and is refused where one would be needed", async () => {
+  const stage = await startStage();
+  const workspace = await stage.work("b1111", { "cup.md": "full\n" });
+  await stage.work("b2222", { "pot.md": "full\n" });
+  expect(await stage.merge("b1111", { strategy: "ff" })).toMatchObject({ state: "merged" });
+  expect(stage.tip()).toBe(stage.git(workspace, "rev-parse", "signalbox/b1111"));
+  const answer = await stage.merge("b2222", { strategy: "ff" });
+  expect(answer).toMatchObject({ state: "refused", task: { status: "busy" } });
+  expect(answer.reason).toContain("signalbox task sync");
+  expect(await stage.sync("b2222")).toMatchObject({ from: "main", commits: 1 });
+  expect(readFileSync(join((await stage.store.getTask("b2222"))?.task.workspace ?? "", "cup.md"), "utf8")).toBe(
+    "full\n",
+  );
+  expect(await stage.merge("b2222", { strategy: "ff" })).toMatchObject({ state: "merged" });
+});
+
+test("a rehearsal changes nothing, and tells what would", async () => {
+  const { work, merge, tip, types, store } = await startStage();
+  await work("b1111", { "cup.md": "full\n", "pot.md": "full\n" });
+  const before = tip();
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({
+    ...{ state: "merged", commits: 1, changed: ["cup.md", "pot.md"], dryRun: true, task: { status: "busy" } },
+  });
+  expect(tip()).toBe(before);
+  expect(await types("b1111")).toEqual([]);
+  expect(await store.merges.get("b1111")).toBeUndefined();
+});
+
+test("a merge can be taken back, also when others came after it, and only once", async () => {
+  const { work, merge, undo, repository, show, tip } = await startStage();
+  await work("b1111", { "recipe.md": "tea\n" });
+  await work("b2222", { "cup.md": "full\n" });
+  await merge("b1111");
+  await merge("b2222");
+  expect(await undo("b1111")).toMatchObject({ state: "undone" });
+  expect([show("recipe.md"), show("cup.md")]).toEqual(["beans", "full"]);
+  expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("beans\n");
+  const before = tip();
+  await expect(undo("b1111")).rejects.toThrow("taken back already");
+  expect(tip()).toBe(before);
+});
+
+test("the remote gets it too; where it refuses, nothing has moved and the task stays", async () => {
+  const { work, merge, repository, git, tip } = await startStage();
+  const remote = join(repository, "..", "remote.git");
+  execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
+  git(repository, "remote", "add", "origin", remote);
+  await work("b1111", { "cup.md": "full\n" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged" });
+  expect(git(remote, "rev-parse", "main")).toBe(tip());
+
+  const hook = join(remote, "hooks", "pre-receive");
+  writeFileSync(hook, "#!/bin/sh\necho only by pull request >&2\nexit 1\n", { mode: 0o755 });
+  await work("b2222", { "pot.md": "full\n" });
+  const before = tip();
+  const answer = await merge("b2222");
+  expect(answer).toMatchObject({ state: "refused", task: { status: "busy" } });
+  expect(answer.reason).toContain("could not be pushed");
+  expect([tip(), git(remote, "rev-parse", "main")]).toEqual([before, before]);
+});
+
+test("what others pushed meanwhile is merged onto, and comes into the user's branch with it", async () => {
+  const stage = await startStage();
+  const { work, merge, repository, git, show, tip } = stage;
+  const remote = join(repository, "..", "remote.git");
+  const other = join(repository, "..", "other");
+  execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
+  git(repository, "remote", "add", "origin", remote);
+  execFileSync("git", ["clone", "-q", remote, other]);
+  commit(stage, other, { "sugar.md": "none\n" });
+  git(other, "push", "-q", "origin", "main");
+  await work("b1111", { "cup.md": "full\n" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged" });
+  expect([show("cup.md"), show("sugar.md")]).toEqual(["full", "none"]);
+  expect(git(remote, "rev-parse", "main")).toBe(tip());
+
+  commit(stage, other, { "milk.md": "oat\n" });
+  git(other, "pull", "-q", "--no-rebase", "origin", "main");
+  git(other, "push", "-q", "origin", "main");
+  commit(stage, repository, { "milk.md": "cow\n" });
+  await work("b2222", { "pot.md": "full\n" });
+  const answer = await merge("b2222");
+  expect(answer).toMatchObject({ state: "refused" });
+  expect(answer.reason).toContain("git pull");
+});
+
+const byItself = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: merging }
+  merging:
+    do: [{ action: merge, strategy: no-ff }]
+    next: done
+    outcomes: [{ on: conflict, then: busy }]
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: merging, to: done, by: engine, hooks: [release_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
+test("a workflow can merge by itself: a conflict goes back with the files, and cancelling ends a wait", async () => {
+  const stage = await startStage({ flow: byItself });
+  const { work, core, until, repository, show, git } = stage;
+  await work("b1111", { "cup.md": "full\n" });
+  await core.submit("b1111", { kind: "continue", actor: human });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(show("cup.md")).toBe("full");
+
+  await work("b2222", { "recipe.md": "tea\n" });
+  commit(stage, repository, { "recipe.md": "cocoa\n" });
+  await core.submit("b2222", { kind: "continue", actor: human });
+  const back = await until(
+    "b2222",
+    ({ task }) => task.status === "busy" && task.phase === "waiting" && task.reason !== "",
+  );
+  expect(back.reason).toContain("recipe.md");
+
+  await work("b3333", { "recipe.md": "cocoa with tea\n" });
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  await core.submit("b3333", { kind: "continue", actor: human });
+  for (let i = 0; i < 500 && (await stage.types("b3333")).at(-1) !== "merge.waits"; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  await core.submit("b3333", { kind: "move", to: "dropped", actor: human });
+  await until("b3333", ({ isOpen }) => !isOpen);
+  git(repository, "stash");
+  expect(show("recipe.md")).toBe("cocoa");
+});
