@@ -105,5 +105,7 @@ export const explanationWire = record({
   /** What happens by itself, and when. */
   next: list(record({ what: text, at: nullable(text) })),
   owed: list(effectWire),
+  /** What is to be expected, though nothing is in the way yet. */
+  warnings: list(text),
 });
 export type ExplanationView = TypeOf<typeof explanationWire>;

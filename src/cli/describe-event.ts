@@ -44,6 +44,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "merge.landed": ({ target, before, after }) =>
     before === after ? `was in ${text(target)} already` : `into ${text(target)}: ${short(before)} → ${short(after)}`,
   "merge.failed": ({ target, word, reason }) => `into ${text(target)}: ${text(reason)}${inBrackets([text(word)])}`,
+  "merge.predicted": ({ other, files }) => `it will conflict with ${text(other)} in ${listed(texts(files))}`,
   "merge.undone": ({ target, after }) => `taken back in ${text(target)} with ${short(after)}`,
 };
 

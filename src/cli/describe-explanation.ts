@@ -8,7 +8,7 @@ import { writeTime } from "./write-time.ts";
 
 /** Where a task is, what stands in its way, who can move it, and what comes by itself. */
 export function describeExplanation(
-  { task, where, blocked, moves, next, owed }: ExplanationView,
+  { task, where, blocked, moves, next, owed, warnings }: ExplanationView,
   { paint, columns }: Pick<Context, "paint" | "columns">,
 ): string {
   const section = (title: string, lines: readonly string[]) =>
@@ -37,6 +37,10 @@ export function describeExplanation(
     ...section(
       "What happens by itself",
       next.map(({ what, at }) => indented(at === null ? what : `${what} (${writeTime(at)})`)),
+    ),
+    ...section(
+      "What is to be expected",
+      warnings.map((warning) => indented(warning)),
     ),
     ...section("Owed", writeEffects(owed, paint, columns)),
   ].join("\n");

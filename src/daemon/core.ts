@@ -11,6 +11,7 @@ import type { Deadlines } from "./deadlines.ts";
 import type { FactsOf } from "./facts.ts";
 import type { Seen } from "./look.ts";
 import type { Merging, MergingPorts } from "./merging/merging.ts";
+import type { Predictions } from "./merging/predict-conflicts.ts";
 import type { News } from "./news.ts";
 import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -21,6 +22,7 @@ import type { WorkflowCache } from "./workflow-cache.ts";
 
 export interface Repositories extends MergingPorts {
   readonly merging: Merging;
+  readonly predictions: Predictions;
   /** Fires when the daemon stops. */
   readonly signal: AbortSignal;
 }

@@ -16,6 +16,7 @@ import { gitEffects } from "./effects/git-effects.ts";
 import { createFacts } from "./facts.ts";
 import { look } from "./look.ts";
 import { createRepositories, type Landing } from "./merging/create-repositories.ts";
+import { createPredictions } from "./merging/predict-conflicts.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
@@ -69,7 +70,12 @@ export function createCore(ports: CorePorts): RunningCore {
   const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
-  const outsideOf = workspacesOf === undefined ? {} : { outsideOf: createOutside(store, workspacesOf) };
+  const predictions =
+    workspacesOf === undefined ? undefined : createPredictions({ store, clock, workspacesOf, onError });
+  const outsideOf =
+    workspacesOf === undefined || predictions === undefined
+      ? {}
+      : { outsideOf: createOutside({ store, workspacesOf, collected: predictions.collected }) };
   const looking = { store, workflowOf, factsOf, ...outsideOf };
   const submit = createSubmit({
     ...looking,
@@ -81,9 +87,10 @@ export function createCore(ports: CorePorts): RunningCore {
   const callers = createCallers(store, clock, ports.humanToken);
   const stopping = new AbortController();
   const repositories =
-    workspacesOf === undefined
+    workspacesOf === undefined || predictions === undefined
       ? undefined
       : createRepositories({
+          predictions,
           store,
           clock,
           submit,
@@ -180,7 +187,8 @@ export function createCore(ports: CorePorts): RunningCore {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
       stopping.abort();
-      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop(), repositories?.merging.stop()]);
+      const stops = [performer, scheduler, deadlines, predictions, repositories?.merging].map((each) => each?.stop());
+      await Promise.all(stops);
     },
   };
 }

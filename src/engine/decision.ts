@@ -95,7 +95,8 @@ export type TaskEventType =
   | "merge.waits"
   | "merge.landed"
   | "merge.failed"
-  | "merge.undone";
+  | "merge.undone"
+  | "merge.predicted";
 
 /** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
 export interface Effect {

@@ -257,6 +257,29 @@ test("what others pushed meanwhile is merged onto, and comes into the user's bra
   expect(answer.reason).toContain("git pull");
 });
 
+test("tasks that will conflict are told so long before they are merged, and only while both are open", async () => {
+  const stage = await startStage();
+  const { work, core, explain, types, merge, git } = stage;
+  await work("b1111", { "recipe.md": "tea\n" });
+  const other = await work("b2222", { "recipe.md": "cocoa\n", "cup.md": "full\n" });
+  await explain("b1111");
+  await explain("b2222");
+  await expect
+    .poll(async () => (await explain("b1111")).warnings)
+    .toEqual(["It will conflict with coffee#2 (Brew) in recipe.md."]);
+  expect(await types("b2222")).toEqual(["merge.predicted"]);
+  git(other, "revert", "--no-edit", "HEAD");
+  await explain("b2222");
+  await expect.poll(async () => (await explain("b1111")).warnings).toEqual([]);
+  commit(stage, other, { "recipe.md": "cocoa\n" });
+  await explain("b2222");
+  await expect.poll(async () => (await explain("b1111")).warnings.length).toBe(1);
+  await merge("b2222");
+  await stage.until("b2222", ({ isOpen }) => !isOpen);
+  expect((await explain("b1111")).warnings).toEqual([]);
+  expect(core.repositories?.predictions.of("b1111").length).toBeLessThan(2);
+});
+
 const byItself = `
 version: 1
 states:

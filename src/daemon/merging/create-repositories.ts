@@ -2,11 +2,13 @@ import type { Places } from "../../home/places.ts";
 import type { Repositories } from "../core.ts";
 import type { LandPorts } from "./land.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
+import type { Predictions } from "./predict-conflicts.ts";
 
 /** How merges are tested and published. */
 export type Landing = Pick<LandPorts, "pushes" | "test">;
 
 export interface RepositoriesPorts extends Omit<MergingPorts, "landingOf"> {
+  readonly predictions: Predictions;
   readonly places: Places;
   readonly signal: AbortSignal;
   readonly landing: Partial<Landing>;

@@ -2,6 +2,19 @@ import type { ExplanationView } from "../../api/task-wires.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
 
+/** Open tasks that change the same places, as sentences. */
+export async function expectedConflicts({ store, repositories }: Core, id: string): Promise<string[]> {
+  const sentences: string[] = [];
+  for (const { task, files } of repositories?.predictions.of(id) ?? []) {
+    const other = await store.getTask(task);
+    if (other === undefined || !other.isOpen) continue;
+    const { project, number, summary } = other.task;
+    const title = summary === "" ? "" : ` (${summary})`;
+    sentences.push(`It will conflict with ${project}#${number}${title} in ${files.join(", ")}.`);
+  }
+  return sentences;
+}
+
 type Told = Pick<ExplanationView, "blocked" | "next">;
 
 const nothing: Told = { blocked: [], next: [] };

@@ -3,7 +3,7 @@ import { explain } from "../../engine/explain.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { explainMerge } from "../merging/explain-merge.ts";
+import { expectedConflicts, explainMerge } from "../merging/explain-merge.ts";
 import { effectView, isoTime, taskView } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
@@ -24,6 +24,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       // What comes after something that has failed waits for a person.
       next: [...merge.next, ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []), ...(await byItself(core, stored))],
       owed,
+      warnings: await expectedConflicts(core, task.id),
     };
   };
 }

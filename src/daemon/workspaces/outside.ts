@@ -15,13 +15,21 @@ export type OutsideOf = (task: Task) => Promise<Outside>;
 
 const nothing: Outside = { files: [], facts: undefined };
 
-export function createOutside(store: Store, workspacesOf: WorkspacesOf): OutsideOf {
+export interface OutsidePorts {
+  readonly store: Store;
+  readonly workspacesOf: WorkspacesOf;
+  /** A task's branch was collected. */
+  collected(task: Task, commit: string): void;
+}
+
+export function createOutside({ store, workspacesOf, collected }: OutsidePorts): OutsideOf {
   return async (task) => {
     if (task.workspace === "") return nothing;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothing;
     const workspaces = await workspacesOf(project);
     const facts = await workspaceFacts(workspaces, project, task);
+    if (facts.head !== "") collected(task, facts.head);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
     const files = facts.numbers.workspace === 1 ? await readTaskFiles(workspaces.kind, task) : [];
     return { files, facts };

@@ -1,0 +1,91 @@
+import type { TaskEvent } from "../../engine/decision.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Store } from "../../ports/store.ts";
+import { createTurns } from "../turns.ts";
+import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+
+export interface PredictPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly workspacesOf: WorkspacesOf;
+  onError(error: unknown): void;
+}
+
+export interface Predictions {
+  /** A task's branch was collected and is at this commit. Whom it conflicts with is worked out in the background. */
+  collected(task: Task, commit: string): void;
+  /** Open tasks of the project that conflict with this one, and where. */
+  of(task: string): readonly Predicted[];
+  /** Resolves when everything that was begun has been worked out. */
+  stop(): Promise<void>;
+}
+
+export interface Predicted {
+  readonly task: string;
+  readonly files: readonly string[];
+}
+
+/** Each is a merge in memory: some milliseconds. */
+const mostOthers = 100;
+
+/** Tells two tasks that are at odds long before the second of them is merged. */
+export function createPredictions({ store, clock, workspacesOf, onError }: PredictPorts): Predictions {
+  const heads = new Map<string, string>();
+  const found = new Map<string, Map<string, readonly string[]>>();
+  const inTurn = createTurns();
+  const under = new Set<Promise<void>>();
+  let stopped = false;
+
+  const of = (task: string) => found.get(task) ?? new Map<string, readonly string[]>();
+  const forget = (task: string) => {
+    heads.delete(task);
+    for (const other of of(task).keys()) found.get(other)?.delete(task);
+    found.delete(task);
+  };
+  const note = async (task: Task, other: string, files: readonly string[]) => {
+    const isNew = of(task.id).get(other)?.join("\n") !== files.join("\n");
+    for (const [one, two] of [
+      [task.id, other],
+      [other, task.id],
+    ] as const) {
+      if (files.length === 0) found.get(one)?.delete(two);
+      else found.set(one, of(one).set(two, files));
+    }
+    if (!isNew || files.length === 0) return;
+    const event: TaskEvent = { type: "merge.predicted", by: "engine", data: { other, files }, set: {} };
+    await store.addEvents(task.id, [event], clock.now());
+  };
+
+  async function predict(task: Task, commit: string): Promise<void> {
+    const project = await store.getProject(task.project);
+    if (project === undefined) return;
+    const { control } = await workspacesOf(project);
+    const others = await store.listTasks({ project: task.project, isOpen: true }, { limit: mostOthers });
+    for (const { task: other } of others) {
+      if (stopped || heads.get(task.id) !== commit) return;
+      const theirs = other.id === task.id ? undefined : await control.commitAt(taskRef(other.id));
+      if (theirs === undefined) continue;
+      const result = await control.predictConflict(commit, theirs);
+      await note(task, other.id, result.kind === "conflict" ? result.files.map(({ path }) => path.text) : []);
+    }
+    const open = new Set(others.map(({ task: each }) => each.id));
+    for (const other of of(task.id).keys()) if (!open.has(other)) forget(other);
+  }
+
+  return {
+    collected(task, commit) {
+      if (stopped || heads.get(task.id) === commit) return;
+      heads.set(task.id, commit);
+      const work = inTurn(task.project, () => predict(task, commit)).catch(onError);
+      under.add(work);
+      work.finally(() => under.delete(work));
+    },
+    of: (task) => [...of(task)].map(([other, files]) => ({ task: other, files })),
+    async stop() {
+      stopped = true;
+      await Promise.all(under);
+    },
+  };
+}
