@@ -73,7 +73,8 @@ async function submitOnce(
   const workflow = await workflowOf(task);
   const before = await store.getDocument(id);
   const actor = actorOf(request);
-  const outside = await outsideOf(task);
+  // A failure is noted whatever the workspace says, and it may be the reason why nobody can look there.
+  const outside = request.kind === "unsettled" ? await noOutside(task) : await outsideOf(task);
   const head = outside.facts?.head ?? "";
   const handedIn = given === undefined ? outside.files : [...outside.files, { ...actor, text: given }];
   let document = before;

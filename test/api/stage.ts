@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { systemClock } from "../../src/adapters/clock/system-clock.ts";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { createGit } from "../../src/adapters/git/create-git.ts";
 import { randomIds } from "../../src/adapters/ids/random-ids.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
@@ -64,6 +65,7 @@ export async function startStage(options: StageOptions = {}) {
     commands: spawnCommands,
     humanToken,
     performers: () => performers,
+    git: createGit({ env: process.env }),
     config: () => ({ values: { notifyDesktop: false }, problems: [] }),
     address: () => tcp.address,
     stop: () => {

@@ -8,12 +8,15 @@ import { publishAgents } from "../agents-at-work.ts";
 import type { Performers } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
+import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { acquireWorkspace } from "./acquire-workspace.ts";
 import { releaseWorkspace } from "./release-workspace.ts";
+import type { CommandPorts } from "./run-in-workspace.ts";
+import { syncRepo } from "./sync-repo.ts";
 
 /** What effects on repositories are carried out with. */
-export interface GitEffectPorts {
+export interface GitEffectPorts extends CommandPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -21,6 +24,7 @@ export interface GitEffectPorts {
   readonly submit: Submit;
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
+  readonly settingsOf: SettingsOf;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -30,10 +34,10 @@ export function gitEffects(given: GitEffectPorts): Performers {
   const ports = {
     ...given,
     publishAgents: () => publishAgents({ store, places }),
-    settingsOf: async () => ({ keep: [], copy: [] }),
   };
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
+    sync_repo: syncRepo(ports),
   };
 }
