@@ -45,8 +45,6 @@ transitions:
 `;
 const human = { role: "human" };
 
-export type WorkspaceStage = Awaited<ReturnType<typeof startWorkspaceStage>>;
-
 /** The daemon's core with real git, real commands, and a repository "coffee" whose tasks are moved by hand. */
 export async function startWorkspaceStage(poolSize = 1) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-settings-")));
