@@ -28,7 +28,7 @@ describe("making a workspace", () => {
     expect(stage.complaints).toEqual([]);
   });
 
-  test("gives no port to two at once, and says when there is none left", async () => {
+  test("gives no port to two at once, and none where none are configured", async () => {
     const stage = await startWorkspaceStage(3);
     stage.say({ ports: "30000-30001" });
     await Promise.all([stage.begin("b1111"), stage.begin("b2222")]);
@@ -208,6 +208,20 @@ describe("what git obeys in the repository", () => {
     expect(shown.changes).toEqual([{ name: "pull.rebase", change: "added" }]);
     await stage.ask("trustProject", { fingerprint: shown.fingerprint });
     await stage.until("b2222", ({ task }) => task.phase === "waiting" && task.held === undefined);
+    expect(stage.complaints).toEqual([]);
+  });
+
+  test("holds a task too whose own tests have changed it, and does not lose how they ended", async () => {
+    const stage = await startWorkspaceStage();
+    stage.say({ testCommand: ["git", "config", "core.sshCommand", "touch x"] });
+    await stage.begin("b1111");
+    const held = await stage.next("b1111");
+    expect(held).toMatchObject({ status: "checked", phase: "doing" });
+    expect(held.held?.reason).toMatch(/^looking at the workspace failed: The configuration.*core\.sshcommand/);
+    const { fingerprint } = (await stage.ask("projectChanges")) as { fingerprint: string };
+    await stage.ask("trustProject", { fingerprint });
+    const task = await stage.until("b1111", ({ task }) => task.status === "good" && task.phase === "waiting");
+    expect(task.held).toBeUndefined();
     expect(stage.complaints).toEqual([]);
   });
 
