@@ -4,7 +4,7 @@ import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
 import { createGit } from "./adapters/git/create-git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
-import { createWorktrees } from "./adapters/git/workspace/create-kind.ts";
+import { createClones, createWorktrees } from "./adapters/git/workspace/create-kind.ts";
 import { randomIds } from "./adapters/ids/random-ids.ts";
 import { takeLock } from "./adapters/lock/take-lock.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
@@ -19,6 +19,7 @@ import { publishAgents } from "./daemon/agents-at-work.ts";
 import { createCore } from "./daemon/create-core.ts";
 import { notify } from "./daemon/effects/notify.ts";
 import { runCommand } from "./daemon/effects/run-command.ts";
+import { portVariable } from "./daemon/effects/run-in-workspace.ts";
 import { createHandlers } from "./daemon/handlers.ts";
 import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
@@ -34,6 +35,7 @@ import { makePrivateFolder } from "./home/make-folder.ts";
 import { packageVersion } from "./home/package-version.ts";
 import { homeFolder, homePlaces, type Places } from "./home/places.ts";
 import { restoreHint } from "./home/restore-hint.ts";
+import type { Git } from "./ports/git.ts";
 import type { LeveledLog, Log } from "./ports/log.ts";
 import type { Store } from "./ports/store.ts";
 
@@ -44,7 +46,14 @@ export const daemonExit = { ok: 0, failed: 1, alreadyRunning: 75 } as const;
 export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise<number> {
   const home = homeFolder(env);
   const places = homePlaces(home);
-  for (const folder of [home, places.run, dirname(places.socket), places.workspaces, places.control])
+  for (const folder of [
+    home,
+    places.run,
+    dirname(places.socket),
+    places.workspaces,
+    places.control,
+    places.repositories,
+  ])
     makePrivateFolder(folder);
   const release = takeLock(places.lock);
   if (release === undefined) return daemonExit.alreadyRunning;
@@ -57,6 +66,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   let web: WebDoor | undefined;
   const store = await openStore(places);
   const version = packageVersion;
+  const git = createGit({ env, signal: killing.signal });
   const core = createCore({
     version,
     home,
@@ -66,9 +76,12 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     log,
     commands: spawnCommands,
     humanToken: ensureHumanToken(places),
-    performers: (folderOf, workflowOf) =>
-      performers({ env, log, config, folderOf, workflowOf, signal: killing.signal }),
-    workspacesOf: workspaces(env, places, killing.signal),
+    performers: (folderOf, workflowOf, portOf) =>
+      performers({ env, log, config, folderOf, workflowOf, portOf, signal: killing.signal }),
+    commandEnvironment: inheritedFrom(env),
+    signal: killing.signal,
+    git,
+    workspacesOf: workspaces(env, places, git, killing.signal),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -114,20 +127,32 @@ async function openStore(places: Places): Promise<Store> {
   }
 }
 
-function workspaces(env: NodeJS.ProcessEnv, places: Places, signal: AbortSignal): WorkspacesOf {
+function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: AbortSignal): WorkspacesOf {
   const run = createRunner({ env, signal, program: "git", limits: defaultLimits });
   return createWorkspaces({
-    git: createGit({ env, signal }),
+    git,
     places,
-    kindOf: ({ name, path }, control) =>
-      createWorktrees({
-        run,
-        repository: path,
-        control: control.folder,
-        state: join(places.workspaces, `.${name}`),
-        trash: join(places.trash, name),
-      }),
+    async kindOf({ name, path: repository }, { folder: control }, kind) {
+      const trash = join(places.trash, name);
+      // No name of a project can have a plus.
+      const state = join(places.workspaces, kind === "clone" ? `.${name}+clones` : `.${name}`);
+      const options = { run, repository, control, state, trash };
+      if (kind === "worktree") return createWorktrees(options);
+      // Whom git does not know cannot commit there, as in the user's own repository.
+      const person = await git.identityOf(repository).catch(() => undefined);
+      return createClones(person === undefined ? options : { ...options, person });
+    },
   });
+}
+
+/** What commands may see of our own environment. */
+function inheritedFrom(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"].flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 interface PerformerPorts {
@@ -137,14 +162,10 @@ interface PerformerPorts {
   readonly signal: AbortSignal;
   folderOf(task: Task): Promise<string>;
   workflowOf(task: Task): Promise<Workflow>;
+  portOf(task: Task): Promise<number | undefined>;
 }
 
-function performers({ env, log, config, signal, folderOf, workflowOf }: PerformerPorts): Performers {
-  const inherited = Object.fromEntries(
-    ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"].flatMap((name) =>
-      env[name] === undefined ? [] : [[name, env[name]]],
-    ),
-  );
+function performers({ env, log, config, signal, folderOf, workflowOf, portOf }: PerformerPorts): Performers {
   // Read anew for every note: the configuration may have changed.
   const notifier = {
     notify: (note: Parameters<ReturnType<typeof all>["notify"]>[0]) => {
@@ -165,8 +186,14 @@ function performers({ env, log, config, signal, folderOf, workflowOf }: Performe
     },
   };
   return {
-    run_command: runCommand({ commands: spawnCommands, folderOf, env: inherited, signal }),
-    notify: notify({ notifier, workflowOf, outsideOf: async () => ({}) }),
+    run_command: runCommand({
+      commands: spawnCommands,
+      folderOf,
+      env: inheritedFrom(env),
+      variablesOf: async (task) => portVariable(await portOf(task)),
+      signal,
+    }),
+    notify: notify({ notifier, workflowOf, outsideOf: async (task) => ({ port: String((await portOf(task)) ?? "") }) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createGit } from "../src/adapters/git/create-git.ts";
 import { createRunner } from "../src/adapters/git/git-runner.ts";
-import { createWorktrees } from "../src/adapters/git/workspace/create-kind.ts";
+import { createClones, createWorktrees } from "../src/adapters/git/workspace/create-kind.ts";
 import { createWorkspaces, type WorkspacesOf } from "../src/daemon/workspaces/project-workspaces.ts";
 import type { Places } from "../src/home/places.ts";
 
@@ -13,8 +13,8 @@ export function realWorkspaces(places: Places): WorkspacesOf {
   return createWorkspaces({
     git: createGit({ env }),
     places,
-    kindOf: (project, control) =>
-      createWorktrees({
+    kindOf: (project, control, name) =>
+      (name === "clone" ? createClones : createWorktrees)({
         run,
         repository: project.path,
         control: control.folder,

@@ -17,6 +17,7 @@ export const projectWire = record({
   harness: text,
   reviewHarness: text,
   branchPrefix: text,
+  workspaces: oneOf("worktree", "clone"),
   createdAt: text,
 });
 export type ProjectView = TypeOf<typeof projectWire>;
@@ -28,7 +29,14 @@ const projectSettings = {
   harness: name,
   reviewHarness: name,
   branchPrefix: name,
+  workspaces: oneOf("worktree", "clone"),
 };
+
+const changesWire = record({
+  /** Of all that git obeys there now. */
+  fingerprint: text,
+  changes: list(record({ name: text, change: oneOf("added", "changed", "removed") })),
+});
 
 export const statusWire = record({
   version: text,
@@ -112,9 +120,9 @@ export const routes = {
     name: "addProject",
     method: "POST",
     path: "/v1/projects",
-    summary: "Register a repository",
+    summary: "Register a repository: the one at a path, or a clone of the one at an address",
     access: "human",
-    body: record({ name, path: shortText(4_000) }, projectSettings),
+    body: record({ name }, { path: shortText(4_000), url: shortText(4_000), ...projectSettings }),
     answer: projectWire,
   }),
   getProject: route({
@@ -141,6 +149,23 @@ export const routes = {
     summary: "Forget a project and its ended tasks; the repository stays as it is",
     access: "human",
     answer: nothing,
+  }),
+  projectChanges: route({
+    name: "projectChanges",
+    method: "GET",
+    path: "/v1/projects/:project/changes",
+    summary: "Show what git obeys in the repository otherwise than when a person last looked",
+    access: "read",
+    answer: changesWire,
+  }),
+  trustProject: route({
+    name: "trustProject",
+    method: "POST",
+    path: "/v1/projects/:project/trust",
+    summary: "Say that what git obeys in the repository is all right as it was shown; held tasks go on",
+    access: "human",
+    body: record({ fingerprint: name }),
+    answer: changesWire,
   }),
 
   listTasks: route({
@@ -387,6 +412,15 @@ export const routes = {
     access: "human",
     body: record({ project: name, workflow: shortText(4_000) }),
     answer: record({ hash: text, file: text }),
+  }),
+  trustConfig: route({
+    name: "trustConfig",
+    method: "POST",
+    path: "/v1/projects/:project/config/trust",
+    summary: "Trust a repository's configuration, with the commands it names, as it is now",
+    access: "human",
+    body: nothing,
+    answer: record({ hash: text, file: text, commands: list(text) }),
   }),
 } as const;
 

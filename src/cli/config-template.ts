@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { configFields, type Field } from "../home/config-fields.ts";
+import { writeConfigValue } from "../home/config-value.ts";
 import { packageRoot } from "../home/package-root.ts";
 
 /** A repository's configuration in which everything is a remark, with what holds without it. */
 export function configTemplate(): string {
   const fields = Object.values<Field>(configFields).filter(({ level }) => level === "project");
   const entries = fields.map(
-    ({ key, description, default: value }) => `# ${description}.\n# ${key}: ${value === "" ? '""' : value}\n`,
+    ({ key, description, default: value }) => `# ${description}.\n# ${key}: ${writeConfigValue(value) || '""'}\n`,
   );
   return [
     `# yaml-language-server: $schema=${join(packageRoot(), "schema", "config.schema.json")}`,

@@ -17,6 +17,7 @@ function project(name: string, path: string): ProjectView {
     harness: "",
     reviewHarness: "",
     branchPrefix: "",
+    workspaces: "worktree" as const,
   };
   return { name, path, ...settings, createdAt: "2026-01-01T00:00:00.000Z" };
 }

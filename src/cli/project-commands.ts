@@ -10,6 +10,12 @@ export const projectFlags = {
   "pool-size": numberFlag("N", "How many workspaces it may have", 1, 1_000),
   "branch-prefix": textFlag("P", "What the branches of its tasks begin with"),
   "default-branch": textFlag("B", "The branch that work starts from; otherwise the one that is checked out"),
+  workspaces: {
+    kind: "enum",
+    values: ["worktree", "clone"],
+    optional: true,
+    brief: "How workspaces are made: as worktrees of the repository, or as clones that share nothing with it",
+  },
 } as const;
 
 const oneName = {
@@ -19,23 +25,29 @@ const oneName = {
 
 /** A project on the wire. */
 export const projectForm =
-  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, createdAt }";
+  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, workspaces, createdAt }";
 
 const add = buildCommand({
   loader: async () => (await import("./commands/project/add.ts")).add,
   parameters: {
     positional: {
       kind: "tuple",
-      parameters: [{ parse: String, placeholder: "PATH", brief: "A git repository, or a folder in one" }],
+      parameters: [
+        {
+          parse: String,
+          placeholder: "PATH|URL",
+          brief: "A git repository, or a folder in one; or the address of a remote one, which is cloned",
+        },
+      ],
     },
     flags: { name: textFlag("NAME", "What it is called; otherwise as its folder"), ...projectFlags, json },
   },
   docs: {
     brief: "Register a repository as a project",
-    fullDescription: `What is not said is as the repository's configuration or your own says. In the repository itself, signalbox init does the same.
+    fullDescription: `What is not said is as the repository's configuration or your own says. In the repository itself, signalbox init does the same. A repository that has an address (https://, ssh://, file:// or git@host:path) is cloned into repositories/ in your folder, with your own keys and passwords; if that is interrupted, do it again.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 it is a project already, or the name is taken, 2 wrong usage, 3 no such folder, or no git repository`,
+Exit codes: 0 ok, 1 it is a project already, the name is taken, or it cannot be cloned, 2 wrong usage, 3 no such folder, or no git repository`,
   },
 });
 
@@ -69,13 +81,25 @@ const remove = buildCommand({
   parameters: { positional: oneName, flags: { yes: flag("Do not ask") } },
   docs: {
     brief: "Forget a project and its tasks that are over",
-    fullDescription: `The repository stays as it is. A project with open tasks is not forgotten. On a terminal you are asked first; elsewhere --yes is needed.
+    fullDescription: `The repository stays as it is, also one that was cloned. A project with open tasks is not forgotten. On a terminal you are asked first; elsewhere --yes is needed.
 
 Exit codes: 0 ok, 1 it has open tasks, or you said no, 2 wrong usage, 3 no such project`,
   },
 });
 
+const trust = buildCommand({
+  loader: async () => (await import("./commands/project/trust.ts")).trust,
+  parameters: { positional: oneName, flags: { yes: flag("Do not ask"), json } },
+  docs: {
+    brief: "Say that what git obeys in a repository is all right, after it has changed",
+    fullDescription: `Agents in worktrees can write to the repository's .git. So nothing is done there any more when its configuration, its hooks or its attributes have changed, until you have looked: whoever runs git config or installs hooks is asked too. Shows what has changed since you last looked. Tasks that are held because of it go on. On a terminal you are asked first; elsewhere --yes is needed.
+
+--json: { fingerprint, changes: [{ name, change }] }
+Exit codes: 0 ok, 1 it has changed again meanwhile, or you said no, 2 wrong usage, 3 no such project`,
+  },
+});
+
 export const projectCommands = buildRouteMap({
-  routes: { add, list, update, remove },
+  routes: { add, list, update, trust, remove },
   docs: { brief: "Register repositories, and say how work is done in them" },
 });

@@ -14,6 +14,7 @@ export interface ProjectFlags {
   readonly "pool-size"?: number;
   readonly "branch-prefix"?: string;
   readonly "default-branch"?: string;
+  readonly workspaces?: "worktree" | "clone";
 }
 
 /** The root of the repository that a path is in, as the daemon will know it. */
@@ -53,6 +54,7 @@ export function projectSettings(flags: ProjectFlags) {
     poolSize: flags["pool-size"],
     branchPrefix: flags["branch-prefix"],
     defaultBranch: flags["default-branch"],
+    workspaces: flags.workspaces,
   });
 }
 

@@ -69,19 +69,20 @@ export const trust = buildCommand({
       parameters: [
         {
           parse: String,
+          optional: true,
           proposeCompletions: offerWorkflows,
           placeholder: "WORKFLOW",
           brief: "A workflow that the repository brings along, or a path to another file",
         },
       ],
     },
-    flags: { project, json },
+    flags: { config: flag("Trust the repository's configuration, with the commands in it"), project, json },
   },
   docs: {
     brief: "Let a workflow run that is neither built in nor in your folder, as its file is now",
-    fullDescription: `A workflow can start agents and commands on your machine. One in .signalbox/workflows of a repository, or in any other file, is used only after you have read and trusted it, and again after each change. Prints the path of the file.
+    fullDescription: `A workflow can start agents and commands on your machine. One in .signalbox/workflows of a repository, or in any other file, is used only after you have read and trusted it, and again after each change. So is .signalbox/config.yml where it names commands (setup, teardown, test_command). Prints the path of the file.
 
---json: { hash, file }
+--json: { hash, file }, with --config { hash, file, commands }
 Exit codes: 0 ok, 1 the file has errors, 2 wrong usage, 3 no such project or workflow`,
   },
 });

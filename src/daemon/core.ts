@@ -3,6 +3,7 @@ import type { PartialConfig } from "../home/config-fields.ts";
 import type { Places } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Commands } from "../ports/commands.ts";
+import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
@@ -53,6 +54,8 @@ export interface Core {
   readonly news: News;
   /** What is done with projects' repositories; undefined where there is no git. */
   readonly repositories: Repositories | undefined;
+  /** Undefined where there is no git to be used. */
+  readonly git: Git | undefined;
   /** The user's configuration as it is now, and what is wrong with the file. */
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   /** A task was created or changed: whoever depends on where tasks stand is told. */

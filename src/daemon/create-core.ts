@@ -4,6 +4,7 @@ import type { PartialConfig } from "../home/config-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Commands } from "../ports/commands.ts";
+import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
@@ -13,6 +14,7 @@ import type { Core } from "./core.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
 import { gitEffects } from "./effects/git-effects.ts";
+import { testsOf } from "./effects/tests-of.ts";
 import { createFacts } from "./facts.ts";
 import { look } from "./look.ts";
 import { createRepositories, type Landing } from "./merging/create-repositories.ts";
@@ -26,7 +28,9 @@ import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
+import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
 import { createOutside } from "./workspaces/outside.ts";
+import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { placeTaskFiles } from "./workspaces/task-files.ts";
 
@@ -40,7 +44,16 @@ export interface CorePorts {
   readonly commands: Commands;
   readonly humanToken: string;
   /** Made once the folders and the workflows of tasks can be asked for. */
-  performers(folderOf: (task: Task) => Promise<string>, workflowOf: (task: Task) => Promise<Workflow>): Performers;
+  performers(
+    folderOf: (task: Task) => Promise<string>,
+    workflowOf: (task: Task) => Promise<Workflow>,
+    portOf: (task: Task) => Promise<number | undefined>,
+  ): Performers;
+  /** What every command may see of our own environment. */
+  readonly commandEnvironment?: Readonly<Record<string, string>>;
+  /** Fires when commands that are under way are to be killed. */
+  readonly signal?: AbortSignal;
+  readonly git?: Git;
   /** How projects' working copies are made; where it is missing, actions that need one are not available. */
   readonly workspacesOf?: WorkspacesOf;
   /** How merges are tested and published, where that is not as usual. */
@@ -59,11 +72,13 @@ export interface RunningCore extends Core {
 
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, workspacesOf } = ports;
+  const { log, clock, config, address, stop, commands, signal, commandEnvironment: env = {} } = ports;
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
   const { store, projects } = rememberProjects(rememberTasks(tellingStore(ports.store, news.wake)));
+  const workspacesOf = ports.workspacesOf && guardWorkspaces(store, ports.workspacesOf);
+  const settingsOf = createSettings({ home: ports.home, places, config });
   const workflows = createWorkflowCache(store);
   const tally = createTally(workflows);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
@@ -84,6 +99,8 @@ export function createCore(ports: CorePorts): RunningCore {
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
   });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
+  const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
+  const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
   const callers = createCallers(store, clock, ports.humanToken);
   const stopping = new AbortController();
   const repositories =
@@ -106,9 +123,10 @@ export function createCore(ports: CorePorts): RunningCore {
     kill_session: killSession({ store, places, clock, callers }),
     ...(repositories === undefined
       ? { release_workspace: returnFolders({ store, places }) }
-      : gitEffects({ ...repositories, log, places, workflowOf })),
+      : gitEffects({ ...commandPorts, ...repositories, places, workflowOf, settingsOf })),
+    run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
     spawn_next: async () => scheduler.wake(),
-    ...ports.performers(folderOf, workflowOf),
+    ...ports.performers(folderOf, workflowOf, portOf),
   };
   const performer = createPerformer({ store, clock, submit, performers, onError });
   const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, onError });
@@ -163,6 +181,7 @@ export function createCore(ports: CorePorts): RunningCore {
     tally,
     news,
     repositories,
+    git: ports.git,
     config,
     changed,
     address,

@@ -13,6 +13,8 @@ import { cancelTask, continueTask, editTask, moveTask } from "./requests/move-ta
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
 import { retryTask } from "./requests/retry-task.ts";
 import { endRun, registerRun } from "./requests/runs.ts";
+import { trustConfig } from "./requests/trust-config.ts";
+import { projectChanges, trustProject } from "./requests/trust-project.ts";
 import { backup, check, openapi, status, stop, trust } from "./requests/upkeep.ts";
 
 /** What answers each route. */
@@ -28,11 +30,14 @@ const handlers = {
   backup,
   check,
   trust,
+  trustConfig,
   listProjects,
   addProject,
   getProject,
   updateProject,
   removeProject,
+  projectChanges,
+  trustProject,
   listTasks,
   createTask,
   getTask,

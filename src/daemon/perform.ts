@@ -195,7 +195,7 @@ async function noteFailure(
   error: unknown,
 ): Promise<void> {
   const { action } = owed.effect;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   const word = error instanceof Fault && Object.hasOwn(actions[action]?.words ?? {}, error.code) ? error.code : "error";
   const isHopeful = error instanceof Fault && error.retry === "later" && owed.tries + 1 < mostTries;
   if (isHopeful) return store.failEffect(owed.id, { word, reason }, clock.now() + firstPause * 2 ** owed.tries);
@@ -204,15 +204,33 @@ async function noteFailure(
   await store.finishEffect(owed.id, clock.now(), note);
 }
 
+/** A person who reads it must learn what to do about it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof Fault && error.hint !== undefined && error.hint !== ""
+    ? `${error.message}\n${error.hint}`
+    : error.message;
+}
+
 /**
  * Tells the engine what follows from what a task owes; false where nothing does. It only looks at what is stored, so that
  * it does the same after a crash as it would have done before. `first` is the first effect that is not done.
  */
 async function advance(store: Store, submit: Submit, id: string, first: StoredEffect | undefined): Promise<boolean> {
-  const request = nextRequest((await store.getTask(id))?.task, first);
-  if (request === undefined) return false;
-  const { decision } = await submit(id, request);
-  return decision.kind === "moved" || decision.kind === "stayed";
+  const task = (await store.getTask(id))?.task;
+  const request = nextRequest(task, first);
+  if (task === undefined || request === undefined) return false;
+  try {
+    const { decision } = await submit(id, request);
+    return decision.kind === "moved" || decision.kind === "stayed";
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== "project.changed") throw error;
+    // A person has to look at the repository first, and must be told so.
+    const { entry, held } = task;
+    const action = "looking at the workspace";
+    if (held === undefined) await submit(id, { kind: "unsettled", entry, action, reason: reasonOf(error) });
+    return false;
+  }
 }
 
 function nextRequest(task: Task | undefined, first: StoredEffect | undefined): Request | undefined {

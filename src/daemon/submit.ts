@@ -64,7 +64,9 @@ async function submitOnce(
   const { task } = stored;
   const { id, status: from } = task;
   const actor = actorOf(request);
-  const { workflow, facts, document, changes } = await look(ports, task, { ...actor, text: given });
+  // A failure is noted whatever the workspace says, and it may be the reason why nobody can look there.
+  const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
+  const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given });
   const first = decide(workflow, task, request, facts);
   const owes = (await store.openEffects(id)).length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
@@ -105,6 +107,10 @@ function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hop
   if (next.kind !== "moved" && next.kind !== "stayed") return decision;
   const kind = decision.kind === "moved" ? "moved" : next.kind;
   return settledAtOnce(workflow, { ...next, kind, events: [...events, ...next.events] }, facts, hops + 1);
+}
+
+function withoutOutside({ outsideOf: _, ...ports }: SubmitPorts): LookPorts {
+  return ports;
 }
 
 /** Once a state's own work is over or left, what was still to come of it must not happen any more. */

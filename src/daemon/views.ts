@@ -67,8 +67,8 @@ function sessionOf(state: State | undefined, task: Task): TaskView["session"] {
   return wantsRun && task.phase !== "entering" ? "dead" : "none";
 }
 
-export function projectView(project: Project): ProjectView {
-  return { ...project, createdAt: isoTime(project.createdAt) };
+export function projectView({ obeyed: _, workspaces = "worktree", ...project }: Project): ProjectView {
+  return { ...project, workspaces, createdAt: isoTime(project.createdAt) };
 }
 
 export function eventView({ position, task, project, revision, event, at }: StoredEvent): EventView {

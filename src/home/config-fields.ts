@@ -1,8 +1,12 @@
 import { branchNameProblem } from "../engine/branch-name.ts";
 import type { Shape } from "../engine/language/shape.ts";
+import type { Field } from "./config-field.ts";
+import { type WorkspaceConfig, workspaceFields } from "./workspace-fields.ts";
+
+export type { Field, Level } from "./config-field.ts";
 
 /** What a user may configure, with a value for everything. */
-export interface Config {
+export interface Config extends WorkspaceConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -22,21 +26,6 @@ export interface Config {
 }
 
 export type PartialConfig = { readonly [Name in keyof Config]?: Config[Name] | undefined };
-
-/** Whose file it is: the user's, or one that a repository brings along. */
-export type Level = "user" | "project";
-
-export interface Field<Value = unknown> {
-  /** As it is written in files and commands; a dot leads into a map. */
-  readonly key: string;
-  /** `project`: both kinds of file may have it. `user`: only the user's. */
-  readonly level: Level;
-  readonly shape: Shape;
-  readonly default: Value;
-  readonly description: string;
-  /** What is wrong with a value of the right form, as a sentence. */
-  problem?(value: Value): string | undefined;
-}
 
 const text: Shape = { kind: "text" };
 const boolean: Shape = { kind: "boolean" };
@@ -138,6 +127,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
     problem: (name) =>
       /^([A-Za-z_]\w*)?$/.test(name) ? undefined : '"webhook_secret_env" must be the name of a variable.',
   },
+  ...workspaceFields,
 };
 
 export const configNames = Object.keys(configFields) as readonly (keyof Config)[];

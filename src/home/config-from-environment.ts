@@ -7,7 +7,9 @@ export function configFromEnvironment(env: Readonly<Record<string, string | unde
     const field: Field = configFields[name];
     const variable = variableOf(name);
     const written = env[variable];
-    return field.level === "user" || !written ? [] : [[name, configValue(field, written, variable)] as const];
+    return field.level === "user" || field.isDaemons || !written
+      ? []
+      : [[name, configValue(field, written, variable)] as const];
   });
   return Object.fromEntries(values);
 }

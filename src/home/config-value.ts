@@ -1,16 +1,39 @@
 import { readShape } from "../engine/language/shape.ts";
+import { readTree, type Tree } from "../engine/language/tree.ts";
 import { Fault } from "../fault.ts";
 import type { Field } from "./config-fields.ts";
 
+export type ConfigValue = string | number | boolean | readonly string[];
+
 /** Reads a value that was not written in a file. `name` is what it is called where it was written. */
-export function configValue(field: Field, written: string | number | boolean, name: string): string | number | boolean {
+export function configValue(field: Field, written: string | number | boolean, name: string): ConfigValue {
   const complaints: string[] = [];
-  const value = asMeant(field, written);
-  const tree = { kind: "scalar", place: { line: 1, column: 1, offset: 0 }, value } as const;
+  const tree = treeOf(field, written);
   const read = readShape(field.shape, tree, [name], (_, message, fix) => complaints.push(`${message} ${fix}`.trim()));
   const [complaint = field.problem?.(read)] = complaints;
-  if (complaint === undefined) return read as string | number | boolean;
+  if (complaint === undefined) return read as ConfigValue;
   throw new Fault("usage", complaint, { hint: `${name}: ${field.description}.` });
+}
+
+/** As a person would write it behind its key, or on a command line. */
+export function writeConfigValue(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(writeItem).join(", ")}]` : String(value);
+}
+
+function writeItem(item: unknown): string {
+  const text = String(item);
+  const isPlain = /^\.?[A-Za-z_][\w./-]*$/.test(text) && !/^(null|true|false|\.inf|\.nan)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
+
+/** Lists are written a,b or, where a comma belongs to an item, as in a file: [a, b]. */
+function treeOf(field: Field, written: string | number | boolean): Tree {
+  const place = { line: 1, column: 1, offset: 0 };
+  const scalar = (value: string | number | boolean): Tree => ({ kind: "scalar", place, value });
+  if (field.shape.kind !== "list") return scalar(asMeant(field, written));
+  const text = String(written).trim();
+  if (text.startsWith("[")) return readTree(text, "").tree ?? scalar(text);
+  return { kind: "list", place, items: text === "" ? [] : text.split(",").map((item) => scalar(item.trim())) };
 }
 
 /** Outside of YAML everything is text. */

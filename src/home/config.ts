@@ -71,7 +71,7 @@ function flattened(read: unknown): PartialConfig {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-function readText(file: string): string {
+export function readText(file: string): string {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return "";

@@ -25,6 +25,8 @@ export interface Places {
   readonly workspaces: string;
   /** The projects' control repositories. */
   readonly control: string;
+  /** Repositories that were cloned for projects. */
+  readonly repositories: string;
 }
 
 export function homePlaces(home: string): Places {
@@ -47,6 +49,7 @@ export function homePlaces(home: string): Places {
     trusted: join(root, "trusted"),
     workspaces: join(root, "workspaces"),
     control: join(root, "control"),
+    repositories: join(root, "repositories"),
   };
 }
 

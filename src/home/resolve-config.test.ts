@@ -16,6 +16,19 @@ test("where nobody says anything the defaults hold", () => {
     notifyDesktop: true,
     notifyWebhook: "",
     notifyWebhookSecretEnv: "",
+    keep: ["node_modules", ".venv", "target"],
+    copy: [],
+    link: [],
+    setup: [],
+    teardown: [],
+    setupTimeout: "10m",
+    testCommand: [],
+    testTimeout: "30m",
+    requireTests: false,
+    ports: "20000-20999",
+    diskLimit: "50GB",
+    trashDays: 30,
+    trashLimit: "10GB",
   });
   expect(new Set(Object.values(resolved).map(({ source }) => source))).toEqual(new Set(["default"]));
 });

@@ -4,7 +4,7 @@ import type { Person } from "./git-names.ts";
 /**
  * What git knows and does outside of tasks. Whatever git refuses is thrown as a Fault whose code begins with `git.`:
  * missing, too-old, not-a-repository, foreign-owner, no-commits, shallow, incomplete, bad-ref, ref-moved, locked,
- * checked-out-elsewhere, diverged, remote-refused, remote-unreachable, no-identity, too-much, timeout, stopped, failed.
+ * checked-out-elsewhere, diverged, in-the-way, remote-refused, remote-unreachable, no-identity, too-much, timeout, stopped, failed.
  */
 export interface Git {
   /**
@@ -15,10 +15,31 @@ export interface Git {
   /** Who commits in this repository, by the user's own configuration. Refused with `git.no-identity`. */
   identityOf(repository: string): Promise<Person>;
   /** Where a remote of this repository is, by the user's own configuration; undefined where there is none of that name. */
-  remoteUrl(repository: string, remote: string): Promise<string | undefined>;
+  remoteUrl(repository: string, remote: string, way?: "push" | "fetch"): Promise<string | undefined>;
   /**
    * Changes whenever something changes that this repository makes git obey: configuration, hooks, attributes. Runs
    * nothing of it.
    */
   fingerprint(repository: string): Promise<string>;
+  /** The same, with what it is made of. Cheap where nothing has changed since it was last asked for. */
+  obeyed(repository: string): Promise<Obeyed>;
+  /**
+   * Makes a repository with files out of a remote one. What is in the folder is whole, however often its making was cut
+   * short. Refused with `git.in-the-way` where something else is there already.
+   */
+  clone(order: CloneOrder): Promise<void>;
+}
+
+/** What a repository makes git obey. */
+export interface Obeyed {
+  readonly fingerprint: string;
+  /** By setting (`core.hookspath`) or by file (`hooks/pre-commit`), each with the hash of its content. */
+  readonly parts: Readonly<Record<string, string>>;
+}
+
+export interface CloneOrder {
+  /** The address of the remote. */
+  readonly from: string;
+  readonly folder: string;
+  readonly signal?: AbortSignal;
 }

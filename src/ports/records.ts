@@ -23,6 +23,10 @@ export interface Agent extends Kept {
 export interface Workspace extends Kept {
   readonly path: string;
   readonly kind: "worktree" | "clone" | "folder";
+  /** Its own among all workspaces that are bound; missing where it has none. */
+  readonly port?: number;
+  /** The task that files were copied and the setup was run for; missing or empty until that is over. */
+  readonly readyFor?: string;
 }
 
 /** A task's work on its way into a branch. Its id is the task's: a task is merged at most once. */

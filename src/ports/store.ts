@@ -1,5 +1,6 @@
 import type { Effect, TaskEvent } from "../engine/decision.ts";
 import type { Task } from "../engine/task.ts";
+import type { Obeyed } from "./git.ts";
 import type {
   Agent,
   Conversation,
@@ -109,6 +110,10 @@ export interface Project {
   readonly harness: string;
   readonly reviewHarness: string;
   readonly branchPrefix: string;
+  /** How its workspaces are made; missing: as worktrees. */
+  readonly workspaces?: "worktree" | "clone";
+  /** What git obeyed in the repository when a person last looked; missing until it was looked at first. */
+  readonly obeyed?: Obeyed;
   /** Milliseconds since 1970, as all times of the store. */
   readonly createdAt: number;
 }

@@ -8,6 +8,7 @@ import { routes } from "../../src/api/routes.ts";
 import { Fault } from "../../src/fault.ts";
 import { brew, folderBeside, newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
+const me = ["-c", "user.name=A", "-c", "user.email=a@b"];
 let stage: Stage;
 let coffee: string;
 let number = 0;
@@ -18,7 +19,7 @@ beforeAll(async () => {
     if (failing.has(action)) throw new Fault("broken", `No ${action} today.`);
   };
   const names = ["acquire_workspace", "spawn_agent", "kill_session", "release_workspace", "kill_agent", "notify_agent"];
-  stage = await startStage({ performers: Object.fromEntries(names.map((name) => [name, fails])) });
+  stage = await startStage({ workspaces: true, performers: Object.fromEntries(names.map((name) => [name, fails])) });
   coffee = newRepository(stage.home);
   await stage.ask("/v1/projects", { json: { name: "coffee", path: coffee, poolSize: 1_000 } });
 });
@@ -150,6 +151,64 @@ describe("projects", () => {
     expect(refusal(await send("PATCH", "/v1/projects/none", { poolSize: 1 }))).toEqual([404, "project.missing"]);
     expect(refusal(await send("PATCH", "/v1/projects/coffee", { poolSize: 0 }))).toEqual([400, "request.invalid"]);
     expect(refusal(await send("PATCH", "/v1/projects/coffee", { path: "/none" }))).toEqual([400, "project.invalid"]);
+  });
+
+  test("are cloned from an address, once, and stay what they are", async () => {
+    const from = newRepository(stage.home, "origin");
+    execFileSync("git", ["-C", from, ...me, "commit", "-q", "--allow-empty", "-m", "first"]);
+    const url = `file://${from}`;
+    const added = await post("/v1/projects", { name: "cloned", url, workspaces: "clone" });
+    const folder = join(stage.places.repositories, "cloned");
+    expect(added.json).toMatchObject({ path: folder, defaultBranch: "main", workspaces: "clone" });
+    expect(execFileSync("git", ["-C", folder, "remote", "get-url", "origin"], { encoding: "utf8" })).toBe(`${url}\n`);
+    expect(existsSync(join(folder, ".git", "hooks"))).toBe(false);
+    expect(refusal(await post("/v1/projects", { name: "cloned", url }))).toEqual([409, "project.exists"]);
+    await send("DELETE", "/v1/projects/cloned");
+    expect(existsSync(folder)).toBe(true);
+    // Whoever was interrupted after the clone finds it; another repository does not get its place.
+    expect(refusal(await post("/v1/projects", { name: "cloned", url: `${url}x` }))).toEqual([409, "git.in-the-way"]);
+    expect((await post("/v1/projects", { name: "cloned", url })).status).toBe(200);
+    await send("DELETE", "/v1/projects/cloned");
+    expect(refusal(await post("/v1/projects", { name: "x", url: "ext::sh -c x" }))).toEqual([
+      502,
+      "git.remote-refused",
+    ]);
+    expect(refusal(await post("/v1/projects", { name: "x" }))).toEqual([400, "project.invalid"]);
+  });
+
+  test("are trusted as git obeys them, if that is what was shown", async () => {
+    const repository = newRepository(stage.home, "hooked");
+    await post("/v1/projects", { name: "hooked", path: repository });
+    const changes = async () => (await get("/v1/projects/hooked/changes")).json;
+    expect((await changes()).changes).toEqual([]);
+    writeFileSync(join(repository, ".git", "hooks", "pre-commit"), "#!/bin/sh\n");
+    execFileSync("git", ["-C", repository, "config", "core.hooksPath", ".husky"]);
+    const shown = await changes();
+    expect(shown.changes).toEqual([
+      { name: "core.hookspath", change: "added" },
+      { name: "hooks/pre-commit", change: "added" },
+    ]);
+    writeFileSync(join(repository, ".git", "hooks", "pre-commit"), "#!/bin/sh\nrm -rf /\n");
+    const { fingerprint } = shown;
+    const trust = (body: object) => post("/v1/projects/hooked/trust", body);
+    expect(refusal(await trust({ fingerprint }))).toEqual([409, "project.changed"]);
+    expect((await trust({ fingerprint: (await changes()).fingerprint })).status).toBe(200);
+    expect((await changes()).changes).toEqual([]);
+    await send("DELETE", "/v1/projects/hooked");
+  });
+
+  test("have a configuration whose commands are trusted with its file", async () => {
+    const repository = newRepository(stage.home, "configured");
+    await post("/v1/projects", { name: "configured", path: repository });
+    const file = join(repository, ".signalbox", "config.yml");
+    mkdirSync(dirname(file));
+    writeFileSync(file, "setup: [make, setup]\nkeep: [vendor]\n");
+    const { json } = await post("/v1/projects/configured/config/trust");
+    expect(json).toEqual({ file, hash: expect.stringMatching(/^[0-9a-f]{64}$/), commands: ["setup"] });
+    expect(readFileSync(stage.places.trusted, "utf8")).toContain(json.hash);
+    writeFileSync(file, "setup: make\n");
+    expect(refusal(await post("/v1/projects/configured/config/trust"))[1]).toBe("invalid-config");
+    await send("DELETE", "/v1/projects/configured");
   });
 
   test("stay while they have open tasks", async () => {
@@ -391,12 +450,9 @@ describe("asking", () => {
 });
 
 describe("merging", () => {
-  const git = (...args: readonly string[]) =>
-    execFileSync("git", ["-C", coffee, "-c", "user.name=A", "-c", "user.email=a@b", ...args], { encoding: "utf8" });
+  const git = (...args: readonly string[]) => execFileSync("git", ["-C", coffee, ...args], { encoding: "utf8" });
 
   test("brings a branch in and moves the task; who may not move it may not merge it either", async () => {
-    git("config", "user.name", "A");
-    git("config", "user.email", "a@b");
     git("commit", "-q", "--allow-empty", "-m", "first");
     const brewing = async () => {
       const task = await create();

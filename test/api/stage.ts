@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { systemClock } from "../../src/adapters/clock/system-clock.ts";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { createGit } from "../../src/adapters/git/create-git.ts";
 import { randomIds } from "../../src/adapters/ids/random-ids.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
@@ -34,6 +35,8 @@ transitions:
 export interface StageOptions {
   readonly version?: string;
   readonly performers?: Performers;
+  /** Whether workspaces are real; else nobody looks into them. */
+  readonly workspaces?: boolean;
   /** An earlier stage's home, to start again on. */
   readonly home?: string;
   /** How many times faster timers ring. */
@@ -66,7 +69,8 @@ export async function startStage(options: StageOptions = {}) {
     commands: spawnCommands,
     humanToken,
     performers: () => performers,
-    workspacesOf: realWorkspaces(places),
+    ...(options.workspaces ? { workspacesOf: realWorkspaces(places) } : {}),
+    git: createGit({ env: process.env }),
     config: () => ({ values: { notifyDesktop: false }, problems: [] }),
     address: () => tcp.address,
     stop: () => {
@@ -150,6 +154,8 @@ export function folderBeside(home: string, name: string): string {
 export function newRepository(home: string, name = "coffee"): string {
   const folder = folderBeside(home, name);
   execFileSync("git", ["init", "--quiet", "--initial-branch", "main", folder]);
+  for (const [key, value] of Object.entries({ name: "A", email: "a@b" }))
+    execFileSync("git", ["-C", folder, "config", `user.${key}`, value]);
   return folder;
 }
 

@@ -233,7 +233,7 @@ test("output that cannot be kept changes nothing about the tests", async () => {
   put({ ...sh("exit 0"), blocked: "" });
   const elsewhere = { outputFile: () => join(folder, "blocked", "t1-4.log") };
   await run({}, elsewhere);
-  expect(warnings).toEqual(["The output of tests could not be kept"]);
+  expect(warnings).toEqual(["The output of a command could not be kept"]);
   put(sh("echo not ok 1 - brews; exit 1"));
   expect(await failure({}, elsewhere)).toMatchObject({
     code: "tests",

@@ -177,7 +177,7 @@ describe("project", () => {
       workflow: "",
     });
     expect(await signalbox(["project", "add", beside])).toMatchObject({ code: 1, stdout: "" });
-    expect((await signalbox(["project", "list"])).stdout).toMatch(/^My-Cafe +– +– +2 +trunk +.*My Café$/m);
+    expect((await signalbox(["project", "list"])).stdout).toMatch(/^My-Cafe +– +– +2 +worktree +trunk +.*My Café$/m);
     const changed = await signalbox(["project", "update", "My-Cafe", "--pool-size", "3", "--harness", "codex"]);
     expect(changed).toMatchObject({ code: 0, stdout: "harness: codex\npool-size: 3\n" });
     const wrong = await each([

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createCanaries, poisonGitFolder } from "./poison.ts";
 import { createStage, faultOf, worktreeOf } from "./stage.ts";
@@ -50,6 +51,26 @@ test("a fingerprint changes with configuration, hooks and attributes, and with n
     expect(seen).not.toContain(next);
     seen.push(next);
   }
+});
+
+test("what is obeyed is told by name, and a change is seen also after it was looked at often", async () => {
+  const user = stage.repository();
+  user.git("config", "alias.x", "aaaa");
+  user.git("config", "branch.main.merge", "refs/heads/main");
+  user.write(".git/hooks/pre-push", "one\n");
+  const before = await stage.git.obeyed(user.folder);
+  expect(Object.keys(before.parts)).toEqual(expect.arrayContaining(["alias.x", "hooks/pre-push"]));
+  expect(Object.keys(before.parts)).not.toContain("branch.main.merge");
+  // Long enough for the files to have settled, so that the next look is remembered.
+  await setTimeout(100);
+  expect(await stage.git.obeyed(user.folder)).toEqual(before);
+  expect(await stage.git.obeyed(user.folder)).toBe(await stage.git.obeyed(user.folder));
+  user.write(".git/hooks/pre-push", "two\n");
+  expect((await stage.git.obeyed(user.folder)).fingerprint).not.toBe(before.fingerprint);
+  user.write(".git/hooks/pre-push", "one\n");
+  expect((await stage.git.obeyed(user.folder)).fingerprint).toBe(before.fingerprint);
+  user.git("config", "alias.x", "bbbb");
+  expect((await stage.git.obeyed(user.folder)).fingerprint).not.toBe(before.fingerprint);
 });
 
 test("looking at a repository runs nothing that is planted there", async () => {

@@ -12,9 +12,10 @@ import { commitAt, countCommits, isAncestor, mergeBase } from "./control/read-hi
 import { syncFrom } from "./control/sync-from.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
 import { salvage } from "./salvage/salvage.ts";
-import { fingerprint } from "./user/fingerprint.ts";
+import { cloneRepository } from "./user/clone-repository.ts";
 import { identityOf } from "./user/identity-of.ts";
 import { inTheWay } from "./user/in-the-way.ts";
+import { createObeyed } from "./user/obeyed.ts";
 import { publish } from "./user/publish.ts";
 import { pushBranch } from "./user/push-branch.ts";
 import { remoteUrl } from "./user/remote-url.ts";
@@ -32,6 +33,7 @@ export interface GitOptions {
 export function createGit({ env, signal, program = "git", limits = defaultLimits }: GitOptions): Git {
   const run = createRunner({ env, signal, program, limits });
   const ignoreFile = ignoreFileOf(env);
+  const obeyed = createObeyed(run);
   const open = new Map<string, Promise<ControlRepository>>();
   return {
     openControl(path, like) {
@@ -49,8 +51,10 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
       return opening;
     },
     identityOf: (repository) => identityOf(run, repository),
-    remoteUrl: (repository, remote) => remoteUrl(run, repository, remote),
-    fingerprint: (repository) => fingerprint(run, repository),
+    remoteUrl: (repository, remote, way = "push") => remoteUrl(run, repository, remote, way),
+    fingerprint: async (repository) => (await obeyed(repository)).fingerprint,
+    obeyed,
+    clone: (order) => cloneRepository(run, order),
   };
 }
 

@@ -1,41 +1,47 @@
+import { join } from "node:path";
 import { fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
+import type { Places } from "../../home/places.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { Perform } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import { type BindPorts, bindWorkspace } from "../workspaces/bind-workspace.ts";
+import { leasePort } from "../workspaces/lease-port.ts";
+import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { removeOtherKind } from "../workspaces/remove-other-kind.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
+import { type CommandPorts, runInWorkspace } from "./run-in-workspace.ts";
 
-export interface AcquirePorts extends BindPorts {
+export interface AcquirePorts extends BindPorts, CommandPorts {
   readonly store: Store;
   readonly log: Log;
+  readonly places: Pick<Places, "logs">;
   readonly submit: Submit;
   readonly workspacesOf: WorkspacesOf;
   workflowOf(task: Task): Promise<Workflow>;
-  /** What is to be kept across tasks, and copied into every workspace. */
-  settingsOf(project: Project): Promise<WorkspaceSettings>;
+  readonly settingsOf: SettingsOf;
   /** The command line must know where agents work. */
   publishAgents(): Promise<void>;
 }
 
-export interface WorkspaceSettings {
-  readonly keep: readonly string[];
-  readonly copy: readonly string[];
-}
-
 /** Binds a workspace to the task, on the task's branch and with the task's file in it. Nothing where it has all that. */
 export function acquireWorkspace(ports: AcquirePorts): Perform {
-  return async ({ params }, { task }) => {
+  return async ({ params }, { task, key }) => {
     const project = await mustHave(ports.store, task.project);
+    // Before anything is made: what may not run must not be begun.
+    const settings = ports.settingsOf(project);
     const workspaces = await ports.workspacesOf(project);
-    const workspace = await bindWorkspace(ports, project, workspaces.folder, task);
+    await removeOtherKind(ports, workspaces, project);
+    const bound = await bindWorkspace(ports, project, workspaces.folder, task);
+    const workspace = await leasePort(ports, bound, settings.ports);
     const base = await baseOf(ports, workspaces, project, task, params.base);
-    await prepare(ports, workspaces, project, task, workspace, base);
+    await prepare(ports, workspaces, settings, task, workspace, base, key);
     const { stored } = await ports.submit(task.id, {
       kind: "edit",
       actor: { role: "engine" },
@@ -74,29 +80,54 @@ async function baseOf(
 async function prepare(
   ports: AcquirePorts,
   { control, kind }: ProjectWorkspaces,
-  project: Project,
+  settings: ProjectSettings,
   task: Task,
   workspace: Workspace,
   base: { commit: string; branch: string },
+  key: string,
 ): Promise<void> {
-  const { keep, copy } = await ports.settingsOf(project);
   const folder = workspace.path;
   const found = await kind.inspect(folder);
-  const isLeft = found.kind === "there" && task.workspace === "" && (found.dirty || found.branch !== task.branch);
+  const isMarked = workspace.readyFor === task.id;
+  if (found.kind === "there" && found.branch === task.branch && isMarked) return;
+  const isDirty = found.kind === "there" && found.dirty;
+  const isOther = isDirty || (found.kind === "there" && found.branch !== task.branch);
+  // Where an agent of this task may have been at work already, `prepare` refuses what is uncommitted.
+  const isLeft = isOther && (task.workspace === "" || !isMarked);
+  // Noted before, so that a crash after the folder is made does not hide that it is not ready.
+  if (isMarked && (isLeft || !isDirty)) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
   if (isLeft) {
     const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now() });
     if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
   }
-  const { how } = await kind.prepare({
+  await kind.prepare({
     folder,
     branch: task.branch,
     base: base.commit,
     baseBranch: base.branch,
     existing: true,
     salvaged: isLeft,
-    keep,
+    keep: settings.keep,
   });
-  if (how !== "ready" && copy.length > 0) await kind.copyFiles({ folder, patterns: copy, how: "copy" });
+  await furnish(ports, kind, settings, task, workspace, key);
+  await ports.store.workspaces.put({ ...workspace, readyFor: task.id });
+}
+
+/** Brings in what git does not, and runs the setup. After a crash all of it is done again. */
+async function furnish(
+  ports: AcquirePorts,
+  kind: WorkspaceKind,
+  { copy, link, setup, setupTimeout }: ProjectSettings,
+  task: Task,
+  workspace: Workspace,
+  key: string,
+): Promise<void> {
+  const folder = workspace.path;
+  if (copy.length > 0) await kind.copyFiles({ folder, patterns: copy, how: "copy" });
+  if (link.length > 0) await kind.copyFiles({ folder, patterns: link, how: "link" });
+  if (setup.length === 0) return;
+  const file = join(ports.places.logs, "setup", `${task.id}.log`);
+  await runInWorkspace(ports, { name: "setup", argv: setup, timeout: setupTimeout, file }, workspace, task, key);
 }
 
 async function mustHave(store: Store, name: string): Promise<Project> {

@@ -9,13 +9,16 @@ import type { Merging } from "../merging/merging.ts";
 import type { Performers } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
+import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { acquireWorkspace } from "./acquire-workspace.ts";
 import { mergeWork } from "./merge.ts";
 import { releaseWorkspace } from "./release-workspace.ts";
+import type { CommandPorts } from "./run-in-workspace.ts";
+import { syncRepo } from "./sync-repo.ts";
 
 /** What effects on repositories are carried out with. */
-export interface GitEffectPorts {
+export interface GitEffectPorts extends CommandPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,6 +27,7 @@ export interface GitEffectPorts {
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
   readonly merging: Merging;
+  readonly settingsOf: SettingsOf;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -33,11 +37,11 @@ export function gitEffects(given: GitEffectPorts): Performers {
   const ports = {
     ...given,
     publishAgents: () => publishAgents({ store, places }),
-    settingsOf: async () => ({ keep: [], copy: [] }),
   };
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
     merge: mergeWork(ports),
+    sync_repo: syncRepo(ports),
   };
 }

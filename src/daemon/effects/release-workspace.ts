@@ -1,13 +1,22 @@
+import { join } from "node:path";
+import type { Task } from "../../engine/task.ts";
+import type { Places } from "../../home/places.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Workspace } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import { type BindPorts, unbindWorkspace } from "../workspaces/bind-workspace.ts";
+import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { removeOtherKind } from "../workspaces/remove-other-kind.ts";
+import { type CommandPorts, runInWorkspace } from "./run-in-workspace.ts";
 
-export interface ReleasePorts extends BindPorts {
+export interface ReleasePorts extends BindPorts, CommandPorts {
   readonly store: Store;
   readonly log: Log;
+  readonly places: Pick<Places, "logs">;
+  readonly settingsOf: SettingsOf;
   readonly submit: Submit;
   readonly workspacesOf: WorkspacesOf;
   publishAgents(): Promise<void>;
@@ -19,7 +28,7 @@ export interface ReleasePorts extends BindPorts {
  */
 export function releaseWorkspace(ports: ReleasePorts): Perform {
   const { store, log, clock } = ports;
-  return async (_, { task }) => {
+  return async (_, { task, key }) => {
     for (const workspace of await store.workspaces.list({ task: task.id })) {
       if (workspace.kind === "folder") {
         await store.workspaces.remove(workspace.id);
@@ -27,19 +36,50 @@ export function releaseWorkspace(ports: ReleasePorts): Perform {
       }
       const project = await store.getProject(task.project);
       if (project === undefined) continue;
-      const { control, kind } = await ports.workspacesOf(project);
+      const workspaces = await ports.workspacesOf(project);
+      const { control, kind } = workspaces;
       const folder = workspace.path;
       const found = await kind.inspect(folder);
       if (found.kind === "there") {
+        await tearDown(ports, project, workspace, task, key);
         if (found.branch !== undefined) await control.collect({ folder, branch: found.branch, task: task.id });
         const { saved } = await control.salvage({ folder, task: task.id, at: clock.now() });
         if (saved !== undefined) log.info("What was not committed was saved", { task: task.id, ref: saved.ref });
       }
       await unbindWorkspace(ports, workspace);
+      await removeOtherKind(ports, workspaces, project);
     }
     if (task.workspace !== "") {
       await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { workspace: "" } });
     }
     await ports.publishAgents();
   };
+}
+
+/** Whatever comes of it is noted: a workspace that is never given back would be worse. */
+async function tearDown(
+  ports: ReleasePorts,
+  project: Project,
+  workspace: Workspace,
+  task: Task,
+  key: string,
+): Promise<void> {
+  try {
+    const { teardown: argv, setupTimeout: timeout } = ports.settingsOf(project);
+    if (argv.length === 0) return;
+    const file = join(ports.places.logs, "teardown", `${task.id}.log`);
+    await runInWorkspace(ports, { name: "teardown", argv, timeout, file }, workspace, task, key);
+  } catch (error) {
+    // What was cut short because we stop is begun anew after the start.
+    if (ports.signal?.aborted) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    ports.log.warn("A workspace was given back without its teardown", { task: task.id, reason });
+    const note = {
+      type: "effect.failed",
+      by: "engine",
+      data: { action: "release_workspace", reason },
+      set: {},
+    } as const;
+    await ports.store.addEvents(task.id, [note], ports.clock.now());
+  }
 }

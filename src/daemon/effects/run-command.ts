@@ -12,17 +12,24 @@ export interface RunCommandPorts {
   folderOf(task: Task): Promise<string>;
   /** What every command may see of our own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** What the commands of this task see besides. */
+  variablesOf?(task: Task): Promise<Readonly<Record<string, string>>>;
   /** Fires when the daemon stops: a command that is under way is killed, and begun anew after the start. */
   readonly signal?: AbortSignal;
 }
 
 /** Runs a command of the workflow. Its key is the same whenever it is run again, so that it can tell a repeat. */
-export function runCommand({ commands, folderOf, env, signal }: RunCommandPorts): Perform {
+export function runCommand({ commands, folderOf, env, signal, variablesOf }: RunCommandPorts): Perform {
   return async ({ params }, { task, key }) => {
     const argv = params.command as readonly string[];
     const seconds = readDuration(params.timeout as string | number) ?? defaultTimeout;
     const cwd = await folderOf(task);
-    const own = { SIGNALBOX_TASK: task.id, SIGNALBOX_STATUS: task.status, SIGNALBOX_EFFECT: key };
+    const own = {
+      ...(await variablesOf?.(task)),
+      SIGNALBOX_TASK: task.id,
+      SIGNALBOX_STATUS: task.status,
+      SIGNALBOX_EFFECT: key,
+    };
     const { code, timedOut, output } = await commands.run({
       argv,
       cwd,

@@ -1,16 +1,14 @@
 import { Buffer } from "node:buffer";
-import { dirname } from "node:path";
 import { readDuration } from "../../engine/duration.ts";
 import { findTestCommand } from "../../engine/find-test-command.ts";
 import { summariseOutput } from "../../engine/summarise-output.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
-import { makePrivateFolder } from "../../home/make-folder.ts";
-import { publishFile } from "../../home/publish-file.ts";
 import type { Command, CommandResult } from "../../ports/commands.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Perform } from "../perform.ts";
 import { createHeadAndTail } from "./head-and-tail.ts";
+import { keepOutput } from "./keep-output.ts";
 import { projectFiles } from "./project-files.ts";
 
 export interface RunTestsPorts {
@@ -21,12 +19,16 @@ export interface RunTestsPorts {
   folderOf(task: Task): Promise<string>;
   /** The command that the configuration names; empty where it is to be found out. */
   testCommandOf(task: Task): Promise<readonly string[]>;
+  /** How long they may take where the workflow does not say, in seconds. */
+  timeoutOf?(task: Task): Promise<number>;
   /** Whether work is refused for which there are no tests to run. */
   requireTests(task: Task): Promise<boolean>;
   /** The file for what the tests of this stay print. */
   outputFile(task: Task): string;
   /** What every command may see of our own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** What the commands of this task see besides. */
+  variablesOf?(task: Task): Promise<Readonly<Record<string, string>>>;
   /** Fires when the daemon stops: tests that are under way are killed, and begun anew after the start. */
   readonly signal?: AbortSignal;
 }
@@ -44,8 +46,15 @@ export function runTests(ports: RunTestsPorts): Perform {
     const { commands, env, signal } = ports;
     const cwd = await ports.folderOf(task);
     const { argv, why } = await chooseCommand(ports, task, params.command, cwd);
-    const seconds = readDuration(params.timeout as string | number) ?? defaultTimeout;
-    const own = { CI: "1", SIGNALBOX_TASK: task.id, SIGNALBOX_STATUS: task.status, SIGNALBOX_EFFECT: key };
+    const seconds =
+      readDuration(params.timeout as string | number) ?? (await ports.timeoutOf?.(task)) ?? defaultTimeout;
+    const own = {
+      ...(await ports.variablesOf?.(task)),
+      CI: "1",
+      SIGNALBOX_TASK: task.id,
+      SIGNALBOX_STATUS: task.status,
+      SIGNALBOX_EFFECT: key,
+    };
     const kept = createHeadAndTail(mostKept);
     let isTold = false;
     const onOutput = (chunk: Uint8Array) => {
@@ -60,7 +69,7 @@ export function runTests(ports: RunTestsPorts): Perform {
       });
     if (!isTold) kept.add(Buffer.from(output));
     const printed = kept.text();
-    const place = keepOutput(ports, task, printed);
+    const place = keepOutput(ports.log, task.id, ports.outputFile(task), printed);
     if (code === 0) return;
     const how = timedOut ? `did not end within ${seconds} s` : code === undefined ? "was killed" : `ended with ${code}`;
     throw new Fault(
@@ -93,19 +102,6 @@ async function chooseCommand(ports: RunTestsPorts, task: Task, given: unknown, f
       'Add a script or a target "test" to the project, or name the command as "test_command" in the configuration.',
     ].join(" "),
   );
-}
-
-/** That the output cannot be kept says nothing about the tests. */
-function keepOutput({ log, outputFile }: RunTestsPorts, task: Task, text: string): string {
-  const path = outputFile(task);
-  try {
-    makePrivateFolder(dirname(path));
-    publishFile(path, text, { mode: 0o600 });
-    return `The whole output is in ${path}.`;
-  } catch (error) {
-    log.warn("The output of tests could not be kept", { task: task.id, path, error });
-    return "The whole output could not be kept.";
-  }
 }
 
 function reasonOf(sentences: readonly string[], printed: string): string {

@@ -1,4 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import type { Project } from "../../ports/store.ts";
@@ -17,9 +18,9 @@ export function getProject(core: Core): Handler<Routes["getProject"]> {
 /** Empty settings are those of the repository's own configuration, else the user's. */
 export function addProject(core: Core): Handler<Routes["addProject"]> {
   return async ({ body }) => {
-    const { name, path, ...given } = body;
+    const { name, path, url, ...given } = body;
     checkName(name);
-    const repository = await findRepository(core, path);
+    const repository = await findRepository(core, await folderFor(core, name, path, url));
     const taken = (await core.store.listProjects()).find((each) => each.path === repository.path);
     if (taken !== undefined) {
       throw new Fault("project.exists", `${repository.path} is the project "${taken.name}" already.`, {
@@ -35,6 +36,8 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       harness: given.harness ?? "",
       reviewHarness: given.reviewHarness ?? "",
       branchPrefix: given.branchPrefix ?? "",
+      workspaces: given.workspaces ?? "worktree",
+      ...(await obeyedAt(core, repository.path)),
       createdAt: core.clock.now(),
     };
     await core.store.addProject(project);
@@ -47,7 +50,7 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
   return async ({ params, body }) => {
     const { name } = await mustHave(core, params.project ?? "");
     const { path, ...rest } = body;
-    const place = path === undefined ? {} : { path: (await findRepository(core, path)).path };
+    const place = path === undefined ? {} : await placeAt(core, path);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     core.scheduler.wake();
     return projectView(project);
@@ -73,6 +76,36 @@ export async function mustHave({ store }: Core, name: string): Promise<Project> 
 }
 
 const defaultPoolSize = 4;
+
+/** Who names another repository has looked at it. */
+async function placeAt(core: Core, path: string): Promise<Pick<Project, "path" | "obeyed">> {
+  const found = await findRepository(core, path);
+  return { path: found.path, ...(await obeyedAt(core, found.path)) };
+}
+
+async function obeyedAt({ git }: Core, path: string): Promise<Pick<Project, "obeyed">> {
+  return git === undefined ? {} : { obeyed: await git.obeyed(path) };
+}
+
+/** The folder that is named, or one of ours with a clone of what is at the address. */
+async function folderFor(core: Core, name: string, path?: string, url?: string): Promise<string> {
+  if (path !== undefined && url === undefined) return path;
+  if (url === undefined || path !== undefined) {
+    throw new Fault("project.invalid", "A project is either at a path or cloned from an address.", {
+      hint: "Give one of the two.",
+    });
+  }
+  // Asked first: a name that is taken must not cost a clone.
+  if ((await core.store.getProject(name)) !== undefined) {
+    throw new Fault("project.exists", `There is a project "${name}" already.`, {
+      hint: "Choose another name: --name NAME",
+    });
+  }
+  if (core.git === undefined) throw new Fault("git.missing", "There is no git to clone with.");
+  const folder = join(core.places.repositories, name);
+  await core.inTurn(`clone ${name}`, async () => core.git?.clone({ from: url, folder }));
+  return folder;
+}
 
 /** Names stand in references (`coffee#12`), in folders and on screens. */
 function checkName(name: string): void {

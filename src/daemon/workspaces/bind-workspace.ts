@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Turns } from "../turns.ts";
+import { kindNameOf } from "./project-workspaces.ts";
 
 export interface BindPorts {
   readonly store: Store;
@@ -17,9 +18,12 @@ export interface BindPorts {
 export function bindWorkspace(ports: BindPorts, project: Project, folder: string, task: Task): Promise<Workspace> {
   const { store, clock, inTurn } = ports;
   return inTurn(`pool ${project.name}`, async () => {
-    const pool = (await store.workspaces.list({ project: project.name })).filter(({ kind }) => kind !== "folder");
-    const own = pool.find((each) => each.task === task.id);
+    const all = (await store.workspaces.list({ project: project.name })).filter(({ kind }) => kind !== "folder");
+    const own = all.find((each) => each.task === task.id);
     if (own !== undefined) return own;
+    // Free ones of another kind than the project makes now are on their way out.
+    const kind = kindNameOf(project);
+    const pool = all.filter((each) => each.task !== "" || each.kind === kind);
     const free = pool.find((each) => each.task === "");
     if (free === undefined && pool.length >= project.poolSize) {
       throw new Fault("pool.full", `All ${project.poolSize} workspaces of ${project.name} are taken.`, {
@@ -27,8 +31,8 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
         hint: `Wait for a task to end, or enlarge the pool: signalbox project update ${project.name} --pool-size N`,
       });
     }
-    const bound = free ?? newWorkspace(project, folder, pool, clock.now());
-    const workspace = { ...bound, task: task.id };
+    const bound = free ?? newWorkspace(project, folder, all, clock.now());
+    const workspace = { ...bound, task: task.id, readyFor: "" };
     await store.workspaces.put(workspace);
     return workspace;
   });
@@ -49,6 +53,6 @@ function newWorkspace(project: Project, folder: string, pool: readonly Workspace
     task: "",
     at,
     path: join(folder, String(number)),
-    kind: "worktree",
+    kind: kindNameOf(project),
   };
 }

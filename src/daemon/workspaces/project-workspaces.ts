@@ -9,9 +9,18 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 export interface ProjectWorkspaces {
   readonly git: Git;
   readonly control: ControlRepository;
+  /** Of new ones as the project says; what is there already is treated as what it is. */
   readonly kind: WorkspaceKind;
   /** Where they lie. */
   readonly folder: string;
+  kindOf(name: KindName): Promise<WorkspaceKind>;
+}
+
+export type KindName = WorkspaceKind["kind"];
+
+/** How new workspaces of a project are made. */
+export function kindNameOf({ workspaces = "worktree" }: Pick<Project, "workspaces">): KindName {
+  return workspaces;
 }
 
 export type WorkspacesOf = (project: Project) => Promise<ProjectWorkspaces>;
@@ -20,25 +29,38 @@ export interface WorkspacesPorts {
   readonly git: Git;
   readonly places: Pick<Places, "control" | "workspaces">;
   /** Made for one project: how its working copies are made, looked at and taken away. */
-  kindOf(project: Project, control: ControlRepository): WorkspaceKind;
+  kindOf(project: Project, control: ControlRepository, name: KindName): WorkspaceKind | Promise<WorkspaceKind>;
 }
 
 /** Opened once for each project, and kept. */
 export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): WorkspacesOf {
-  const opened = new Map<string, Promise<ProjectWorkspaces>>();
+  const controlAt = keeping((project: Project) =>
+    git.openControl(join(places.control, `${project.name}.git`), project.path),
+  );
+  const kinds = { worktree: kept("worktree"), clone: kept("clone") };
+  return async (project) => ({
+    git,
+    control: await controlAt(project),
+    kind: await kinds[kindNameOf(project)](project),
+    folder: join(places.workspaces, project.name),
+    kindOf: (name) => kinds[name](project),
+  });
+
+  function kept(name: KindName) {
+    return keeping(async (project: Project) => kindOf(project, await controlAt(project), name));
+  }
+}
+
+function keeping<Made>(make: (project: Project) => Promise<Made>): (project: Project) => Promise<Made> {
+  const made = new Map<string, Promise<Made>>();
   return (project) => {
     const key = `${project.name}\n${project.path}`;
-    const before = opened.get(key);
+    const before = made.get(key);
     if (before !== undefined) return before;
-    const opening = git.openControl(join(places.control, `${project.name}.git`), project.path).then((control) => ({
-      git,
-      control,
-      kind: kindOf(project, control),
-      folder: join(places.workspaces, project.name),
-    }));
-    opened.set(key, opening);
+    const making = make(project);
+    made.set(key, making);
     // What failed is tried again by whoever asks next.
-    opening.catch(() => opened.delete(key));
-    return opening;
+    making.catch(() => made.delete(key));
+    return making;
   };
 }

@@ -15,14 +15,16 @@ export async function list(this: Context, { json }: { json: boolean }) {
     { title: "WORKFLOW" },
     { title: "HARNESS" },
     { title: "POOL", align: "right" },
+    { title: "WORKSPACES" },
     { title: "BRANCH" },
     { title: "PATH" },
   ] as const;
-  const rows = projects.map(({ name, workflow, harness, poolSize, defaultBranch, path }) => [
+  const rows = projects.map(({ name, workflow, harness, poolSize, workspaces, defaultBranch, path }) => [
     name,
     workflow || "–",
     harness || "–",
     String(poolSize),
+    workspaces,
     defaultBranch,
     path,
   ]);

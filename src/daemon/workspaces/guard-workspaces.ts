@@ -1,0 +1,83 @@
+import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import { checkObeyed } from "./check-obeyed.ts";
+import { type KindName, kindNameOf, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
+
+/**
+ * Lets nothing through that has git work in the user's repository, or in a worktree of it, while that may obey something
+ * that no person has looked at. And treats every workspace as what it is, whatever the project makes now.
+ */
+export function guardWorkspaces(store: Store, workspacesOf: WorkspacesOf): WorkspacesOf {
+  return async (project) => {
+    const opened = await workspacesOf(project);
+    const check = () => checkObeyed(store, opened.git, project.name);
+    const kindAt = async (folder: string): Promise<KindName> => {
+      const known = (await store.workspaces.list({ project: project.name })).find(({ path }) => path === folder);
+      return known === undefined || known.kind === "folder" ? kindNameOf(project) : known.kind;
+    };
+    return {
+      ...opened,
+      control: guardControl(opened.control, project, check, kindAt),
+      kind: guardKind(opened, check, kindAt),
+    };
+  };
+}
+
+type Check = () => Promise<void>;
+type KindAt = (folder: string) => Promise<KindName>;
+
+function guardControl(control: ControlRepository, project: Project, check: Check, kindAt: KindAt): ControlRepository {
+  const checkFolder = async (folder: string) => {
+    if ((await kindAt(folder)) === "worktree") await check();
+  };
+  return {
+    ...control,
+    async collect(order) {
+      await checkFolder(order.folder);
+      return control.collect(order);
+    },
+    async salvage(order) {
+      await checkFolder(order.folder);
+      return control.salvage(order);
+    },
+    async syncFrom(order) {
+      if (order.from === project.path && kindNameOf(project) === "worktree") await check();
+      return control.syncFrom(order);
+    },
+    async inTheWay(order) {
+      await check();
+      return control.inTheWay(order);
+    },
+    async publish(order) {
+      await check();
+      return control.publish(order);
+    },
+  };
+}
+
+function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: KindAt): WorkspaceKind {
+  const at = async (folder: string) => {
+    const name = await kindAt(folder);
+    if (name === "worktree") await check();
+    return kindOf(name);
+  };
+  return {
+    kind: kind.kind,
+    prepare: async (order) => (await at(order.folder)).prepare(order),
+    inspect: async (folder) => (await at(folder)).inspect(folder),
+    currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
+    renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
+    switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
+    remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
+    copyFiles: async (order) => (await at(order.folder)).copyFiles(order),
+    taskFileName: async (folder) => (await at(folder)).taskFileName(folder),
+    placeTaskFile: async (folder, name, text) => (await at(folder)).placeTaskFile(folder, name, text),
+    readTaskFile: async (folder, name) => (await at(folder)).readTaskFile(folder, name),
+    isTaskFileTracked: async (folder, name) => (await at(folder)).isTaskFileTracked(folder, name),
+    // Neither of these runs git.
+    deleteTrash: (order) => kind.deleteTrash(order),
+    diskUse: (folder, most) => kind.diskUse(folder, most),
+    removeExclude: () => kind.removeExclude(),
+  };
+}

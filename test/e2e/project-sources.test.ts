@@ -1,0 +1,80 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { root } from "../documents.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-sources-")));
+const home = join(base, "home");
+const origin = join(base, "coffee.git");
+
+function signalbox(...args: string[]) {
+  const env = { ...process.env, SIGNALBOX_HOME: home, NO_COLOR: "1" };
+  const all = [join(root, "src/cli/main.ts"), ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: base, env, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+function git(folder: string, ...args: string[]) {
+  const me = ["-c", "user.name=A", "-c", "user.email=a@b"];
+  return execFileSync("git", ["-C", folder, ...me, ...args], { encoding: "utf8" }).trim();
+}
+
+beforeAll(() => {
+  mkdirSync(origin);
+  git(origin, "init", "-q", "-b", "trunk");
+  writeFileSync(join(origin, "recipe.md"), "beans\n");
+  git(origin, "add", "-A");
+  git(origin, "commit", "-qm", "first");
+});
+afterAll(() => {
+  signalbox("down");
+  rmSync(base, { recursive: true, force: true });
+});
+
+test("a project is cloned from its address, is whole after an interruption, and stays when the project goes", () => {
+  const folder = join(home, "repositories", "coffee");
+  // What a clone leaves behind that was killed.
+  mkdirSync(join(`${folder}.new`, ".git"), { recursive: true });
+  const added = signalbox("project", "add", `file://${origin}`, "--workspaces", "clone");
+  expect(added.stderr).toContain(`Cloning file://${origin} into`);
+  expect(added).toMatchObject({ status: 0, stdout: `coffee  ${folder}\n` });
+  expect(existsSync(`${folder}.new`)).toBe(false);
+  expect(readFileSync(join(folder, "recipe.md"), "utf8")).toBe("beans\n");
+  expect(signalbox("project", "list").stdout).toMatch(/^coffee .* clone +trunk +\//m);
+  expect(signalbox("project", "update", "coffee", "--workspaces", "worktree").stdout).toBe("workspaces: worktree\n");
+  expect(signalbox("project", "update", "coffee", "--workspaces", "copy").status).toBe(2);
+  const again = signalbox("project", "add", `file://${origin}`);
+  expect(again.status).toBe(1);
+  expect(again.stderr).toContain("--name NAME");
+  expect(signalbox("project", "remove", "coffee", "--yes").stderr).toContain(`The clone stays: ${folder}`);
+  expect(signalbox("project", "add", `file://${origin}`)).toMatchObject({ status: 0 });
+  expect(signalbox("project", "add", "http://localhost/x.git").stderr).toContain("https:// or ssh://");
+  expect(existsSync(join(home, "repositories", "x"))).toBe(false);
+});
+
+test("what git obeys is shown when it has changed, and trusted when a person says so", () => {
+  const folder = join(home, "repositories", "coffee");
+  expect(signalbox("project", "trust", "coffee").stderr).toContain("Nothing has changed");
+  git(folder, "config", "core.hooksPath", ".husky/_");
+  mkdirSync(join(folder, ".git", "hooks"), { recursive: true });
+  writeFileSync(join(folder, ".git", "hooks", "pre-push"), "#!/bin/sh\n");
+  const asked = signalbox("project", "trust", "coffee");
+  expect(asked.status).toBe(2);
+  expect(asked.stdout).toBe("added    core.hookspath\nadded    hooks/pre-push\n");
+  expect(asked.stderr).toContain("--yes");
+  expect(signalbox("project", "trust", "coffee", "--yes").status).toBe(0);
+  expect(JSON.parse(signalbox("project", "trust", "coffee", "--json").stdout).changes).toEqual([]);
+  expect(signalbox("project", "trust", "tea").status).toBe(3);
+});
+
+test("a configuration with commands is trusted by its content", () => {
+  const folder = join(home, "repositories", "coffee");
+  mkdirSync(join(folder, ".signalbox"));
+  writeFileSync(join(folder, ".signalbox", "config.yml"), "setup: [npm, ci]\n");
+  const trusted = signalbox("trust", "--config", "--project", "coffee");
+  expect(trusted).toMatchObject({ status: 0, stdout: `${join(folder, ".signalbox", "config.yml")}\n` });
+  expect(trusted.stderr).toContain("may run: setup.");
+  expect(signalbox("trust").status).toBe(2);
+  expect(signalbox("trust", "default", "--config").status).toBe(2);
+});
