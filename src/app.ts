@@ -2,6 +2,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
+import { createOpenGithub } from "./adapters/forge/github/open-github.ts";
+import { noneForge } from "./adapters/forge/none/none-forge.ts";
 import { createGit } from "./adapters/git/create-git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
 import { createWorktrees } from "./adapters/git/workspace/create-kind.ts";
@@ -19,6 +21,8 @@ import { publishAgents } from "./daemon/agents-at-work.ts";
 import { createCore } from "./daemon/create-core.ts";
 import { notify } from "./daemon/effects/notify.ts";
 import { runCommand } from "./daemon/effects/run-command.ts";
+import { askedPullRequests } from "./daemon/forge/asked-pull-requests.ts";
+import { createForges, type ForgeOf } from "./daemon/forge/project-forge.ts";
 import { createHandlers } from "./daemon/handlers.ts";
 import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
@@ -69,6 +73,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     performers: (folderOf, workflowOf) =>
       performers({ env, log, config, folderOf, workflowOf, signal: killing.signal }),
     workspacesOf: workspaces(env, places, killing.signal),
+    forgeOf: forges(env, store, config, killing.signal),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -127,6 +132,19 @@ function workspaces(env: NodeJS.ProcessEnv, places: Places, signal: AbortSignal)
         state: join(places.workspaces, `.${name}`),
         trash: join(places.trash, name),
       }),
+  });
+}
+
+function forges(env: NodeJS.ProcessEnv, store: Store, config: LiveConfig, signal: AbortSignal): ForgeOf {
+  const openGithub = createOpenGithub({ env, now: systemClock.now });
+  return createForges({
+    git: createGit({ env, signal }),
+    choice: () => config.resolved().forge,
+    github: (address) => {
+      const { forgeHost, forgeApiUrl, forgeTokenEnv } = config.resolved();
+      return openGithub(address, { host: forgeHost, apiUrl: forgeApiUrl, tokenEnv: forgeTokenEnv });
+    },
+    none: ({ name }) => noneForge(askedPullRequests({ store, clock: systemClock }, name)),
   });
 }
 

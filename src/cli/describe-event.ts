@@ -39,7 +39,16 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),
   "panel.answered": (data) => [text(data.member), ending(data)].filter((each) => each !== "").join(" "),
   "children.ended": ending,
+  "pr.opened": pullRequestText,
+  "pr.merged": pullRequestText,
+  "pr.closed": pullRequestText,
+  "pr.feedback": (data) => `${pullRequestText(data)}: ${text(data.text)}`,
 };
+
+/** `#7 https://github.com/acme/coffee/pull/7` */
+function pullRequestText({ number, url }: Data): string {
+  return [`#${text(number)}`, text(url)].filter((each) => each !== "").join(" ");
+}
 
 /** `error: why` */
 function ending({ word, reason }: Data): string {

@@ -1,6 +1,6 @@
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
-import type { PartialConfig } from "../home/config-fields.ts";
+import { type Config, configFields, type PartialConfig } from "../home/config-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Commands } from "../ports/commands.ts";
@@ -12,8 +12,11 @@ import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
+import { forgeEffects } from "./effects/forge-effects.ts";
 import { gitEffects } from "./effects/git-effects.ts";
 import { createFacts } from "./facts.ts";
+import type { ForgeOf } from "./forge/project-forge.ts";
+import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
@@ -40,6 +43,8 @@ export interface CorePorts {
   performers(folderOf: (task: Task) => Promise<string>, workflowOf: (task: Task) => Promise<Workflow>): Performers;
   /** How projects' working copies are made; where it is missing, actions that need one are not available. */
   readonly workspacesOf?: WorkspacesOf;
+  /** Where projects' branches go; where it is missing, or there are no workspaces, nothing is pushed. */
+  readonly forgeOf?: ForgeOf;
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   address(): string;
   stop(): void;
@@ -54,7 +59,7 @@ export interface RunningCore extends Core {
 
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, workspacesOf } = ports;
+  const { log, clock, config, address, stop, workspacesOf, forgeOf } = ports;
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
@@ -76,12 +81,32 @@ export function createCore(ports: CorePorts): RunningCore {
   });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
   const callers = createCallers(store, clock, ports.humanToken);
+  const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
+    config().values[name] ?? configFields[name].default;
+  const forge =
+    workspacesOf === undefined || forgeOf === undefined
+      ? undefined
+      : {
+          ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
+          mergeMethod: () => setting("forgeMerge"),
+          opened: () => watch?.wake(),
+        };
+  const watch =
+    forge &&
+    watchPullRequests({
+      ...forge,
+      interval: () => setting("forgeInterval"),
+      changed: (stored) => changed(stored, false),
+      tellPerson: async (task, message, key) =>
+        performers.notify?.({ action: "notify", params: { message } }, { task, key }),
+    });
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
     ...(workspacesOf === undefined
       ? { release_workspace: returnFolders({ store, places }) }
       : gitEffects({ store, clock, inTurn, log, submit, places, workflowOf, workspacesOf })),
+    ...(forge === undefined ? {} : forgeEffects(forge)),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf),
   };
@@ -130,6 +155,7 @@ export function createCore(ports: CorePorts): RunningCore {
     factsOf,
     submit,
     inTurn,
+    forge,
     performer,
     scheduler,
     deadlines,
@@ -153,11 +179,12 @@ export function createCore(ports: CorePorts): RunningCore {
       }
       await performer.recover();
       scheduler.wake();
+      watch?.wake();
     },
     async close() {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
-      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop()]);
+      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop(), watch?.stop()]);
     },
   };
 }

@@ -9,6 +9,7 @@ import { deleteTask, exportTask } from "./requests/export-task.ts";
 import { getTask, listTasks } from "./requests/list-tasks.ts";
 import { migrateTask } from "./requests/migrate-task.ts";
 import { cancelTask, continueTask, editTask, moveTask } from "./requests/move-task.ts";
+import { openPullRequest } from "./requests/open-pull-request.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
 import { retryTask } from "./requests/retry-task.ts";
 import { endRun, registerRun } from "./requests/runs.ts";
@@ -41,6 +42,7 @@ const handlers = {
   continueTask,
   cancelTask,
   retryTask,
+  openPullRequest,
   migrateTask,
   explainTask,
   getDocument,

@@ -90,7 +90,11 @@ export type TaskEventType =
   | "dialogue.asked"
   | "dialogue.answered"
   | "panel.answered"
-  | "children.ended";
+  | "children.ended"
+  | "pr.opened"
+  | "pr.merged"
+  | "pr.closed"
+  | "pr.feedback";
 
 /** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
 export interface Effect {

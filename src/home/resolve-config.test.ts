@@ -16,6 +16,12 @@ test("where nobody says anything the defaults hold", () => {
     notifyDesktop: true,
     notifyWebhook: "",
     notifyWebhookSecretEnv: "",
+    forge: "auto",
+    forgeHost: "",
+    forgeApiUrl: "",
+    forgeTokenEnv: "",
+    forgeMerge: "merge",
+    forgeInterval: 60,
   });
   expect(new Set(Object.values(resolved).map(({ source }) => source))).toEqual(new Set(["default"]));
 });

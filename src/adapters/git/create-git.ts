@@ -12,6 +12,7 @@ import { commitAt, countCommits, isAncestor, mergeBase } from "./control/read-hi
 import { syncFrom } from "./control/sync-from.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
 import { salvage } from "./salvage/salvage.ts";
+import { deleteRemoteBranch } from "./user/delete-remote-branch.ts";
 import { fingerprint } from "./user/fingerprint.ts";
 import { identityOf } from "./user/identity-of.ts";
 import { publish } from "./user/publish.ts";
@@ -72,6 +73,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     moveRef: (ref, to, from) => moveRef(control, ref, to, from),
     publish: (order) => publish(control, order),
     pushBranch: (order) => pushBranch(control, order),
+    deleteRemoteBranch: (order) => deleteRemoteBranch(control, order),
   };
 }
 
