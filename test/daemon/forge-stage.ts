@@ -42,7 +42,7 @@ states:
   dropped: { terminal: true, outcome: cancelled }
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: [busy, pushed, offered, said, joined, swept, resting], to: [pushed, offered, said, joined, swept, guarded], by: human }
+  - { from: [todo, busy, pushed, offered, said, joined, swept, resting], to: [pushed, offered, said, joined, swept, guarded], by: human }
   - { from: resting, to: served }
   - { from: guarded, to: served, by: human }
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
@@ -178,6 +178,18 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
   };
   const isAtRest = ({ task }: StoredTask) =>
     task.phase === "waiting" || task.phase === "over" || task.held !== undefined;
+  const create = async (id: string) => {
+    const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
+    const stored = await core.store.createTask("coffee", (number) => {
+      const given = { ...blankIdentity, id, project: "coffee", number, summary: "Brew", branch: `signalbox/${id}` };
+      const decision = createTask(workflow, given, facts);
+      if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+      const { task, events, effects } = decision;
+      return { task, document: { text: "", authors: {} }, events, effects, at: clock.now() };
+    });
+    core.changed(stored);
+    return until(id, isAtRest);
+  };
   const stage = {
     repository,
     remote,
@@ -202,20 +214,21 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     },
     /** A task with a workspace and one commit of its own. */
     async begin(id = "b1111") {
-      const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
-      const stored = await core.store.createTask("coffee", (number) => {
-        const given = { ...blankIdentity, id, project: "coffee", number, summary: "Brew", branch: `signalbox/${id}` };
-        const decision = createTask(workflow, given, facts);
-        if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
-        const { task, events, effects } = decision;
-        return { task, document: { text: "", authors: {} }, events, effects, at: clock.now() };
-      });
-      core.changed(stored);
-      await until(id, isAtRest);
+      await create(id);
       await core.submit(id, { kind: "continue", actor: human });
       const task = await until(id, (each) => each.task.status === "busy" && isAtRest(each));
       stage.commit(task.workspace, "brewed\n");
       return task;
+    },
+    /** A task without a workspace: the user's repository has its branch, with one commit of its own. */
+    async beginHere(id = "b1111") {
+      git(
+        repository,
+        "branch",
+        `signalbox/${id}`,
+        git(repository, "commit-tree", "-p", "main", "-m", id, "main^{tree}"),
+      );
+      return create(id);
     },
     commit(folder: string, text: string): string {
       writeFileSync(join(folder, "cup.md"), text);

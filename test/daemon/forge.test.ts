@@ -54,8 +54,8 @@ test("a branch that was deleted on the remote is made anew, and the default bran
 });
 
 test("without a remote nothing is pushed, and the pull request is written down here", async () => {
-  const { begin, move, store, github, events } = await forgeStage({ place: "alone" });
-  await begin();
+  const { beginHere, move, store, github, events } = await forgeStage({ place: "alone" });
+  await beginHere();
   expect((await move("b1111", "pushed")).held).toBeUndefined();
   expect(await move("b1111", "offered")).toMatchObject({ prUrl: "", status: "resting" });
   await move("b1111", "said");
@@ -73,8 +73,8 @@ test("without a remote nothing is pushed, and the pull request is written down h
 });
 
 test("without a forge the remote's branch is deleted by git, unless others have pushed to it", async () => {
-  const { begin, move, remoteAt, git, remote } = await forgeStage({ place: "none" });
-  await begin();
+  const { beginHere, move, remoteAt, git, remote } = await forgeStage({ place: "none" });
+  await beginHere();
   await move("b1111", "pushed");
   const ours = remoteAt(branch);
   git(remote, "update-ref", `refs/heads/${branch}`, "main");
@@ -101,8 +101,8 @@ test("the pull request is opened once, the task knows it, and its branch follows
 });
 
 test("a pull request that was merged meanwhile is not opened anew, nor does its branch come back", async () => {
-  const { begin, move, github, store, remoteAt, git, remote } = await forgeStage();
-  await begin();
+  const { beginHere, move, github, store, remoteAt, git, remote } = await forgeStage();
+  await beginHere();
   await move("b1111", "offered");
   const [pull] = github.state.pulls;
   if (pull !== undefined) Object.assign(pull, { state: "closed", mergeCommit: "c9" });
@@ -118,8 +118,8 @@ test("a pull request that was merged meanwhile is not opened anew, nor does its 
 });
 
 test("comments are written once for each effect", async () => {
-  const { begin, move, github } = await forgeStage();
-  await begin();
+  const { beginHere, move, github } = await forgeStage();
+  await beginHere();
   expect((await move("b1111", "said")).held?.reason).toMatch(/no pull request to comment on/);
   await move("b1111", "offered");
   github.failNext({ kind: "lost", on: /^POST .*comments/ });
@@ -128,8 +128,8 @@ test("comments are written once for each effect", async () => {
 });
 
 test("what is not approved, or cannot be merged, holds the task; what is both is merged", async () => {
-  const { begin, move, github, store, core, until, remoteAt } = await forgeStage();
-  await begin();
+  const { beginHere, move, github, store, core, until, remoteAt } = await forgeStage();
+  await beginHere();
   await move("b1111", "offered");
   expect((await move("b1111", "joined")).held).toMatchObject({ word: "unapproved" });
 
@@ -154,8 +154,8 @@ test("what is not approved, or cannot be merged, holds the task; what is both is
 });
 
 test("what others have pushed to the pull request is not merged unseen", async () => {
-  const { begin, move, github, remoteAt, git, remote } = await forgeStage();
-  await begin();
+  const { beginHere, move, github, remoteAt, git, remote } = await forgeStage();
+  await beginHere();
   await move("b1111", "offered");
   const ours = remoteAt(branch) ?? "";
   const theirs = git(remote, "commit-tree", "-p", ours, "-m", "theirs", `${ours}^{tree}`);
@@ -167,8 +167,8 @@ test("what others have pushed to the pull request is not merged unseen", async (
 });
 
 test("merging tells apart: no pull request, not approved, merged already", async () => {
-  const { begin, move, github, ports, project, remoteAt, core } = await forgeStage();
-  const task = await begin();
+  const { beginHere, move, github, ports, project, remoteAt, core } = await forgeStage();
+  const task = await beginHere();
   const merge = async () => mergePullRequest(ports(), await project(), task);
   expect(await merge()).toEqual({ kind: "none" });
   await move("b1111", "offered");
@@ -183,8 +183,8 @@ test("merging tells apart: no pull request, not approved, merged already", async
 });
 
 test("the branch of an open pull request stays; afterwards it goes", async () => {
-  const { begin, move, github, remoteAt } = await forgeStage();
-  await begin();
+  const { beginHere, move, github, remoteAt } = await forgeStage();
+  await beginHere();
   await move("b1111", "offered");
   expect((await move("b1111", "swept")).held?.reason).toMatch(/pull request 1 is still open/);
   expect(remoteAt(branch)).toBeDefined();

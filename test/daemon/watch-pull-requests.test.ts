@@ -5,9 +5,9 @@ import { forgeStage } from "./forge-stage.ts";
 
 const branch = "signalbox/b1111";
 
-async function withPull() {
+async function withPull(start: "begin" | "beginHere" = "beginHere") {
   const stage = await forgeStage();
-  const { workspace } = await stage.begin();
+  const { workspace } = await stage[start]();
   expect(stage.rings).toEqual([]);
   await stage.move("b1111", "offered");
   const [pull] = stage.github.state.pulls;
@@ -16,7 +16,7 @@ async function withPull() {
 }
 
 test("feedback comes as one batch, once, where agents see it; strangers are not listened to", async () => {
-  const { github, look, events, store, workspace, remoteAt, core, git } = await withPull();
+  const { github, look, events, store, workspace, remoteAt, core, git } = await withPull("begin");
   const said = { pull: 1, association: "MEMBER" } as const;
   const commit = remoteAt(branch) ?? "";
   github.state.reviews.push({ ...said, id: 1, author: "ann", state: "CHANGES_REQUESTED", commit, body: "Too cold." });
@@ -118,8 +118,8 @@ test("a task that is held because nobody has approved goes on once somebody has"
 });
 
 test("a limit is waited for, a forge that fails is asked less often, and each has its turn", async () => {
-  const { github, look, rings, pull, begin, move } = await withPull();
-  await begin("b2222");
+  const { github, look, rings, pull, beginHere, move } = await withPull();
+  await beginHere("b2222");
   await move("b2222", "offered");
   expect(rings.map(({ milliseconds }) => milliseconds)).toEqual([3_600_000]);
   github.forget();
