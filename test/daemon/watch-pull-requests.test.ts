@@ -51,6 +51,10 @@ test("feedback comes as one batch, once, where agents see it; strangers are not 
   await look();
   expect((await events("b1111", "pr.feedback"))[1]?.data.text).toMatch(/^- ann .*:\n\n {2}> And sweeter\.$/);
   expect((await store.getDocument("b1111")).text.match(/Too cold\./g)?.length).toBe(1);
+  // Who takes it out has dealt with it.
+  await core.store.saveDocument("b1111", { text: "", authors: {} }, [], 0);
+  await look();
+  expect((await store.getDocument("b1111")).text).toBe("");
   expect(git(workspace, "status", "--porcelain")).toBe("");
   expect((await core.store.getTask("b1111"))?.task.status).toBe("resting");
 });
