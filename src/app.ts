@@ -2,6 +2,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
+import { createOpenGithub } from "./adapters/forge/github/open-github.ts";
+import { noneForge } from "./adapters/forge/none/none-forge.ts";
 import { createGit } from "./adapters/git/create-git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
 import { createClones, createWorktrees } from "./adapters/git/workspace/create-kind.ts";
@@ -20,6 +22,8 @@ import { createCore } from "./daemon/create-core.ts";
 import { notify } from "./daemon/effects/notify.ts";
 import { runCommand } from "./daemon/effects/run-command.ts";
 import { portVariable } from "./daemon/effects/run-in-workspace.ts";
+import { askedPullRequests } from "./daemon/forge/asked-pull-requests.ts";
+import { createForges, type ForgeOf } from "./daemon/forge/project-forge.ts";
 import { createHandlers } from "./daemon/handlers.ts";
 import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
@@ -82,6 +86,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     signal: killing.signal,
     git,
     workspacesOf: workspaces(env, places, git, killing.signal),
+    forgeOf: forges(env, store, config, git),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -153,6 +158,19 @@ function inheritedFrom(env: NodeJS.ProcessEnv): Readonly<Record<string, string>>
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+function forges(env: NodeJS.ProcessEnv, store: Store, config: LiveConfig, git: Git): ForgeOf {
+  const openGithub = createOpenGithub({ env, now: systemClock.now });
+  return createForges({
+    git,
+    choice: () => config.resolved().forge,
+    github: (address) => {
+      const { forgeHost, forgeApiUrl, forgeTokenEnv } = config.resolved();
+      return openGithub(address, { host: forgeHost, apiUrl: forgeApiUrl, tokenEnv: forgeTokenEnv });
+    },
+    none: ({ name }) => noneForge(askedPullRequests({ store, clock: systemClock }, name)),
+  });
 }
 
 interface PerformerPorts {

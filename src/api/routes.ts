@@ -1,5 +1,13 @@
 import { route } from "./route.ts";
-import { changeWire, effectWire, eventWire, explanationWire, mergeWire, taskWire } from "./task-wires.ts";
+import {
+  changeWire,
+  effectWire,
+  eventWire,
+  explanationWire,
+  mergeWire,
+  pullRequestWire,
+  taskWire,
+} from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const nothing = record({});
@@ -220,7 +228,7 @@ export const routes = {
     summary: "Show a task: by id, number or branch",
     access: "read",
     query: record({}, { project: name }),
-    answer: record({ task: taskWire, effects: list(effectWire) }),
+    answer: record({ task: taskWire, effects: list(effectWire), pullRequest: nullable(pullRequestWire) }),
   }),
   editTask: route({
     name: "editTask",
@@ -310,6 +318,16 @@ export const routes = {
     query: record({}, { project: name }),
     body: record({}, { from: name }),
     answer: record({ from: text, commit: text, commits: integer(0), task: taskWire }),
+  }),
+  openPullRequest: route({
+    name: "openPullRequest",
+    method: "POST",
+    path: "/v1/tasks/:task/pull-request",
+    summary: "Push the task's branch and open its pull request, or bring the one it has up to date",
+    access: "ask",
+    query: record({}, { project: name }),
+    body: record({}, { title: line, body: text, draft: boolean }),
+    answer: pullRequestWire,
   }),
   migrateTask: route({
     name: "migrateTask",

@@ -93,6 +93,22 @@ export const effectWire = record({
   failure: nullable(text),
 });
 
+/** A task's pull request, as it was when it was last looked at. */
+export const pullRequestWire = record({
+  number: integer(1),
+  /** Empty where there is no forge. */
+  url: text,
+  state: oneOf("open", "merged", "closed"),
+  head: text,
+  base: text,
+  title: text,
+  isDraft: boolean,
+  review: oneOf("approved", "changes-requested", "none", "required"),
+  checks: oneOf("passing", "failing", "unfinished", "none"),
+  seenAt: text,
+});
+export type PullRequestView = TypeOf<typeof pullRequestWire>;
+
 /** What `explain` tells. */
 export const explanationWire = record({
   task: taskWire,

@@ -46,7 +46,16 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "merge.failed": ({ target, word, reason }) => `into ${text(target)}: ${text(reason)}${inBrackets([text(word)])}`,
   "merge.predicted": ({ other, files }) => `it will conflict with ${text(other)} in ${listed(texts(files))}`,
   "merge.undone": ({ target, after }) => `taken back in ${text(target)} with ${short(after)}`,
+  "pr.opened": pullRequestText,
+  "pr.merged": pullRequestText,
+  "pr.closed": pullRequestText,
+  "pr.feedback": (data) => `${pullRequestText(data)}: ${text(data.text)}`,
 };
+
+/** `#7 https://github.com/acme/coffee/pull/7` */
+function pullRequestText({ number, url }: Data): string {
+  return [`#${text(number)}`, text(url)].filter((each) => each !== "").join(" ");
+}
 
 /** `error: why` */
 function ending({ word, reason }: Data): string {

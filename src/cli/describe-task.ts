@@ -1,5 +1,5 @@
 import type { routes } from "../api/routes.ts";
-import type { ExplanationView, TaskView } from "../api/task-wires.ts";
+import type { ExplanationView, PullRequestView, TaskView } from "../api/task-wires.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { parseTaskDocument } from "../engine/task-document.ts";
 import type { Context } from "./context.ts";
@@ -16,11 +16,12 @@ type DocumentView = TypeOf<typeof routes.getDocument.answer>;
 export function describeTask(
   task: TaskView,
   effects: readonly EffectView[],
+  pullRequest: PullRequestView | null,
   document: DocumentView,
   { paint, columns }: Pick<Context, "paint" | "columns">,
   now: number,
 ): string {
-  const rows = rowsOf(task, now).filter(([, value]) => value !== "");
+  const rows = rowsOf(task, pullRequest, now).filter(([, value]) => value !== "");
   const width = Math.max(...rows.map(([title]) => title.length)) + 4;
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
@@ -46,7 +47,11 @@ export function writeEffects(effects: readonly EffectView[], paint: Paint, colum
     });
 }
 
-function rowsOf(task: TaskView, now: number): readonly (readonly [string, string])[] {
+function rowsOf(
+  task: TaskView,
+  pullRequest: PullRequestView | null,
+  now: number,
+): readonly (readonly [string, string])[] {
   const { priority, autostart, crashCount, previousStatus, outcome } = task;
   const counters = Object.entries(task.counters).map(([name, value]) => `${name} ${value}`);
   return [
@@ -64,7 +69,7 @@ function rowsOf(task: TaskView, now: number): readonly (readonly [string, string
     ["session", task.session === "none" ? "" : task.session],
     ["runs", task.runs.map(({ key, mode }) => `${key} (${mode})`).join(", ")],
     ["workspace", task.workspace],
-    ["pull request", task.prUrl],
+    ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
     ["parent", task.parent],
     ["depends on", listed(task.dependsOn)],
     ["labels", task.labels.join(", ")],
@@ -79,6 +84,22 @@ function rowsOf(task: TaskView, now: number): readonly (readonly [string, string
     ],
   ];
 }
+
+/** `https://github.com/acme/coffee/pull/7 (open, approved, checks passing)` */
+function pullRequestText({ url, number, state, isDraft, review, checks }: PullRequestView): string {
+  const said = [
+    isDraft && state === "open" ? "draft" : state,
+    ...(review === "none" ? [] : [reviewTexts[review]]),
+    ...(checks === "none" ? [] : [`checks ${checks}`]),
+  ];
+  return `${url === "" ? `${number}, only here` : url} (${said.join(", ")})`;
+}
+
+const reviewTexts = {
+  approved: "approved",
+  "changes-requested": "changes requested",
+  required: "approval required",
+} as const;
 
 function statusText({ status, phase }: TaskView): string {
   const doing = { entering: "its hooks are owed", waiting: "waiting", doing: "at work", over: "over" }[phase];

@@ -1,6 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
-import { cancel, continueTask, retry } from "./task-go-commands.ts";
+import { cancel, continueTask, createPr, retry } from "./task-go-commands.ts";
 import { merge, sync } from "./task-merge-commands.ts";
 import { explain, exportTask, history, list, show } from "./task-read-commands.ts";
 
@@ -17,6 +17,7 @@ export const taskCommands = buildRouteMap({
     retry,
     merge,
     sync,
+    "create-pr": createPr,
     history,
     migrate,
     export: exportTask,

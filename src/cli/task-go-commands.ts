@@ -1,6 +1,6 @@
 import { buildCommand } from "@stricli/core";
-import { json } from "./parameters.ts";
-import { changeForm, oneTask, taskExitCodes } from "./task-parameters.ts";
+import { flag, json, textFlag } from "./parameters.ts";
+import { changeForm, oneTask, pullRequestForm, taskExitCodes } from "./task-parameters.ts";
 
 /** Commands that need no more than the name of a task. */
 const parameters = { positional: oneTask, flags: { json } };
@@ -36,5 +36,27 @@ export const retry = buildCommand({
 
 --json: { retried, task }
 ${taskExitCodes("refused; nothing has changed")}`,
+  },
+});
+
+export const createPr = buildCommand({
+  loader: async () => (await import("./commands/task/create-pr.ts")).createPr,
+  parameters: {
+    positional: oneTask,
+    flags: {
+      title: textFlag("TEXT", "Its title; otherwise the task's summary"),
+      body: textFlag("TEXT|-", "What it says in place of the summary; - reads it from stdin"),
+      draft: flag("Open it as a draft"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Push a task's branch and open its pull request",
+    fullDescription: `The task stays where it is. A task that has an open pull request keeps it: its branch is pushed, and the same address is printed. What is known about the task, such as the evidence that passed gates, follows what you say. Without a forge the pull request is only written down here.
+
+Prints the address.
+
+--json: ${pullRequestForm}
+${taskExitCodes("refused, or the remote or the forge failed")}`,
   },
 });

@@ -46,6 +46,9 @@ export const taskForm = `{ id, project, number, branch, summary, workflow, workf
   held: { reason, word, again }, session, harness, reviewHarness, model, workspace, prUrl, parent, dependsOn, labels,
   priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
 
+/** A pull request on the wire. */
+export const pullRequestForm = "{ number, url, state, head, base, title, isDraft, review, checks, seenAt }";
+
 export const eventForm = "{ position, task, project, revision, type, by, data, at }";
 
 /** The last line of a command's help. */

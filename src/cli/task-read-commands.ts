@@ -4,6 +4,7 @@ import {
   eventForm,
   oneTask,
   project,
+  pullRequestForm,
   status,
   taskExitCodes,
   taskFlag,
@@ -49,6 +50,7 @@ export const show = buildCommand({
     fullDescription: `Also shown are why it is held, what it owes, and the sections of its task file with their authors.
 
 --json: { task, effects: [{ id, action, state, tries, dueAt, failure }],
+  pullRequest: ${pullRequestForm},
   document: { text, authors: { SECTION: { role, run, commit } }, artifacts: [{ section, hash, role, run, commit, at }] } }
 task: ${taskForm}
 ${taskExitCodes("failed")}`,

@@ -9,6 +9,7 @@ import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Callers } from "./caller.ts";
 import type { Deadlines } from "./deadlines.ts";
+import type { ForgeEffectPorts } from "./effects/forge-effects.ts";
 import type { FactsOf } from "./facts.ts";
 import type { Seen } from "./look.ts";
 import type { Merging, MergingPorts } from "./merging/merging.ts";
@@ -47,6 +48,8 @@ export interface Core {
   readonly submit: Submit;
   /** For what is written about a task without `submit`. */
   readonly inTurn: Turns;
+  /** What tasks' branches are pushed with, and their pull requests opened; undefined where there is no way to. */
+  readonly forge: ForgeEffectPorts | undefined;
   readonly performer: Performer;
   readonly scheduler: Scheduler;
   readonly deadlines: Deadlines;

@@ -1,6 +1,6 @@
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
-import type { PartialConfig } from "../home/config-fields.ts";
+import { type Config, configFields, type PartialConfig } from "../home/config-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Commands } from "../ports/commands.ts";
@@ -13,9 +13,12 @@ import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
+import { forgeEffects } from "./effects/forge-effects.ts";
 import { gitEffects } from "./effects/git-effects.ts";
 import { testsOf } from "./effects/tests-of.ts";
 import { createFacts } from "./facts.ts";
+import type { ForgeOf } from "./forge/project-forge.ts";
+import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import { look } from "./look.ts";
 import { createRepositories, type Landing } from "./merging/create-repositories.ts";
 import { createPredictions } from "./merging/predict-conflicts.ts";
@@ -58,6 +61,8 @@ export interface CorePorts {
   readonly workspacesOf?: WorkspacesOf;
   /** How merges are tested and published, where that is not as usual. */
   readonly landing?: Partial<Landing>;
+  /** Where projects' branches go; where it is missing, or there are no workspaces, nothing is pushed. */
+  readonly forgeOf?: ForgeOf;
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   address(): string;
   stop(): void;
@@ -72,7 +77,7 @@ export interface RunningCore extends Core {
 
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, commands, signal, commandEnvironment: env = {} } = ports;
+  const { log, clock, config, address, stop, commands, signal, forgeOf, commandEnvironment: env = {} } = ports;
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
@@ -118,6 +123,25 @@ export function createCore(ports: CorePorts): RunningCore {
           onError,
           landing: ports.landing ?? {},
         });
+  const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
+    config().values[name] ?? configFields[name].default;
+  const forge =
+    workspacesOf === undefined || forgeOf === undefined
+      ? undefined
+      : {
+          ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
+          mergeMethod: () => setting("forgeMerge"),
+          opened: () => watch?.wake(),
+        };
+  const watch =
+    forge &&
+    watchPullRequests({
+      ...forge,
+      interval: () => setting("forgeInterval"),
+      changed: (stored) => changed(stored, false),
+      tellPerson: async (task, message, key) =>
+        performers.notify?.({ action: "notify", params: { message } }, { task, key }),
+    });
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
@@ -125,6 +149,7 @@ export function createCore(ports: CorePorts): RunningCore {
       ? { release_workspace: returnFolders({ store, places }) }
       : gitEffects({ ...commandPorts, ...repositories, places, workflowOf, settingsOf })),
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
+    ...(forge === undefined ? {} : forgeEffects(forge)),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf, portOf),
   };
@@ -175,6 +200,7 @@ export function createCore(ports: CorePorts): RunningCore {
     look: (task) => look(looking, task),
     submit,
     inTurn,
+    forge,
     performer,
     scheduler,
     deadlines,
@@ -201,12 +227,15 @@ export function createCore(ports: CorePorts): RunningCore {
       await performer.recover();
       await repositories?.merging.recover();
       scheduler.wake();
+      watch?.wake();
     },
     async close() {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
       stopping.abort();
-      const stops = [performer, scheduler, deadlines, predictions, repositories?.merging].map((each) => each?.stop());
+      const stops = [performer, scheduler, deadlines, predictions, watch, repositories?.merging].map((each) =>
+        each?.stop(),
+      );
       await Promise.all(stops);
     },
   };

@@ -10,6 +10,7 @@ import { getTask, listTasks } from "./requests/list-tasks.ts";
 import { mergeTask, syncTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { migrateTask } from "./requests/migrate-task.ts";
 import { cancelTask, continueTask, editTask, moveTask } from "./requests/move-task.ts";
+import { openPullRequest } from "./requests/open-pull-request.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
 import { retryTask } from "./requests/retry-task.ts";
 import { endRun, registerRun } from "./requests/runs.ts";
@@ -50,6 +51,7 @@ const handlers = {
   mergeTask,
   undoMerge: undoTaskMerge,
   syncTask,
+  openPullRequest,
   migrateTask,
   explainTask,
   getDocument,

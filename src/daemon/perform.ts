@@ -4,6 +4,7 @@ import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
+import { retryAtOf } from "../ports/forge.ts";
 import type { Store, StoredEffect } from "../ports/store.ts";
 import type { Submit } from "./submit.ts";
 
@@ -42,6 +43,8 @@ interface Work extends PerformPorts {
   readonly unnoted: Set<string>;
   /** Until when effects wait, by their id, where they do. */
   readonly waits: Map<number, number>;
+  /** How long effects were told to wait by whom they asked, by their id, where they were. */
+  readonly limits: Map<number, number>;
 }
 
 const pageSize = 500;
@@ -64,7 +67,7 @@ export function createPerformer(ports: PerformPorts): Performer {
   const timers = new Map<string, () => void>();
   const failures = new Map<string, number>();
   let stopped = false;
-  const work: Work = { ...ports, isStopped: () => stopped, unnoted: new Set(), waits: new Map() };
+  const work: Work = { ...ports, isStopped: () => stopped, unnoted: new Set(), waits: new Map(), limits: new Map() };
 
   const wake = (task: string) => {
     if (stopped) return;
@@ -158,8 +161,8 @@ async function goOn(ports: Work, task: string, looks: () => boolean): Promise<nu
 }
 
 /** Nothing waits longer than the pause that was meant, also where the clock has been put back since. */
-function dueTime({ clock, waits }: Work, { id, effect, tries, dueAt }: StoredEffect): number {
-  const pause = tries > 0 ? firstPause * 2 ** (tries - 1) : (effect.delay ?? 0) * 1000;
+function dueTime({ clock, waits, limits }: Work, { id, effect, tries, dueAt }: StoredEffect): number {
+  const pause = limits.get(id) ?? (tries > 0 ? firstPause * 2 ** (tries - 1) : (effect.delay ?? 0) * 1000);
   const at = Math.min(waits.get(id) ?? dueAt, dueAt, clock.now() + pause);
   waits.set(id, at);
   return at;
@@ -181,6 +184,7 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   unnoted.add(key);
   await store.finishEffect(owed.id, clock.now());
   unnoted.delete(key);
+  ports.limits.delete(owed.id);
 }
 
 async function unavailable(effect: Effect): Promise<void> {
@@ -189,7 +193,7 @@ async function unavailable(effect: Effect): Promise<void> {
 
 /** What may work later is tried again for a while. What nothing depends on is noted, and the task goes on. */
 async function noteFailure(
-  { store, clock }: PerformPorts,
+  { store, clock, limits }: Work,
   owed: StoredEffect,
   task: Task,
   error: unknown,
@@ -197,8 +201,13 @@ async function noteFailure(
   const { action } = owed.effect;
   const reason = reasonOf(error);
   const word = error instanceof Fault && Object.hasOwn(actions[action]?.words ?? {}, error.code) ? error.code : "error";
-  const isHopeful = error instanceof Fault && error.retry === "later" && owed.tries + 1 < mostTries;
-  if (isHopeful) return store.failEffect(owed.id, { word, reason }, clock.now() + firstPause * 2 ** owed.tries);
+  // A limit is over when it is over, however often that takes; whoever asks before is not listened to.
+  const limit = Math.max(0, (retryAtOf(error) ?? 0) - clock.now());
+  const isHopeful = error instanceof Fault && error.retry === "later" && (limit > 0 || owed.tries + 1 < mostTries);
+  const pause = Math.max(limit, firstPause * 2 ** Math.min(owed.tries, mostTries));
+  if (limit > 0) limits.set(owed.id, pause);
+  else limits.delete(owed.id);
+  if (isHopeful) return store.failEffect(owed.id, { word, reason }, clock.now() + pause);
   if (actions[action]?.holds !== false || task.phase === "doing") return store.failEffect(owed.id, { word, reason });
   const note: TaskEvent = { type: "effect.failed", by: "engine", data: { action, reason }, set: {} };
   await store.finishEffect(owed.id, clock.now(), note);

@@ -1,7 +1,8 @@
 import type { ProjectView } from "../api/routes.ts";
-import type { EventView, TaskView } from "../api/task-wires.ts";
+import type { EventView, PullRequestView, TaskView } from "../api/task-wires.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
+import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 
 /** A task as the API shows it. Where its workflow does not load any more, a person must look at it. */
@@ -77,6 +78,11 @@ export function eventView({ position, task, project, revision, event, at }: Stor
 
 export function effectView({ id, effect, state, tries, dueAt, failure }: StoredEffect) {
   return { id, action: effect.action, state, tries, dueAt: isoTime(dueAt), failure: failure?.reason ?? null };
+}
+
+export function pullRequestView(record: PullRequestRecord): PullRequestView {
+  const { number, url, state, head, base, title, isDraft, review, checks, seenAt } = record;
+  return { number, url, state, head, base, title, isDraft, review, checks, seenAt: isoTime(seenAt) };
 }
 
 export function isoTime(at: number): string {

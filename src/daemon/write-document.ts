@@ -14,7 +14,7 @@ export interface Written {
 }
 
 /** Stored without frontmatter: a body that begins with a ruler must not be taken for one when it is read again. */
-function storedAs(document: TaskDocument, authors: StoredDocument["authors"]): StoredDocument {
+export function storedAs(document: TaskDocument, authors: StoredDocument["authors"]): StoredDocument {
   const text = bodyOf(document);
   return /^\uFEFF?---/.test(text) ? { text: `\n${text}`, authors } : madeOf({ text, authors }, document);
 }

@@ -96,7 +96,11 @@ export type TaskEventType =
   | "merge.landed"
   | "merge.failed"
   | "merge.undone"
-  | "merge.predicted";
+  | "merge.predicted"
+  | "pr.opened"
+  | "pr.merged"
+  | "pr.closed"
+  | "pr.feedback";
 
 /** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
 export interface Effect {

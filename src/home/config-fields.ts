@@ -1,12 +1,14 @@
 import { branchNameProblem } from "../engine/branch-name.ts";
 import type { Shape } from "../engine/language/shape.ts";
 import type { Field } from "./config-field.ts";
+import { type ForgeConfig, forgeFields } from "./forge-fields.ts";
+import { type MergeConfig, mergeFields } from "./merge-fields.ts";
 import { type WorkspaceConfig, workspaceFields } from "./workspace-fields.ts";
 
 export type { Field, Level } from "./config-field.ts";
 
 /** What a user may configure, with a value for everything. */
-export interface Config extends WorkspaceConfig {
+export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -128,6 +130,8 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
       /^([A-Za-z_]\w*)?$/.test(name) ? undefined : '"webhook_secret_env" must be the name of a variable.',
   },
   ...workspaceFields,
+  ...forgeFields,
+  ...mergeFields,
 };
 
 export const configNames = Object.keys(configFields) as readonly (keyof Config)[];

@@ -29,6 +29,14 @@ test("where nobody says anything the defaults hold", () => {
     diskLimit: "50GB",
     trashDays: 30,
     trashLimit: "10GB",
+    forge: "auto",
+    forgeHost: "",
+    forgeApiUrl: "",
+    forgeTokenEnv: "",
+    forgeMerge: "merge",
+    forgeInterval: 60,
+    testMerges: false,
+    pushMerges: true,
   });
   expect(new Set(Object.values(resolved).map(({ source }) => source))).toEqual(new Set(["default"]));
 });

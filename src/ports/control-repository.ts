@@ -46,6 +46,8 @@ export interface ControlRepository {
   inTheWay(order: PublishOrder): Promise<Waits | undefined>;
   /** Refused with `git.ref-moved` where the remote's branch is elsewhere, with `git.remote-refused` by the remote itself. */
   pushBranch(order: PushOrder): Promise<void>;
+  /** Deletes a remote's branch that is still at that commit; one that is gone is fine. Refused with `git.ref-moved`. */
+  deleteRemoteBranch(order: RemoteBranchOrder): Promise<void>;
 }
 
 /** Where a task's collected work is. */
@@ -208,4 +210,11 @@ export interface PushOrder extends Stoppable {
   readonly expected: string | undefined;
   /** Whether the branch is ours alone, so that it may be moved to something that does not contain what it was at. */
   readonly isOwn: boolean;
+}
+
+export interface RemoteBranchOrder extends Stoppable {
+  /** The address of the remote. */
+  readonly remote: string;
+  readonly branch: string;
+  readonly expected: string;
 }

@@ -53,10 +53,23 @@ export interface Merge extends Kept {
 /** A task's pull request, as far as it was looked at. Its id is the task's. */
 export interface PullRequestRecord extends Kept {
   readonly number: number;
+  /** Empty where there is no forge. */
   readonly url: string;
   readonly head: string;
+  /** The commit that it is at; empty while nobody knows. */
+  readonly headCommit: string;
   readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
   readonly state: "open" | "merged" | "closed";
+  /** What the merge made on the base; empty until it is merged. */
+  readonly mergedCommit: string;
+  /** What the reviews and the checks came to, in the forge's words. */
+  readonly review: "approved" | "changes-requested" | "none" | "required";
+  readonly checks: "passing" | "failing" | "unfinished" | "none";
+  /** What was to be said about it where there is no forge to say it on, by key. */
+  readonly comments: Readonly<Record<string, string>>;
   /** When the forge was last asked. */
   readonly seenAt: number;
   /** What is to be told only once: the position in its comments, the checks that have failed, … */

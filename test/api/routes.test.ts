@@ -390,6 +390,19 @@ describe("asking", () => {
     expect(refusal(await post("/v1/tasks/none/cancel"))).toEqual([404, "task.missing"]);
   });
 
+  test("to open a pull request asks who it is first, then whether it can be", async () => {
+    const { id } = await create();
+    const path = `/v1/tasks/${id}/pull-request`;
+    expect(refusal(await stage.ask(path, { token: "", json: {} }))).toEqual([401, "caller.unknown"]);
+    const { events } = (await get(`/v1/events?task=${id}`)).json;
+    expect(events.at(-1)).toMatchObject({ type: "request.rejected", by: "nobody" });
+    expect(refusal(await post(path))).toEqual([500, "forge.unavailable"]);
+    await post(`/v1/tasks/${id}/cancel`);
+    await stage.settled(id);
+    expect(refusal(await post(path))).toEqual([409, "refused", "terminal"]);
+    expect((await get(`/v1/tasks/${id}`)).json.pullRequest).toBeNull();
+  });
+
   test("to retry carries out again what failed", async () => {
     failing.add("spawn_agent");
     const { id } = await create({ workflow: "default" });

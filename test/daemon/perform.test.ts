@@ -68,6 +68,33 @@ test("what may work later is tried again with growing pauses, and then goes on",
   expect(done).toEqual(everything);
 });
 
+test("who is told when to ask again asks then, not before, however often that is", async () => {
+  let limits = 8;
+  const hour = 3_600_000;
+  const asked: number[] = [];
+  const { done, performers } = recorder({
+    two: () => {
+      asked.push(life.clock.now());
+      if (limits-- <= 0) return undefined;
+      const cause = { retryAt: life.clock.now() + hour };
+      return new Fault("forge.limited", "Slow down.", { retry: "later", cause });
+    },
+  });
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  const first = asked[0] ?? 0;
+  await life.rest(hour - 1);
+  expect(asked).toEqual([first]);
+  await life.rest(1);
+  expect(asked).toEqual([first, first + hour]);
+  await life.rest(7 * hour);
+  expect(asked.length).toBe(9);
+  expect(done).toEqual(everything);
+});
+
 test("a hopeless hook holds the task where it is, and what comes after waits until a person retries", async () => {
   let broken = true;
   const { done, performers } = recorder({ two: () => (broken ? new Fault("bad", "No such program.") : undefined) });

@@ -13,6 +13,7 @@ import { syncFrom } from "./control/sync-from.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
 import { salvage } from "./salvage/salvage.ts";
 import { cloneRepository } from "./user/clone-repository.ts";
+import { deleteRemoteBranch } from "./user/delete-remote-branch.ts";
 import { identityOf } from "./user/identity-of.ts";
 import { inTheWay } from "./user/in-the-way.ts";
 import { createObeyed } from "./user/obeyed.ts";
@@ -78,6 +79,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     publish: (order) => publish(control, order),
     inTheWay: (order) => inTheWay(control, order),
     pushBranch: (order) => pushBranch(control, order),
+    deleteRemoteBranch: (order) => deleteRemoteBranch(control, order),
   };
 }
 

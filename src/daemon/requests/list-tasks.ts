@@ -4,7 +4,7 @@ import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { effectView, taskView } from "../views.ts";
+import { effectView, pullRequestView, taskView } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
 const usualPage = 100;
@@ -31,9 +31,11 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const effects = await core.store.listEffects(stored.task.id);
+    const record = await core.store.pullRequests.get(stored.task.id);
     return {
       task: taskView(stored, await workflowOf(core, stored)),
       effects: effects.map(effectView),
+      pullRequest: record === undefined ? null : pullRequestView(record),
     };
   };
 }

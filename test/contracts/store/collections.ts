@@ -51,7 +51,16 @@ const merge: Merge = {
 };
 const pullRequest: PullRequestRecord = {
   ...sampleRecord("r1"),
-  ...{ number: 3, url: "https://forge/3", head: "brew", base: "main", state: "open", seenAt: 5, told: { "": "π" } },
+  ...{ number: 3, url: "https://forge/3", head: "brew", headCommit: "c0ffee", base: "main", title: "Brew", body: "" },
+  ...{
+    isDraft: false,
+    state: "open",
+    mergedCommit: "",
+    review: "none",
+    checks: "failing",
+    comments: { "t1:1": "Hot!" },
+  },
+  ...{ seenAt: 5, told: { "": "π" } },
 };
 const records = {
   ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },

@@ -30,7 +30,8 @@ export function tokenFor(host: string, env: Readonly<Record<string, string | und
   return env.GH_ENTERPRISE_TOKEN || env.GITHUB_ENTERPRISE_TOKEN || undefined;
 }
 
-async function isLoggedIn(host: string, env: TransportChoice["env"]): Promise<boolean> {
+/** Whether `gh` has a login for a host. */
+export async function isLoggedIn(host: string, env: TransportChoice["env"]): Promise<boolean> {
   try {
     // It looks at what is stored and asks nobody.
     const { code } = await runGh({ host, argv: ["auth", "token", "--hostname", host], env, timeout: 10_000 });

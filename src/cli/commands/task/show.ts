@@ -7,10 +7,10 @@ import { writeJson } from "../../write-json.ts";
 
 export async function show(this: Context, { json }: { json: boolean }, reference: string) {
   const call = createCall(this);
-  const { task, effects } = await call(routes.getTask, await nameTask(call, reference));
+  const { task, effects, pullRequest } = await call(routes.getTask, await nameTask(call, reference));
   const document = await call(routes.getDocument, { params: { task: task.id } });
-  if (json) return this.print(writeJson({ task, effects, document }));
-  this.print(describeTask(task, effects, document, this, Date.now()));
+  if (json) return this.print(writeJson({ task, effects, pullRequest, document }));
+  this.print(describeTask(task, effects, pullRequest, document, this, Date.now()));
   this.say(`
 To see what can happen next: signalbox task explain ${task.id}
 To see what has happened:    signalbox task history ${task.id}`);

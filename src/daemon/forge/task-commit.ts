@@ -1,0 +1,22 @@
+import type { Task } from "../../engine/task.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Project } from "../../ports/store.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+
+/**
+ * The commit that the task's work is at: collected from its workspace, else as it was last collected, else the user's own
+ * branch of that name. Undefined where there is none of these.
+ */
+export async function taskCommit(
+  { control, kind }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+): Promise<string | undefined> {
+  const found = task.workspace === "" ? undefined : await kind.inspect(task.workspace);
+  if (found?.kind === "there" && found.branch !== undefined) {
+    return (await control.collect({ folder: task.workspace, branch: found.branch, task: task.id })).commit;
+  }
+  const collected = await control.commitAt(taskRef(task.id));
+  if (collected !== undefined) return collected;
+  return (await control.syncFrom({ from: project.path, name: "user" })).branches[task.branch];
+}

@@ -1,0 +1,115 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ScriptedGithub, startScriptedGithub } from "../../src/testing/scripted-github.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-create-pr-")));
+const [home, userHome, coffee, tea] = ["home", "user", "coffee", "tea"].map((name) => join(base, name)) as [
+  string,
+  string,
+  string,
+  string,
+];
+const remote = join(base, "acme", "coffee.git");
+const token = "ghp_verysecretindeed0123456789";
+const inherited = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(SIGNALBOX_|NO_COLOR|GH_|GITHUB_|GIT_)/.test(name)),
+);
+const env = {
+  ...inherited,
+  HOME: userHome,
+  SIGNALBOX_HOME: home,
+  NODE_COMPILE_CACHE: join(base, "compiled"),
+  TMPDIR: join(base, "tmp"),
+  GIT_CONFIG_NOSYSTEM: "1",
+  // Instead of another machine.
+  GIT_SSH_COMMAND: join(base, "ssh"),
+  BREW_TOKEN: token,
+};
+const flow = `name: brew
+version: 1
+states:
+  todo: { waits_for: human, next: served }
+  served: { terminal: true }
+`;
+
+let github: ScriptedGithub;
+
+function signalbox(cwd: string, ...args: readonly string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((done) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, "src/cli/main.ts"), ...args],
+      { cwd, env },
+      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), stdout: out, stderr: err }),
+    );
+    child.stdin?.end();
+  });
+}
+
+function git(folder: string, ...args: readonly string[]): string {
+  return execFileSync("git", ["-C", folder, ...args], { env, encoding: "utf8" }).trim();
+}
+
+/** A task whose branch has a commit of its own. */
+async function create(folder: string): Promise<string> {
+  const { stdout } = await signalbox(folder, "task", "create", "brew-better", "Brew better", "--workflow", "brew");
+  const [id = "", , branch = ""] = stdout.trim().split(/ {2,}/);
+  git(folder, "branch", branch, git(folder, "commit-tree", "-p", "main", "-m", "better", "main^{tree}"));
+  github.state.branches.set(branch, git(folder, "rev-parse", branch));
+  return id;
+}
+
+beforeAll(async () => {
+  github = await startScriptedGithub({ token });
+  for (const folder of [join(home, "workflows"), userHome, join(base, "tmp"), coffee, tea])
+    mkdirSync(folder, { recursive: true });
+  writeFileSync(join(userHome, ".gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.org\n");
+  writeFileSync(join(base, "ssh"), `#!/bin/sh\nfor last; do :; done\ncd '${base}' && eval "$last"\n`, { mode: 0o755 });
+  writeFileSync(join(home, "config.yml"), `forge_api_url: ${github.url}\nforge_token_env: BREW_TOKEN\n`);
+  writeFileSync(join(home, "workflows", "brew.yml"), flow);
+  for (const folder of [coffee, tea]) {
+    git(folder, "init", "-q", "-b", "main");
+    git(folder, "commit", "-q", "--allow-empty", "-m", "first");
+  }
+  execFileSync("git", ["clone", "-q", "--bare", coffee, remote], { env });
+  git(coffee, "remote", "add", "origin", "git@github.com:acme/coffee.git");
+  await signalbox(coffee, "init");
+  await signalbox(tea, "init");
+}, 60_000);
+
+afterAll(async () => {
+  await signalbox(base, "down");
+  await github.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+test("create-pr pushes the branch, opens the pull request, and gives the same one when it is asked again", async () => {
+  const id = await create(coffee);
+  const first = await signalbox(coffee, "task", "create-pr", id, "--title", "A better brew");
+  const url = "https://github.com/acme/coffee/pull/1";
+  expect(first).toEqual({ code: 0, stdout: `${url}\n`, stderr: "" });
+  const again = JSON.parse((await signalbox(coffee, "task", "create-pr", id, "--json")).stdout);
+  expect(again).toMatchObject({ number: 1, url, state: "open", base: "main", title: "A better brew" });
+  expect(github.state.pulls.length).toBe(1);
+  expect(github.state.pulls[0]).toMatchObject({ title: "A better brew", body: expect.stringContaining("coffee#1") });
+  expect(git(remote, "rev-parse", again.head)).toBe(git(coffee, "rev-parse", again.head));
+  const shown = JSON.parse((await signalbox(coffee, "task", "show", id, "--json")).stdout);
+  expect(shown).toMatchObject({ task: { prUrl: url, status: "todo" }, pullRequest: { url, state: "open" } });
+  expect((await signalbox(coffee, "task", "show", id)).stdout).toContain(`pull request  ${url} (open)`);
+  await signalbox(coffee, "task", "continue", id);
+  const late = await signalbox(coffee, "task", "create-pr", id);
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("which is the end") });
+});
+
+test("without a remote it is written down, with the number to show for it", async () => {
+  const id = await create(tea);
+  const { code, stdout, stderr } = await signalbox(tea, "task", "create-pr", id);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
+  expect(stderr).toMatch(/There is no forge, so it is written down here/);
+  expect((await signalbox(tea, "task", "show", id)).stdout).toContain("pull request  1, only here (open)");
+  expect(await signalbox(tea, "task", "create-pr", "tea#99")).toMatchObject({ code: 3 });
+});
