@@ -100,7 +100,7 @@ async function file(control: ControlGit, task: string, at: number, commit: strin
 }
 
 /** What is staged, as one tree; undefined in the middle of a merge, or where some of it is lost. */
-async function stagedTree(
+export async function stagedTree(
   control: ControlGit,
   draft: GitPlace,
   entries: readonly IndexEntry[],
@@ -110,7 +110,7 @@ async function stagedTree(
   return code === 0 ? stdout.toString("latin1").trim() : undefined;
 }
 
-async function writeTree(control: ControlGit, draft: GitPlace): Promise<string> {
+export async function writeTree(control: ControlGit, draft: GitPlace): Promise<string> {
   const { stdout } = await control.run(draft, ["write-tree"], { writes: true });
   return stdout.toString("latin1").trim();
 }
