@@ -19,6 +19,8 @@ import { copyStaged } from "./staged-objects.ts";
 import { fileSettings, takeFiles } from "./take-files.ts";
 import { findWorkspace } from "./workspace.ts";
 
+export const salvageFolder = "refs/signalbox/salvage/";
+
 /**
  * No git ever runs with the workspace's own configuration: a draft of a worktree belongs to the control repository, has
  * the workspace's files, and an index of its own.
@@ -84,7 +86,7 @@ async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]
 async function file(control: ControlGit, task: string, at: number, commit: string): Promise<string> {
   const time = new Date(at).toISOString().replaceAll(/[:.]/g, "-");
   for (let number = 1; ; number += 1) {
-    const ref = `refs/signalbox/salvage/${task}/${time}${number === 1 ? "" : `-${number}`}`;
+    const ref = `${salvageFolder}${task}/${time}${number === 1 ? "" : `-${number}`}`;
     try {
       const created = [ref, commit, noCommit(commit)];
       await control.git(["update-ref", "--no-deref", "-m", "salvaged", "--end-of-options", ...created], {
@@ -115,7 +117,7 @@ export async function writeTree(control: ControlGit, draft: GitPlace): Promise<s
   return stdout.toString("latin1").trim();
 }
 
-async function emptyTree(control: ControlGit): Promise<string> {
+export async function emptyTree(control: ControlGit): Promise<string> {
   const { stdout } = await control.git(["hash-object", "-w", "-t", "tree", "--stdin"], { writes: true });
   return stdout.toString("latin1").trim();
 }
