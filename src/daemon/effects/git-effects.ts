@@ -10,6 +10,10 @@ import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { acquireWorkspace } from "./acquire-workspace.ts";
+import { createBranch } from "./create-branch.ts";
+import { deleteBranch } from "./delete-branch.ts";
+import { harvestUncommitted } from "./harvest-uncommitted.ts";
+import { nameBranch } from "./name-branch.ts";
 import { releaseWorkspace } from "./release-workspace.ts";
 
 /** What effects on repositories are carried out with. */
@@ -35,5 +39,9 @@ export function gitEffects(given: GitEffectPorts): Performers {
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
+    harvest_uncommitted: harvestUncommitted(ports),
+    create_branch: createBranch(ports),
+    name_branch: nameBranch(ports),
+    delete_branch: deleteBranch(ports),
   };
 }

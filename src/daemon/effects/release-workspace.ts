@@ -1,15 +1,9 @@
-import type { Log } from "../../ports/log.ts";
-import type { Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
 import type { Submit } from "../submit.ts";
-import { type BindPorts, unbindWorkspace } from "../workspaces/bind-workspace.ts";
-import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { type ReleaseWorkspacesPorts, releaseWorkspaces } from "../workspaces/release-workspaces.ts";
 
-export interface ReleasePorts extends BindPorts {
-  readonly store: Store;
-  readonly log: Log;
+export interface ReleasePorts extends ReleaseWorkspacesPorts {
   readonly submit: Submit;
-  readonly workspacesOf: WorkspacesOf;
   publishAgents(): Promise<void>;
 }
 
@@ -18,25 +12,8 @@ export interface ReleasePorts extends BindPorts {
  * not under a ref of its own. Nothing where the task has none.
  */
 export function releaseWorkspace(ports: ReleasePorts): Perform {
-  const { store, log, clock } = ports;
   return async (_, { task }) => {
-    for (const workspace of await store.workspaces.list({ task: task.id })) {
-      if (workspace.kind === "folder") {
-        await store.workspaces.remove(workspace.id);
-        continue;
-      }
-      const project = await store.getProject(task.project);
-      if (project === undefined) continue;
-      const { control, kind } = await ports.workspacesOf(project);
-      const folder = workspace.path;
-      const found = await kind.inspect(folder);
-      if (found.kind === "there") {
-        if (found.branch !== undefined) await control.collect({ folder, branch: found.branch, task: task.id });
-        const { saved } = await control.salvage({ folder, task: task.id, at: clock.now() });
-        if (saved !== undefined) log.info("What was not committed was saved", { task: task.id, ref: saved.ref });
-      }
-      await unbindWorkspace(ports, workspace);
-    }
+    await releaseWorkspaces(ports, task.id);
     if (task.workspace !== "") {
       await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { workspace: "" } });
     }
