@@ -1,6 +1,7 @@
 import { route } from "./route.ts";
 import { changeWire, effectWire, eventWire, explanationWire, taskWire } from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { workspaceRoutes } from "./workspace-routes.ts";
 
 const nothing = record({});
 const name = shortText(100);
@@ -138,9 +139,10 @@ export const routes = {
     name: "removeProject",
     method: "DELETE",
     path: "/v1/projects/:project",
-    summary: "Forget a project and its ended tasks; the repository stays as it is",
+    summary: "Forget a project and its ended tasks; the repository stays as it is, and what was salvaged too",
     access: "human",
-    answer: nothing,
+    /** Where what was salvaged is, how much that is, and workspaces that could not be taken away. */
+    answer: record({ control: text, salvaged: integer(0), left: list(text) }),
   }),
 
   listTasks: route({
@@ -348,6 +350,8 @@ export const routes = {
     answer: any,
     answerType: "application/jsonl",
   }),
+
+  ...workspaceRoutes,
 
   trust: route({
     name: "trust",

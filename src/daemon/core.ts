@@ -15,6 +15,8 @@ import type { Submit } from "./submit.ts";
 import type { Tally } from "./tally.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
+import type { PoolPorts } from "./workspaces/pool-ports.ts";
+import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 
 /** What requests are answered with. */
 export interface Core {
@@ -33,6 +35,9 @@ export interface Core {
   readonly submit: Submit;
   /** For what is written about a task without `submit`. */
   readonly inTurn: Turns;
+  /** Undefined where there are no workspaces. */
+  readonly workspacesOf: WorkspacesOf | undefined;
+  readonly pools: PoolPorts | undefined;
   readonly performer: Performer;
   readonly scheduler: Scheduler;
   readonly deadlines: Deadlines;

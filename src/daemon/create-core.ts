@@ -23,9 +23,13 @@ import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
+import { createFollowBranch } from "./workspaces/follow-branch.ts";
 import { createOutside } from "./workspaces/outside.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
+import { takeUpPools } from "./workspaces/take-up-pools.ts";
 import { placeTaskFiles } from "./workspaces/task-files.ts";
+import { createTrashTimer } from "./workspaces/trash-timer.ts";
+import { type UpkeepLimits, upkeepLimits } from "./workspaces/upkeep-limits.ts";
 
 export interface CorePorts {
   readonly version: string;
@@ -38,6 +42,8 @@ export interface CorePorts {
   readonly humanToken: string;
   /** Made once the folders and the workflows of tasks can be asked for. */
   performers(folderOf: (task: Task) => Promise<string>, workflowOf: (task: Task) => Promise<Workflow>): Performers;
+  /** How much may lie around; the usual where it is missing. */
+  limits?(): UpkeepLimits;
   /** How projects' working copies are made; where it is missing, actions that need one are not available. */
   readonly workspacesOf?: WorkspacesOf;
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
@@ -72,16 +78,22 @@ export function createCore(ports: CorePorts): RunningCore {
     workflowOf,
     factsOf,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
-    ...(workspacesOf === undefined ? {} : { outsideOf: createOutside(store, workspacesOf) }),
+    ...(workspacesOf === undefined
+      ? {}
+      : { outsideOf: createOutside(store, workspacesOf, (task, branch) => followBranch(task, branch)) }),
   });
+  const followBranch = createFollowBranch({ store, log, submit });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
+  const limits = ports.limits ?? (() => upkeepLimits);
+  const pools = workspacesOf && { store, clock, log, inTurn, places, workspacesOf, limits };
+  const trashTimer = pools && createTrashTimer(pools);
   const callers = createCallers(store, clock, ports.humanToken);
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
     ...(workspacesOf === undefined
       ? { release_workspace: returnFolders({ store, places }) }
-      : gitEffects({ store, clock, inTurn, log, submit, places, workflowOf, workspacesOf })),
+      : gitEffects({ store, clock, inTurn, log, submit, places, workflowOf, workspacesOf, limits })),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf),
   };
@@ -130,6 +142,8 @@ export function createCore(ports: CorePorts): RunningCore {
     factsOf,
     submit,
     inTurn,
+    workspacesOf,
+    pools,
     performer,
     scheduler,
     deadlines,
@@ -151,13 +165,15 @@ export function createCore(ports: CorePorts): RunningCore {
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
+      if (pools !== undefined) await takeUpPools(pools);
+      trashTimer?.start();
       await performer.recover();
       scheduler.wake();
     },
     async close() {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
-      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop()]);
+      await Promise.all([performer.stop(), scheduler.stop(), deadlines.stop(), trashTimer?.stop()]);
     },
   };
 }

@@ -92,6 +92,8 @@ export interface SalvageOrder extends Stoppable {
   readonly task: string;
   /** Milliseconds since 1970; part of the ref's name. */
   readonly at: number;
+  /** Whether it is enough that the same was salvaged for another task. */
+  readonly anybodys?: boolean;
 }
 
 export interface Salvage {

@@ -136,6 +136,8 @@ export interface TrashOrder {
   readonly keepFor: number;
   /** Bytes. */
   readonly most: number;
+  /** Only says what would be deleted. */
+  readonly isDry?: boolean;
   /** When it fires, what is left is left for the next time. */
   readonly signal?: AbortSignal;
 }
@@ -143,7 +145,8 @@ export interface TrashOrder {
 export interface TrashReport {
   readonly deleted: number;
   readonly left: number;
-  /** Bytes that are left. */
+  /** Bytes that are gone, and that are left. */
+  readonly freed: number;
   readonly size: number;
   /** Never deleted here: salvaging could not save everything that is in them. */
   readonly held: readonly string[];

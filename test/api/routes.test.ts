@@ -126,7 +126,7 @@ describe("projects", () => {
     const changed = await send("PATCH", "/v1/projects/tea", { poolSize: 7, harness: "codex" });
     expect(changed.json).toEqual({ ...added.json, poolSize: 7, harness: "codex" });
     expect((await get("/v1/projects/tea")).json).toEqual(changed.json);
-    expect((await send("DELETE", "/v1/projects/tea")).json).toEqual({});
+    expect((await send("DELETE", "/v1/projects/tea")).json).toEqual({ control: "", salvaged: 0, left: [] });
     expect(refusal(await get("/v1/projects/tea"))).toEqual([404, "project.missing"]);
     expect(existsSync(tea)).toBe(true);
   });
@@ -489,5 +489,21 @@ describe("history", () => {
     expect(lines.map(({ kind }) => kind)).toEqual(["task", "document", "event", "event"]);
     expect(lines[0].task.id).toBe(id);
     expect(refusal(await get("/v1/tasks/none/export"))).toEqual([404, "task.missing"]);
+  });
+});
+
+describe("workspaces and salvage", () => {
+  test("are nothing where nothing was ever made, and nothing is made by asking", async () => {
+    expect((await get("/v1/workspaces?project=coffee")).json).toEqual({
+      workspaces: [],
+      size: 0,
+      trash: { folders: 0, size: 0 },
+    });
+    expect((await post("/v1/workspaces/gc", { dryRun: true })).json).toEqual({ done: [] });
+    expect((await get("/v1/salvage")).json).toEqual({ salvaged: [] });
+    expect(refusal(await post("/v1/salvage/restore", { ref: "x/y", folder: "/z" }))).toEqual([404, "salvage.missing"]);
+    expect(refusal(await post("/v1/salvage/drop", { ref: "x/y" }))).toEqual([404, "salvage.missing"]);
+    expect(refusal(await get("/v1/workspaces?project=none"))).toEqual([404, "project.missing"]);
+    expect(existsSync(stage.places.control)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -9,6 +9,7 @@ import { createRunner } from "../../src/adapters/git/git-runner.ts";
 import { createWorktrees } from "../../src/adapters/git/workspace/create-kind.ts";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
+import { createHandlers } from "../../src/daemon/handlers.ts";
 import { createWorkspaces } from "../../src/daemon/workspaces/project-workspaces.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
@@ -18,10 +19,13 @@ import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { Project, StoredTask } from "../../src/ports/store.ts";
 
+// In memory where there is such a place: git makes everything last, and disks are slow at that.
+const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 /** Everything that moves tasks, with a real repository `coffee` and real workspaces. People move the tasks. */
 export async function gitStage(flow: string, options: { readonly poolSize?: number } & Partial<CorePorts> = {}) {
   const { poolSize = 1, ...ports } = options;
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-upkeep-")));
+  const base = realpathSync(mkdtempSync(join(place, "signalbox-upkeep-")));
   const repository = join(base, "coffee");
   const git = (folder: string, ...args: readonly string[]) =>
     execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@b", ...args], {
@@ -98,7 +102,7 @@ export async function gitStage(flow: string, options: { readonly poolSize?: numb
     }
     throw new Error(`It did not come to that: ${JSON.stringify((await store.getTask(id))?.task)}`);
   };
-  const human = { role: "human" };
+  const human = { role: "human", kind: "human" };
   const isAtRest = ({ task, isOpen }: StoredTask) => !isOpen || task.phase === "waiting" || task.held !== undefined;
   return {
     base,
@@ -129,6 +133,11 @@ export async function gitStage(flow: string, options: { readonly poolSize?: numb
       const { decision } = await core.submit(id, { kind: "move", to, actor: human });
       if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
       return until(id, (stored) => stored.task.status === to && isAtRest(stored));
+    },
+    /** What a person gets who asks the daemon. */
+    ask: (route: string, body: object, params: Readonly<Record<string, string>> = {}, query: object = {}) => {
+      const asked = { params, query, body, caller: human, folder: "", lastEvent: "" };
+      return createHandlers(core)[route]?.(asked as never, undefined as never) as Promise<never>;
     },
     /** What history says of effects that failed and that nothing depended on. */
     async notes(id: string) {

@@ -82,3 +82,16 @@ test("only what was salvaged can be dropped, and only as it was seen", async () 
   expect(await control.listSalvaged()).toEqual([]);
   expect(controlGit(stage, control)("rev-parse", "refs/signalbox/tasks/t1")).toBe(task);
 });
+
+test("what another task has salvaged is salvaged again only for whoever must have it", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.write("a.txt", "work\n");
+  const order = { folder: clone.folder, at: date };
+  const first = await control.salvage({ ...order, task: "t1" });
+  expect((await control.salvage({ ...order, task: "free", anybodys: true })).saved).toEqual(first.saved);
+  expect((await control.salvage({ ...order, task: "t2" })).saved?.ref).toContain("/t2/");
+  clone.write("a.txt", "more work\n");
+  expect((await control.salvage({ ...order, task: "free", anybodys: true })).saved?.ref).toContain("/free/");
+});

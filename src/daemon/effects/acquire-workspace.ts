@@ -2,20 +2,19 @@ import { fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import { type BindPorts, bindWorkspace } from "../workspaces/bind-workspace.ts";
-import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { makeRoom } from "../workspaces/make-room.ts";
+import type { PoolPorts } from "../workspaces/pool-ports.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
 
-export interface AcquirePorts extends BindPorts {
+export interface AcquirePorts extends BindPorts, PoolPorts {
   readonly store: Store;
-  readonly log: Log;
   readonly submit: Submit;
-  readonly workspacesOf: WorkspacesOf;
   workflowOf(task: Task): Promise<Workflow>;
   /** What is to be kept across tasks, and copied into every workspace. */
   settingsOf(project: Project): Promise<WorkspaceSettings>;
@@ -33,6 +32,7 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
   return async ({ params }, { task }) => {
     const project = await mustHave(ports.store, task.project);
     const workspaces = await ports.workspacesOf(project);
+    await makeRoom(ports, project, task.id);
     const workspace = await bindWorkspace(ports, project, workspaces.folder, task);
     const base = await baseOf(ports, workspaces, project, task, params.base);
     await prepare(ports, workspaces, project, task, workspace, base);
@@ -84,7 +84,7 @@ async function prepare(
   const found = await kind.inspect(folder);
   const isLeft = found.kind === "there" && task.workspace === "" && (found.dirty || found.branch !== task.branch);
   if (isLeft) {
-    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now() });
+    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now(), anybodys: true });
     if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
   }
   const { how } = await kind.prepare({

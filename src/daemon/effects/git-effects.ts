@@ -9,6 +9,7 @@ import type { Performers } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import type { UpkeepLimits } from "../workspaces/upkeep-limits.ts";
 import { acquireWorkspace } from "./acquire-workspace.ts";
 import { createBranch } from "./create-branch.ts";
 import { deleteBranch } from "./delete-branch.ts";
@@ -25,6 +26,7 @@ export interface GitEffectPorts {
   readonly submit: Submit;
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
+  limits(): UpkeepLimits;
   workflowOf(task: Task): Promise<Workflow>;
 }
 

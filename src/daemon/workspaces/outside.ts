@@ -13,15 +13,20 @@ export interface Outside {
 
 export type OutsideOf = (task: Task) => Promise<Outside>;
 
+/** Told which branch is checked out in a task's workspace, where that is another one than the task's. */
+export type FollowBranch = (task: Task, branch: string) => void;
+
 const nothing: Outside = { files: [], facts: undefined };
 
-export function createOutside(store: Store, workspacesOf: WorkspacesOf): OutsideOf {
+export function createOutside(store: Store, workspacesOf: WorkspacesOf, follow: FollowBranch): OutsideOf {
   return async (task) => {
     if (task.workspace === "") return nothing;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothing;
     const workspaces = await workspacesOf(project);
     const facts = await workspaceFacts(workspaces, project, task);
+    const branch = await workspaces.kind.currentBranch(task.workspace);
+    if (branch !== undefined && branch !== task.branch) follow(task, branch);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
     const files = facts.numbers.workspace === 1 ? await readTaskFiles(workspaces.kind, task) : [];
     return { files, facts };

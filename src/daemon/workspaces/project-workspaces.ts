@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Places } from "../../home/places.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
@@ -23,6 +24,16 @@ export interface WorkspacesPorts {
   kindOf(project: Project, control: ControlRepository): WorkspaceKind;
 }
 
+/** Where a project's control repository is, or will be. */
+function controlFolder({ control }: Pick<Places, "control">, { name }: Project): string {
+  return join(control, `${name}.git`);
+}
+
+/** Whether anything was ever made for the project: then it has a control repository. Asking makes nothing. */
+export function isBegun(places: Pick<Places, "control">, project: Project): boolean {
+  return existsSync(controlFolder(places, project));
+}
+
 /** Opened once for each project, and kept. */
 export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): WorkspacesOf {
   const opened = new Map<string, Promise<ProjectWorkspaces>>();
@@ -30,7 +41,7 @@ export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): Work
     const key = `${project.name}\n${project.path}`;
     const before = opened.get(key);
     if (before !== undefined) return before;
-    const opening = git.openControl(join(places.control, `${project.name}.git`), project.path).then((control) => ({
+    const opening = git.openControl(controlFolder(places, project), project.path).then((control) => ({
       git,
       control,
       kind: kindOf(project, control),

@@ -24,7 +24,7 @@ export async function saveWorkspace(
   const found = await kind.inspect(folder);
   if (found.kind !== "there") return undefined;
   if (found.branch !== undefined && task !== nobody) await control.collect({ folder, branch: found.branch, task });
-  const salvage = await control.salvage({ folder, task, at: clock.now() });
+  const salvage = await control.salvage({ folder, task, at: clock.now(), anybodys: task === nobody });
   if (salvage.saved !== undefined) log.info("What was not committed was saved", { task, ref: salvage.saved.ref });
   return salvage;
 }

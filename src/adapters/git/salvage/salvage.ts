@@ -25,7 +25,8 @@ export const salvageFolder = "refs/signalbox/salvage/";
  * No git ever runs with the workspace's own configuration: a draft of a worktree belongs to the control repository, has
  * the workspace's files, and an index of its own.
  */
-export async function salvage(control: ControlGit, { folder, task, at, signal }: SalvageOrder): Promise<Salvage> {
+export async function salvage(control: ControlGit, order: SalvageOrder): Promise<Salvage> {
+  const { folder, task, at, anybodys = false, signal } = order;
   checkPart(task);
   checkFolder(folder);
   if (entryAt(folder)?.isSymbolicLink()) throw link(folder);
@@ -45,7 +46,7 @@ export async function salvage(control: ControlGit, { folder, task, at, signal }:
     const { repositories, refused } = await takeFiles(control, draft, settings, entries, signal);
     const tree = await writeTree(control, draft);
     const ignored = await ignoredFiles(control, draft, settings);
-    const saved = await save(control, { task, at, head, unsaved, staged, tree });
+    const saved = await save(control, { task, at, anybodys, head, unsaved, staged, tree });
     await forgetTips(control, task);
     return { saved, ignored, repositories, refused };
   } finally {
@@ -56,6 +57,7 @@ export async function salvage(control: ControlGit, { folder, task, at, signal }:
 interface Found {
   readonly task: string;
   readonly at: number;
+  readonly anybodys: boolean;
   readonly head: string | undefined;
   readonly unsaved: readonly string[];
   readonly staged: string | undefined;
@@ -65,11 +67,11 @@ interface Found {
 const author = { name: "Signalbox", email: "signalbox@localhost" };
 
 async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]> {
-  const { task, at, head, unsaved, staged, tree } = found;
+  const { task, at, anybodys, head, unsaved, staged, tree } = found;
   const before = head === undefined ? await emptyTree(control) : await treeOf(control, head);
   const isStagedOnly = staged !== undefined && staged !== before && staged !== tree;
   if (tree === before && !isStagedOnly && unsaved.length === 0) return undefined;
-  const sought = { task, head, tree, staged: isStagedOnly ? staged : undefined };
+  const sought = { task: anybodys ? undefined : task, head, tree, staged: isStagedOnly ? staged : undefined };
   const earlier = unsaved.length > 0 ? undefined : await savedBefore(control, sought);
   if (earlier !== undefined) return earlier;
   const first = head === undefined ? [] : [head];
