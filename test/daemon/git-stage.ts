@@ -89,7 +89,8 @@ export async function gitStage(flow: string, options: { readonly poolSize?: numb
   const core = start();
   onTestFinished(async () => {
     await core.close();
-    rmSync(base, { recursive: true, force: true });
+    // Task files may still be on their way.
+    rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
   await store.addProject({ name: "coffee", path: repository, defaultBranch: "main", poolSize, ...settings });

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { slug } from "../../engine/branch-name.ts";
 import { fillText } from "../../engine/prompt.ts";
 import { sha256 } from "../../engine/sha256.ts";
@@ -29,7 +30,7 @@ export function createBranch(ports: CreateBranchPorts): Perform {
       default_branch: project.defaultBranch,
       slug: slug(task.summary),
       uuid8: sha256(task.id).slice(0, 8),
-      agent_number: String(task.number),
+      agent_number: slotOf(task),
       ...(parent === undefined ? {} : { "parent.branch": parent.branch }),
     };
     const filled = (param: unknown) => {
@@ -42,6 +43,12 @@ export function createBranch(ports: CreateBranchPorts): Perform {
     const make = from === "" || task.workspace === "" ? undefined : beginAt(project, task, parent, from);
     await renameBranch(ports, project, task, name, make);
   };
+}
+
+/** The pool's folders are numbered, and whoever works in one has its number. */
+function slotOf({ workspace, number }: Task): string {
+  const name = basename(workspace);
+  return /^\d+$/.test(name) ? name : String(number);
 }
 
 /** Makes the branch anew at the end of another one, where nothing of its own would be left behind. */

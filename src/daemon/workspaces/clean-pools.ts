@@ -34,7 +34,7 @@ export async function cleanPools(
       const workspaces = await ports.workspacesOf(project);
       await giveBack(ports, project, isDry, note);
       const strays = await strayFolders(ports, project, workspaces);
-      if (!isDry) await adoptFolders(ports.store, strays);
+      if (!isDry) await adoptFolders(ports, strays);
       for (const { path, workspace, reason } of strays)
         note(workspace === undefined ? "keep" : "adopt", path, workspace === undefined ? reason : "It was forgotten.");
       for (const each of await freeWorkspaces(ports.store, project, workspaces.kind, strays)) {

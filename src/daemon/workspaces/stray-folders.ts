@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workspace } from "../../ports/records.ts";
-import type { Project, Store } from "../../ports/store.ts";
+import type { Project } from "../../ports/store.ts";
 import type { PoolPorts } from "./pool-ports.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
@@ -37,6 +37,15 @@ export async function strayFolders(
 }
 
 /** Takes those into the pool that are workspaces, as free ones. What is in them is saved before a task gets them. */
-export async function adoptFolders(store: Store, strays: readonly StrayFolder[]): Promise<void> {
-  for (const { workspace } of strays) if (workspace !== undefined) await store.workspaces.put(workspace);
+export async function adoptFolders(
+  { store, inTurn }: Pick<PoolPorts, "store" | "inTurn">,
+  strays: readonly StrayFolder[],
+): Promise<void> {
+  for (const { workspace } of strays) {
+    if (workspace === undefined) continue;
+    await inTurn(`pool ${workspace.project}`, async () => {
+      // A task may have got the folder in the meantime.
+      if ((await store.workspaces.get(workspace.id)) === undefined) await store.workspaces.put(workspace);
+    });
+  }
 }

@@ -16,7 +16,7 @@ export async function takeUpPools(ports: PoolPorts): Promise<void> {
         log.info("A workspace was given back", { path: workspace.path, reason });
       }
       const strays = await strayFolders(ports, project, await workspacesOf(project));
-      await adoptFolders(store, strays);
+      await adoptFolders(ports, strays);
       for (const { path, workspace, reason } of strays) {
         if (workspace !== undefined) log.info("A workspace was found and taken into the pool", { path });
         else log.warn("A folder lies among the workspaces that is none", { path, reason });
