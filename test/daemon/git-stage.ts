@@ -117,10 +117,10 @@ export async function gitStage(flow: string, options: { readonly poolSize?: numb
     until,
     workspaces: async () => workspacesOf((await store.getProject("coffee")) as Project),
     /** Creates a task, and lets it come to rest. */
-    async create(id: string, identity: Partial<TaskIdentity> = {}) {
-      const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
-      const stored = await core.store.createTask("coffee", (number) => {
-        const given = { ...blankIdentity, id, project: "coffee", number, summary: "Brew", branch: `signalbox/${id}` };
+    async create(id: string, identity: Partial<TaskIdentity> = {}, project = "coffee") {
+      const facts = { ...(await core.factsOf({ ...blankIdentity, id, project } as never)), poolFull: false };
+      const stored = await core.store.createTask(project, (number) => {
+        const given = { ...blankIdentity, id, project, number, summary: "Brew", branch: `signalbox/${id}` };
         const decision = createTask(workflow, { ...given, ...identity }, facts);
         if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
         const { task, events, effects } = decision;

@@ -156,7 +156,31 @@ test("cleaning up says what it would do, does that, and says what it keeps and w
   expect(complaints).toEqual([]);
 });
 
-test("free workspaces go before the disk is full, and where that is not enough, it is said", async () => {
+test("free workspaces of other projects go, saved, where a new one would be too much", async () => {
+  const limit = { bytes: Number.POSITIVE_INFINITY };
+  const { work, create, move, store, git, base, repository, list, salvaged } = await stageWith({
+    poolSize: 2,
+    limits: () => ({ ...upkeepLimits, diskBytes: limit.bytes }),
+  });
+  const tea = join(base, "tea");
+  git(base, "clone", "-q", repository, tea);
+  const coffee = await store.getProject("coffee");
+  if (coffee === undefined) throw new Error("There is coffee.");
+  // The task of the other project is over, and what it left lies in its workspace.
+  await store.addProject({ ...coffee, name: "tea", path: tea });
+  const left = await work("b1111");
+  await move("b1111", "done");
+  const taken = (await list())[0]?.size ?? 0;
+  expect(taken).toBeGreaterThan(0);
+  limit.bytes = taken;
+  await create("b2222", {}, "tea");
+  expect(await move("b2222", "busy")).toMatchObject({ workspace: expect.stringContaining("/tea/1"), phase: "waiting" });
+  expect(existsSync(left)).toBe(false);
+  expect((await list()).map(({ project }) => project)).toEqual(["tea"]);
+  expect(await salvaged()).toMatchObject([{ task: "b1111", files: 1 }]);
+});
+
+test("where there is no room on the disk, it is said; a workspace that is free is used again all the same", async () => {
   const limit = { bytes: Number.POSITIVE_INFINITY };
   const { work, create, move, list, until, core } = await stageWith({
     poolSize: 2,
@@ -172,7 +196,6 @@ test("free workspaces go before the disk is full, and where that is not enough, 
   const [effect] = await core.store.openEffects("b2222");
   expect(effect).toMatchObject({ state: "owed", failure: { reason: expect.stringContaining("may take 1 MB") } });
   expect(existsSync(first)).toBe(true);
-  // A workspace that is free is used again, however full the disk is.
   await move("b1111", "done");
   expect(await until("b2222", ({ task }) => task.workspace !== "")).toMatchObject({ workspace: first });
   expect((await list()).length).toBe(1);
