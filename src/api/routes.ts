@@ -1,50 +1,17 @@
+import { mergeRoutes } from "./merge-routes.ts";
+import { projectRoutes } from "./project-routes.ts";
 import { route } from "./route.ts";
-import {
-  changeWire,
-  effectWire,
-  eventWire,
-  explanationWire,
-  mergeWire,
-  pullRequestWire,
-  taskWire,
-} from "./task-wires.ts";
-import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { changeWire, effectWire, eventWire, explanationWire, pullRequestWire, taskWire } from "./task-wires.ts";
+import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
+import { workspaceRoutes } from "./workspace-routes.ts";
+
+export type { ProjectView } from "./project-routes.ts";
 
 const nothing = record({});
 const name = shortText(100);
 const line = shortText(2_000);
 /** Numbers and truth values in a query are text. */
 const numberText = shortText(20);
-
-export const projectWire = record({
-  name: text,
-  path: text,
-  defaultBranch: text,
-  poolSize: integer(1),
-  workflow: text,
-  harness: text,
-  reviewHarness: text,
-  branchPrefix: text,
-  workspaces: oneOf("worktree", "clone"),
-  createdAt: text,
-});
-export type ProjectView = TypeOf<typeof projectWire>;
-
-const projectSettings = {
-  defaultBranch: name,
-  poolSize: integer(1, 1_000),
-  workflow: name,
-  harness: name,
-  reviewHarness: name,
-  branchPrefix: name,
-  workspaces: oneOf("worktree", "clone"),
-};
-
-const changesWire = record({
-  /** Of all that git obeys there now. */
-  fingerprint: text,
-  changes: list(record({ name: text, change: oneOf("added", "changed", "removed") })),
-});
 
 export const statusWire = record({
   version: text,
@@ -116,65 +83,7 @@ export const routes = {
     answer: record({ damage: list(text), stuck: list(record({ task: text, action: text, reason: text })) }),
   }),
 
-  listProjects: route({
-    name: "listProjects",
-    method: "GET",
-    path: "/v1/projects",
-    summary: "List the projects",
-    access: "read",
-    answer: record({ projects: list(projectWire) }),
-  }),
-  addProject: route({
-    name: "addProject",
-    method: "POST",
-    path: "/v1/projects",
-    summary: "Register a repository: the one at a path, or a clone of the one at an address",
-    access: "human",
-    body: record({ name }, { path: shortText(4_000), url: shortText(4_000), ...projectSettings }),
-    answer: projectWire,
-  }),
-  getProject: route({
-    name: "getProject",
-    method: "GET",
-    path: "/v1/projects/:project",
-    summary: "Show a project",
-    access: "read",
-    answer: projectWire,
-  }),
-  updateProject: route({
-    name: "updateProject",
-    method: "PATCH",
-    path: "/v1/projects/:project",
-    summary: "Change a project's settings",
-    access: "human",
-    body: record({}, { ...projectSettings, path: shortText(4_000) }),
-    answer: projectWire,
-  }),
-  removeProject: route({
-    name: "removeProject",
-    method: "DELETE",
-    path: "/v1/projects/:project",
-    summary: "Forget a project and its ended tasks; the repository stays as it is",
-    access: "human",
-    answer: nothing,
-  }),
-  projectChanges: route({
-    name: "projectChanges",
-    method: "GET",
-    path: "/v1/projects/:project/changes",
-    summary: "Show what git obeys in the repository otherwise than when a person last looked",
-    access: "read",
-    answer: changesWire,
-  }),
-  trustProject: route({
-    name: "trustProject",
-    method: "POST",
-    path: "/v1/projects/:project/trust",
-    summary: "Say that what git obeys in the repository is all right as it was shown; held tasks go on",
-    access: "human",
-    body: record({ fingerprint: name }),
-    answer: changesWire,
-  }),
+  ...projectRoutes,
 
   listTasks: route({
     name: "listTasks",
@@ -289,46 +198,7 @@ export const routes = {
     body: nothing,
     answer: record({ retried: integer(0), task: taskWire }),
   }),
-  mergeTask: route({
-    name: "mergeTask",
-    method: "POST",
-    path: "/v1/tasks/:task/merge",
-    summary: "Merge a task's work, check that it has arrived, and move the task to where it is done",
-    access: "ask",
-    query: record({}, { project: name }),
-    body: record({}, { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean }),
-    answer: mergeWire,
-  }),
-  undoMerge: route({
-    name: "undoMerge",
-    method: "POST",
-    path: "/v1/tasks/:task/merge/undo",
-    summary: "Take back what a task brought into the default branch, with one commit more",
-    access: "human",
-    query: record({}, { project: name }),
-    body: nothing,
-    answer: mergeWire,
-  }),
-  syncTask: route({
-    name: "syncTask",
-    method: "POST",
-    path: "/v1/tasks/:task/sync",
-    summary: "Bring what is new in the default branch into the task's branch",
-    access: "ask",
-    query: record({}, { project: name }),
-    body: record({}, { from: name }),
-    answer: record({ from: text, commit: text, commits: integer(0), task: taskWire }),
-  }),
-  openPullRequest: route({
-    name: "openPullRequest",
-    method: "POST",
-    path: "/v1/tasks/:task/pull-request",
-    summary: "Push the task's branch and open its pull request, or bring the one it has up to date",
-    access: "ask",
-    query: record({}, { project: name }),
-    body: record({}, { title: line, body: text, draft: boolean }),
-    answer: pullRequestWire,
-  }),
+  ...mergeRoutes,
   migrateTask: route({
     name: "migrateTask",
     method: "POST",
@@ -421,6 +291,8 @@ export const routes = {
     answer: any,
     answerType: "application/jsonl",
   }),
+
+  ...workspaceRoutes,
 
   trust: route({
     name: "trust",

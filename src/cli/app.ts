@@ -8,9 +8,11 @@ import { createHelp } from "./help.ts";
 import { createMessages } from "./messages.ts";
 import { json, wholeNumber } from "./parameters.ts";
 import { projectCommands } from "./project-commands.ts";
+import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
 import { backup, events, init, trust } from "./top-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
+import { workspaceCommands } from "./workspace-commands.ts";
 
 const rehearse = buildCommand({
   loader: async () => (await import("./commands/rehearse.ts")).rehearse,
@@ -74,6 +76,8 @@ const routes = buildRouteMap({
     project: projectCommands,
     task: taskCommands,
     events,
+    workspace: workspaceCommands,
+    salvage: salvageCommands,
     workflow: workflowCommands,
     trust,
     config: configCommands,

@@ -27,6 +27,10 @@ export function stateNames(context: Context): Promise<readonly string[]> {
   return ask(context, async (call) => statesHere(context, await here(call)));
 }
 
+export function salvageNames(context: Context): Promise<readonly string[]> {
+  return ask(context, async (call) => (await call(routes.listSalvage, { query: {} })).salvaged.map(({ ref }) => ref));
+}
+
 async function here(call: Call): Promise<ProjectView | undefined> {
   const { projects } = await call(routes.listProjects);
   return projectAt(projects, process.cwd());

@@ -13,3 +13,7 @@ export async function offerTasks(this: Context): Promise<readonly string[]> {
 export async function offerStates(this: Context): Promise<readonly string[]> {
   return (await import("./offered-names.ts")).stateNames(this);
 }
+
+export async function offerSalvage(this: Context): Promise<readonly string[]> {
+  return (await import("./offered-names.ts")).salvageNames(this);
+}

@@ -81,7 +81,7 @@ const remove = buildCommand({
   parameters: { positional: oneName, flags: { yes: flag("Do not ask") } },
   docs: {
     brief: "Forget a project and its tasks that are over",
-    fullDescription: `The repository stays as it is, also one that was cloned. A project with open tasks is not forgotten. On a terminal you are asked first; elsewhere --yes is needed.
+    fullDescription: `The repository stays as it is, also one that was cloned. Its workspaces go to the trash, once what is in them has been saved, and all work of its tasks stays where it is said. A project with open tasks is not forgotten. On a terminal you are asked first; elsewhere --yes is needed.
 
 Exit codes: 0 ok, 1 it has open tasks, or you said no, 2 wrong usage, 3 no such project`,
   },

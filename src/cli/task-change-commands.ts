@@ -68,7 +68,10 @@ export const update = buildCommand({
     flags: {
       status: status("Ask for this state"),
       summary: textFlag("TEXT", "What is to be done, in one line"),
-      branch: { ...textFlag("B", "Its branch; without a value, the one that is checked out here"), inferEmpty: true },
+      branch: {
+        ...textFlag("B", "Its branch; without a value, the one that is checked out in its workspace, or here"),
+        inferEmpty: true,
+      },
       ...makeFlags,
       // Optional, because otherwise the library would want to have --no-autostart to itself.
       autostart: { kind: "boolean", optional: true, withNegated: false, brief: "Start it when there is room" },
@@ -79,7 +82,7 @@ export const update = buildCommand({
   },
   docs: {
     brief: "Change a task, and ask for a state",
-    fullDescription: `Of several changes, those of its fields come first, then the task file, then the state; what would come after a refusal does not happen. With --status the task file counts only if the state is granted. --label and --depends-on replace all that was there; an empty value ("") leaves none.
+    fullDescription: `Of several changes, those of its fields come first, then the task file, then the state; what would come after a refusal does not happen. With --status the task file counts only if the state is granted. --label and --depends-on replace all that was there; an empty value ("") leaves none. Where the task has a workspace, --branch changes what is checked out there: a branch that exists is checked out, unless something uncommitted is in the way; otherwise the present one gets the name.
 
 Examples:
   signalbox task update --status agent-review

@@ -21,6 +21,8 @@ export const project = {
   proposeCompletions: offerProjects,
 } as const;
 
+export const onlyProject = { ...textFlag("P", "Only of this project"), proposeCompletions: offerProjects } as const;
+
 export const status = (brief: string) => ({ ...textFlag("S", brief), proposeCompletions: offerStates }) as const;
 
 export const workflow = (brief: string) => ({ ...textFlag("W", brief), proposeCompletions: offerWorkflows }) as const;

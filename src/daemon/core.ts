@@ -21,6 +21,8 @@ import type { Submit } from "./submit.ts";
 import type { Tally } from "./tally.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
+import type { PoolPorts } from "./workspaces/pool-ports.ts";
+import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 
 export interface Repositories extends MergingPorts {
   readonly merging: Merging;
@@ -50,6 +52,9 @@ export interface Core {
   readonly inTurn: Turns;
   /** What tasks' branches are pushed with, and their pull requests opened; undefined where there is no way to. */
   readonly forge: ForgeEffectPorts | undefined;
+  /** Undefined where there are no workspaces. */
+  readonly workspacesOf: WorkspacesOf | undefined;
+  readonly pools: PoolPorts | undefined;
   readonly performer: Performer;
   readonly scheduler: Scheduler;
   readonly deadlines: Deadlines;

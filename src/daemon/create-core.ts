@@ -1,6 +1,6 @@
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
-import { type Config, configFields, type PartialConfig } from "../home/config-fields.ts";
+import type { PartialConfig } from "../home/config-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Commands } from "../ports/commands.ts";
@@ -13,15 +13,12 @@ import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
-import { forgeEffects } from "./effects/forge-effects.ts";
-import { gitEffects } from "./effects/git-effects.ts";
 import { testsOf } from "./effects/tests-of.ts";
 import { createFacts } from "./facts.ts";
 import type { ForgeOf } from "./forge/project-forge.ts";
-import { watchPullRequests } from "./forge/watch-pull-requests.ts";
+import { createGitParts } from "./git-parts.ts";
 import { look } from "./look.ts";
-import { createRepositories, type Landing } from "./merging/create-repositories.ts";
-import { createPredictions } from "./merging/predict-conflicts.ts";
+import type { Landing } from "./merging/create-repositories.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
@@ -31,11 +28,9 @@ import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
-import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
-import { createOutside } from "./workspaces/outside.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
-import { placeTaskFiles } from "./workspaces/task-files.ts";
+import type { UpkeepLimits } from "./workspaces/upkeep-limits.ts";
 
 export interface CorePorts {
   readonly version: string;
@@ -57,6 +52,8 @@ export interface CorePorts {
   /** Fires when commands that are under way are to be killed. */
   readonly signal?: AbortSignal;
   readonly git?: Git;
+  /** How much may lie around; the usual where it is missing. */
+  limits?(): UpkeepLimits;
   /** How projects' working copies are made; where it is missing, actions that need one are not available. */
   readonly workspacesOf?: WorkspacesOf;
   /** How merges are tested and published, where that is not as usual. */
@@ -77,12 +74,11 @@ export interface RunningCore extends Core {
 
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, commands, signal, forgeOf, commandEnvironment: env = {} } = ports;
+  const { log, clock, config, address, stop, commands, signal, commandEnvironment: env = {} } = ports;
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
   const { store, projects } = rememberProjects(rememberTasks(tellingStore(ports.store, news.wake)));
-  const workspacesOf = ports.workspacesOf && guardWorkspaces(store, ports.workspacesOf);
   const settingsOf = createSettings({ home: ports.home, places, config });
   const workflows = createWorkflowCache(store);
   const tally = createTally(workflows);
@@ -90,13 +86,20 @@ export function createCore(ports: CorePorts): RunningCore {
   const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
-  const predictions =
-    workspacesOf === undefined ? undefined : createPredictions({ store, clock, workspacesOf, onError });
-  const outsideOf =
-    workspacesOf === undefined || predictions === undefined
-      ? {}
-      : { outsideOf: createOutside({ store, workspacesOf, collected: predictions.collected }) };
-  const looking = { store, workflowOf, factsOf, ...outsideOf };
+  const parts =
+    ports.workspacesOf &&
+    createGitParts({
+      ...{ store, clock, log, inTurn, places, config, workflowOf, onError, commands, env, settingsOf },
+      workspacesOf: ports.workspacesOf,
+      forgeOf: ports.forgeOf,
+      landing: ports.landing ?? {},
+      limits: ports.limits,
+      submit: (task, request, document) => submit(task, request, document),
+      changed: (stored) => changed(stored, false),
+      tellPerson: async (task, message, key) =>
+        performers.notify?.({ action: "notify", params: { message } }, { task, key }),
+    });
+  const looking = { store, workflowOf, factsOf, ...(parts === undefined ? {} : { outsideOf: parts.outsideOf }) };
   const submit = createSubmit({
     ...looking,
     inTurn,
@@ -107,49 +110,12 @@ export function createCore(ports: CorePorts): RunningCore {
   const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
   const callers = createCallers(store, clock, ports.humanToken);
-  const stopping = new AbortController();
-  const repositories =
-    workspacesOf === undefined || predictions === undefined
-      ? undefined
-      : createRepositories({
-          predictions,
-          store,
-          clock,
-          submit,
-          inTurn,
-          workspacesOf,
-          places,
-          signal: stopping.signal,
-          onError,
-          landing: ports.landing ?? {},
-        });
-  const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
-    config().values[name] ?? configFields[name].default;
-  const forge =
-    workspacesOf === undefined || forgeOf === undefined
-      ? undefined
-      : {
-          ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
-          mergeMethod: () => setting("forgeMerge"),
-          opened: () => watch?.wake(),
-        };
-  const watch =
-    forge &&
-    watchPullRequests({
-      ...forge,
-      interval: () => setting("forgeInterval"),
-      changed: (stored) => changed(stored, false),
-      tellPerson: async (task, message, key) =>
-        performers.notify?.({ action: "notify", params: { message } }, { task, key }),
-    });
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
-    ...(repositories === undefined
-      ? { release_workspace: returnFolders({ store, places }) }
-      : gitEffects({ ...commandPorts, ...repositories, places, workflowOf, settingsOf })),
+    release_workspace: returnFolders({ store, places }),
+    ...parts?.performers,
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
-    ...(forge === undefined ? {} : forgeEffects(forge)),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf, portOf),
   };
@@ -162,24 +128,10 @@ export function createCore(ports: CorePorts): RunningCore {
       scheduler.noticed(stored),
       deadlines.noticed(stored),
       tally.noticed(stored),
-      repositories?.merging.noticed(stored),
       stored.isOpen ? undefined : forgetAgents({ store, callers, places, clock }, stored.task.id),
     ]);
-  /** Agents see in their files where the task is. */
-  const refreshFiles = (id: string) =>
-    inTurn(`files ${id}`, async () => {
-      const stored = await store.getTask(id);
-      if (stored === undefined || !stored.isOpen || stored.task.workspace === "") return;
-      const project = await projects.get(stored.task.project);
-      if (project === undefined || workspacesOf === undefined) return;
-      const { kind } = await workspacesOf(project);
-      await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
-    });
   const changed = (stored: StoredTask, mayGoOn = true) => {
-    if (workspacesOf !== undefined && stored.task.workspace !== "")
-      refreshFiles(stored.task.id).catch((error) =>
-        log.warn("The task file could not be written", { task: stored.task.id, error }),
-      );
+    parts?.noticed(stored);
     if (mayGoOn) performer.wake(stored.task.id);
     notice(stored).catch(onError);
   };
@@ -200,13 +152,15 @@ export function createCore(ports: CorePorts): RunningCore {
     look: (task) => look(looking, task),
     submit,
     inTurn,
-    forge,
+    forge: parts?.forge,
+    workspacesOf: parts?.repositories.workspacesOf,
+    pools: parts?.pools,
     performer,
     scheduler,
     deadlines,
     tally,
     news,
-    repositories,
+    repositories: parts?.repositories,
     git: ports.git,
     config,
     changed,
@@ -224,18 +178,15 @@ export function createCore(ports: CorePorts): RunningCore {
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
+      await parts?.takeUp();
       await performer.recover();
-      await repositories?.merging.recover();
+      await parts?.recover();
       scheduler.wake();
-      watch?.wake();
     },
     async close() {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
-      stopping.abort();
-      const stops = [performer, scheduler, deadlines, predictions, watch, repositories?.merging].map((each) =>
-        each?.stop(),
-      );
+      const stops = [performer, scheduler, deadlines, parts].map((each) => each?.stop());
       await Promise.all(stops);
     },
   };

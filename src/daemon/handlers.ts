@@ -3,20 +3,23 @@ import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
 import { createTask } from "./requests/create-task.ts";
 import { getDocument, putDocument } from "./requests/documents.ts";
+import { editTask } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask } from "./requests/explain-task.ts";
 import { deleteTask, exportTask } from "./requests/export-task.ts";
 import { getTask, listTasks } from "./requests/list-tasks.ts";
 import { mergeTask, syncTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { migrateTask } from "./requests/migrate-task.ts";
-import { cancelTask, continueTask, editTask, moveTask } from "./requests/move-task.ts";
+import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import { openPullRequest } from "./requests/open-pull-request.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
 import { retryTask } from "./requests/retry-task.ts";
 import { endRun, registerRun } from "./requests/runs.ts";
+import { dropSalvage, listSalvage, restoreSalvage } from "./requests/salvage.ts";
 import { trustConfig } from "./requests/trust-config.ts";
 import { projectChanges, trustProject } from "./requests/trust-project.ts";
 import { backup, check, openapi, status, stop, trust } from "./requests/upkeep.ts";
+import { cleanWorkspaces, listWorkspaces } from "./requests/workspaces.ts";
 
 /** What answers each route. */
 export function createHandlers(core: Core): Readonly<Record<string, Answering>> {
@@ -61,4 +64,9 @@ const handlers = {
   listEvents,
   streamEvents,
   exportTask,
+  listWorkspaces,
+  cleanWorkspaces,
+  listSalvage,
+  restoreSalvage,
+  dropSalvage,
 } satisfies { readonly [Name in keyof Routes]: (core: Core) => unknown };

@@ -1,7 +1,14 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { branchNameProblem, defaultBranch, isDefaultBranch, prefixForLabels, slug } from "./branch-name.ts";
+import {
+  branchNameProblem,
+  defaultBranch,
+  isDefaultBranch,
+  nearestBranchName,
+  prefixForLabels,
+  slug,
+} from "./branch-name.ts";
 
 /** Asks for many names in one shell, because starting a process from here takes longer than git's answer. */
 function acceptedByGit(names: readonly string[]): readonly string[] {
@@ -118,4 +125,17 @@ test("a slug is always a short and valid part of a branch name", () => {
       expect(branchNameProblem(`feature/${result}`)).toBeUndefined();
     }),
   );
+});
+
+test("makes any text a name that git takes, and leaves one that it takes already", () => {
+  expect(nearestBranchName("feature/Strong_coffee")).toBe("feature/Strong_coffee");
+  expect(nearestBranchName(" feature/strong coffee: please? ")).toBe("feature/strong-coffee-please");
+  expect(nearestBranchName("-agent-3")).toBe("agent-3");
+  expect(nearestBranchName("a//b/../c.lock/.d")).toBe("a/b/c/d");
+  expect(nearestBranchName("HEAD")).toBe("head");
+  const made = [...awkward, "", "@", "@{", "..", "/", "x".repeat(300), "é/".repeat(200), "a.lock.lock", "a.-."].map(
+    nearestBranchName,
+  );
+  expect(made.map(branchNameProblem).filter((problem) => problem !== undefined)).toEqual([]);
+  expect(acceptedByGit(made)).toEqual(made);
 });

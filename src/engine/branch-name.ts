@@ -58,6 +58,26 @@ export function slug(text: string, max = 40): string {
   return result === "" ? "task" : result;
 }
 
+/** The name itself where git takes it; otherwise the nearest one that git takes. */
+export function nearestBranchName(text: string): string {
+  const wanted = text.trim();
+  if (branchNameProblem(wanted) === undefined) return wanted;
+  const parts = wanted
+    .toWellFormed()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses them.
+    .replace(/[\x00-\x20\x7f~^:?*[\\]+|@\{|\.\.+/g, "-")
+    .split("/")
+    .map((part) => part.replace(/^[.-]+|(\.lock)+$|[.-]+$/g, ""))
+    .filter((part) => part !== "");
+  const name = parts.join("/");
+  if (branchNameProblem(name) === undefined) return name;
+  const short = parts
+    .map((part) => slug(part))
+    .join("/")
+    .slice(0, 100);
+  return short.replace(/[/-]+$/, "") || slug("");
+}
+
 /** Letters that Unicode does not take apart. */
 const letters: Readonly<Record<string, string>> = {
   ß: "ss",

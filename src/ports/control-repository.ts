@@ -3,7 +3,7 @@ import type { FileName, Person } from "./git-names.ts";
 /**
  * A project's bare repository that the engine alone writes. Commits are given by their whole ids, refs by their whole
  * names. Everything here may be repeated after a crash. No tip that a ref had is ever dropped: what a ref leaves behind
- * stays reachable under `refs/signalbox/kept/`.
+ * stays reachable under `refs/signalbox/kept/`; only `dropSalvaged` lets something go.
  */
 export interface ControlRepository {
   readonly folder: string;
@@ -17,6 +17,13 @@ export interface ControlRepository {
    * reaches. Neither files nor index nor refs of the workspace change, and nothing runs that was planted there.
    */
   salvage(order: SalvageOrder): Promise<Salvage>;
+
+  /** Everything that was salvaged, the newest first. */
+  listSalvaged(): Promise<readonly Salvaged[]>;
+  /** Writes the files of a commit into a folder that must not be there yet, as their bytes are. */
+  restoreFiles(commit: string, folder: string): Promise<void>;
+  /** Forgets what was salvaged under a ref that is at this commit. Nothing where there is no such ref. */
+  dropSalvaged(ref: string, commit: string): Promise<void>;
 
   /** Undefined where there is no such ref. */
   commitAt(ref: string): Promise<string | undefined>;
@@ -89,6 +96,8 @@ export interface SalvageOrder extends Stoppable {
   readonly task: string;
   /** Milliseconds since 1970; part of the ref's name. */
   readonly at: number;
+  /** Whether it is enough that the same was salvaged for another task. */
+  readonly anybodys?: boolean;
 }
 
 export interface Salvage {
@@ -100,6 +109,19 @@ export interface Salvage {
   readonly repositories: readonly FileName[];
   /** Files that could not be read, or that git does not take. They are saved nowhere. */
   readonly refused: readonly FileName[];
+}
+
+export interface Salvaged {
+  readonly ref: string;
+  readonly commit: string;
+  readonly task: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** What was changed or new against the commit that was checked out, and how large that is in bytes. */
+  readonly files: number;
+  readonly size: number;
+  /** The first line of the commit that was checked out; empty where there was none. */
+  readonly on: string;
 }
 
 export interface IgnoredFile {

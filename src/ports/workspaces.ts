@@ -1,12 +1,12 @@
 import type { Salvage } from "./control-repository.ts";
-import type { FileName } from "./git-names.ts";
+import type { FileName, Person } from "./git-names.ts";
 
 /**
  * How working copies of one project are made, looked at and taken away. Which task gets which of them is not decided
  * here. Folders are given by whole paths, commits by whole ids. Everything may be repeated, also after git or we were
  * killed in the middle of it. No file is ever overwritten or deleted at once: what has to go is moved to the trash.
  * Faults: those of `git.`, and `workspace.` missing, foreign, dirty, unsaved, branch-elsewhere, branch-taken, no-branch,
- * detached, busy, locked, in-the-way, other-disk, bad-pattern, too-many-files, bad-task-file, unwritable.
+ * detached, operation, busy, locked, in-the-way, other-disk, bad-pattern, too-many-files, bad-task-file, unwritable.
  */
 export interface WorkspaceKind {
   readonly kind: "worktree" | "clone";
@@ -25,6 +25,18 @@ export interface WorkspaceKind {
   renameBranch(folder: string, to: string): Promise<void>;
   /** Checks out a branch that is there already. Files that git does not know stay. */
   switchBranch(folder: string, to: string): Promise<void>;
+  /**
+   * Commits everything that is uncommitted on the branch that is checked out, and gives the commit; undefined where there
+   * is nothing. No file changes, no hook and no filter runs, and neither task files nor what git ignores are in it.
+   * Refused with `workspace.operation` in the middle of a merge or the like, and with `workspace.detached`.
+   */
+  commitAll(order: CommitAllOrder): Promise<string | undefined>;
+  /**
+   * Deletes a branch of the user's repository that is at this commit; refused with `git.ref-moved` where it is elsewhere.
+   * Of a workspace that has it checked out only the commit is left. Whatever else has it checked out keeps it. In clones
+   * the branch is nobody's but the clone's, and goes with it.
+   */
+  deleteBranch(branch: string, commit: string): Promise<DeletedBranch>;
 
   /**
    * Moves the folder to the trash, and git's record of it. `salvage` is what saving it gave; without it nothing may be
@@ -102,6 +114,21 @@ export type Inspection =
 
 export type Operation = "merge" | "rebase" | "cherry-pick" | "revert" | "bisect";
 
+export interface CommitAllOrder {
+  readonly folder: string;
+  /** What was staged and is different in the files is saved as salvage of this task. */
+  readonly task: string;
+  readonly message: string;
+  readonly author: Person;
+  /** Milliseconds since 1970. */
+  readonly date: number;
+}
+
+export type DeletedBranch =
+  | { readonly kind: "deleted" | "gone" }
+  /** The folder that has the branch, and is no workspace. */
+  | { readonly kind: "checked-out"; readonly folder: string };
+
 export interface TrashOrder {
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -109,6 +136,8 @@ export interface TrashOrder {
   readonly keepFor: number;
   /** Bytes. */
   readonly most: number;
+  /** Only says what would be deleted. */
+  readonly isDry?: boolean;
   /** When it fires, what is left is left for the next time. */
   readonly signal?: AbortSignal;
 }
@@ -116,7 +145,8 @@ export interface TrashOrder {
 export interface TrashReport {
   readonly deleted: number;
   readonly left: number;
-  /** Bytes that are left. */
+  /** Bytes that are gone, and that are left. */
+  readonly freed: number;
   readonly size: number;
   /** Never deleted here: salvaging could not save everything that is in them. */
   readonly held: readonly string[];

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -128,7 +128,7 @@ describe("projects", () => {
     const changed = await send("PATCH", "/v1/projects/tea", { poolSize: 7, harness: "codex" });
     expect(changed.json).toEqual({ ...added.json, poolSize: 7, harness: "codex" });
     expect((await get("/v1/projects/tea")).json).toEqual(changed.json);
-    expect((await send("DELETE", "/v1/projects/tea")).json).toEqual({});
+    expect((await send("DELETE", "/v1/projects/tea")).json).toEqual({ control: "", salvaged: 0, left: [] });
     expect(refusal(await get("/v1/projects/tea"))).toEqual([404, "project.missing"]);
     expect(existsSync(tea)).toBe(true);
   });
@@ -592,5 +592,22 @@ describe("history", () => {
     expect(lines.map(({ kind }) => kind)).toEqual(["task", "document", "event", "event"]);
     expect(lines[0].task.id).toBe(id);
     expect(refusal(await get("/v1/tasks/none/export"))).toEqual([404, "task.missing"]);
+  });
+});
+
+describe("workspaces and salvage", () => {
+  test("are nothing where nothing was ever made, and nothing is made by asking", async () => {
+    const before = readdirSync(stage.places.control);
+    expect((await get("/v1/workspaces?project=coffee")).json).toEqual({
+      workspaces: [],
+      size: 0,
+      trash: { folders: 0, size: 0 },
+    });
+    expect((await post("/v1/workspaces/gc", { dryRun: true })).json).toEqual({ done: [] });
+    expect((await get("/v1/salvage")).json).toEqual({ salvaged: [] });
+    expect(refusal(await post("/v1/salvage/restore", { ref: "x/y", folder: "/z" }))).toEqual([404, "salvage.missing"]);
+    expect(refusal(await post("/v1/salvage/drop", { ref: "x/y" }))).toEqual([404, "salvage.missing"]);
+    expect(refusal(await get("/v1/workspaces?project=none"))).toEqual([404, "project.missing"]);
+    expect(readdirSync(stage.places.control)).toEqual(before);
   });
 });

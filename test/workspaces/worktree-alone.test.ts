@@ -222,3 +222,22 @@ test("the daemon's own blocks stay out of the user's files", async () => {
   expect(user.read("TASK.md")).toBe("the user's own\n");
   expect(existsSync(join(folder, "TASK.md"))).toBe(false);
 });
+
+test("a branch is deleted only at the commit it is known at, and never where a person works on it", async () => {
+  const { at, base, folder, kind, prepare, user } = await open();
+  await prepare();
+  const tip = at().commit({ "work.txt": "work\n" });
+  expect((await faultOf(kind.deleteBranch("task", base))).code).toBe("git.ref-moved");
+  expect(at().git("symbolic-ref", "--short", "HEAD")).toBe("task");
+  // A workspace that was given back still has it.
+  expect(await kind.deleteBranch("task", tip)).toEqual({ kind: "deleted" });
+  expect(await kind.deleteBranch("task", tip)).toEqual({ kind: "gone" });
+  expect(await kind.inspect(folder)).toMatchObject({ branch: undefined, head: tip, dirty: false });
+  expect(user.git("branch", "--list", "task")).toBe("");
+
+  const own = stage.path("own-copy");
+  user.git("worktree", "add", "--quiet", "-b", "mine", own);
+  expect(await kind.deleteBranch("mine", base)).toEqual({ kind: "checked-out", folder: own });
+  expect(await kind.deleteBranch("main", base)).toEqual({ kind: "checked-out", folder: user.folder });
+  expect(user.at("refs/heads/mine")).toBe(base);
+});

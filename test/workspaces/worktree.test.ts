@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { branchContract } from "./contract/branches.ts";
+import { commitAllContract } from "./contract/commit-all.ts";
 import { copyContract } from "./contract/copy-files.ts";
 import { killContract } from "./contract/kills.ts";
 import { lookContract } from "./contract/look.ts";
@@ -14,6 +15,7 @@ describe("worktree", () => {
   recycleContract("worktree");
   lookContract("worktree");
   branchContract("worktree");
+  commitAllContract("worktree");
   removeContract("worktree");
   copyContract("worktree");
   taskFileContract("worktree");

@@ -11,6 +11,9 @@ import { changedFiles, diff, fileAt } from "./control/read-files.ts";
 import { commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
 import { syncFrom } from "./control/sync-from.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
+import { dropSalvaged } from "./salvage/drop-salvaged.ts";
+import { listSalvaged } from "./salvage/list-salvaged.ts";
+import { restoreFiles } from "./salvage/restore-files.ts";
 import { salvage } from "./salvage/salvage.ts";
 import { cloneRepository } from "./user/clone-repository.ts";
 import { deleteRemoteBranch } from "./user/delete-remote-branch.ts";
@@ -65,6 +68,9 @@ function controlRepository(control: ControlGit): ControlRepository {
     collect: (order) => collect(control, order),
     syncFrom: (order) => syncFrom(control, order),
     salvage: (order) => salvage(control, order),
+    listSalvaged: () => listSalvaged(control),
+    restoreFiles: (commit, folder) => restoreFiles(control, commit, folder),
+    dropSalvaged: (ref, commit) => dropSalvaged(control, ref, commit),
     commitAt: (ref) => commitAt(control, ref),
     isAncestor: (ancestor, commit) => isAncestor(control, ancestor, commit),
     mergeBase: (a, b) => mergeBase(control, a, b),

@@ -3,7 +3,6 @@ import { fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import type { Places } from "../../home/places.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
@@ -12,18 +11,18 @@ import type { Perform } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import { type BindPorts, bindWorkspace } from "../workspaces/bind-workspace.ts";
 import { leasePort } from "../workspaces/lease-port.ts";
+import { makeRoom } from "../workspaces/make-room.ts";
+import type { PoolPorts } from "../workspaces/pool-ports.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
-import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { removeOtherKind } from "../workspaces/remove-other-kind.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
 import { type CommandPorts, runInWorkspace } from "./run-in-workspace.ts";
 
-export interface AcquirePorts extends BindPorts, CommandPorts {
+export interface AcquirePorts extends BindPorts, PoolPorts, CommandPorts {
   readonly store: Store;
   readonly log: Log;
-  readonly places: Pick<Places, "logs">;
   readonly submit: Submit;
-  readonly workspacesOf: WorkspacesOf;
   workflowOf(task: Task): Promise<Workflow>;
   readonly settingsOf: SettingsOf;
   /** The command line must know where agents work. */
@@ -38,6 +37,7 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     const settings = ports.settingsOf(project);
     const workspaces = await ports.workspacesOf(project);
     await removeOtherKind(ports, workspaces, project);
+    await makeRoom(ports, project, task.id);
     const bound = await bindWorkspace(ports, project, workspaces.folder, task);
     const workspace = await leasePort(ports, bound, settings.ports);
     const base = await baseOf(ports, workspaces, project, task, params.base);
@@ -97,7 +97,7 @@ async function prepare(
   // Noted before, so that a crash after the folder is made does not hide that it is not ready.
   if (isMarked && (isLeft || !isDirty)) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
   if (isLeft) {
-    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now() });
+    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now(), anybodys: true });
     if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
   }
   await kind.prepare({

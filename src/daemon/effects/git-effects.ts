@@ -11,8 +11,13 @@ import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import type { UpkeepLimits } from "../workspaces/upkeep-limits.ts";
 import { acquireWorkspace } from "./acquire-workspace.ts";
+import { createBranch } from "./create-branch.ts";
+import { deleteBranch } from "./delete-branch.ts";
+import { harvestUncommitted } from "./harvest-uncommitted.ts";
 import { mergeWork } from "./merge.ts";
+import { nameBranch } from "./name-branch.ts";
 import { releaseWorkspace } from "./release-workspace.ts";
 import type { CommandPorts } from "./run-in-workspace.ts";
 import { syncRepo } from "./sync-repo.ts";
@@ -28,6 +33,7 @@ export interface GitEffectPorts extends CommandPorts {
   readonly workspacesOf: WorkspacesOf;
   readonly merging: Merging;
   readonly settingsOf: SettingsOf;
+  limits(): UpkeepLimits;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -43,5 +49,9 @@ export function gitEffects(given: GitEffectPorts): Performers {
     release_workspace: releaseWorkspace(ports),
     merge: mergeWork(ports),
     sync_repo: syncRepo(ports),
+    harvest_uncommitted: harvestUncommitted(ports),
+    create_branch: createBranch(ports),
+    name_branch: nameBranch(ports),
+    delete_branch: deleteBranch(ports),
   };
 }

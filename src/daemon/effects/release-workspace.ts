@@ -3,22 +3,19 @@ import type { Task } from "../../engine/task.ts";
 import type { Places } from "../../home/places.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
-import type { Project, Store } from "../../ports/store.ts";
+import type { Project } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
 import type { Submit } from "../submit.ts";
-import { type BindPorts, unbindWorkspace } from "../workspaces/bind-workspace.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
-import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { type ReleaseWorkspacesPorts, releaseWorkspaces } from "../workspaces/release-workspaces.ts";
 import { removeOtherKind } from "../workspaces/remove-other-kind.ts";
 import { type CommandPorts, runInWorkspace } from "./run-in-workspace.ts";
 
-export interface ReleasePorts extends BindPorts, CommandPorts {
-  readonly store: Store;
+export interface ReleasePorts extends ReleaseWorkspacesPorts, CommandPorts {
   readonly log: Log;
   readonly places: Pick<Places, "logs">;
   readonly settingsOf: SettingsOf;
   readonly submit: Submit;
-  readonly workspacesOf: WorkspacesOf;
   publishAgents(): Promise<void>;
 }
 
@@ -27,28 +24,17 @@ export interface ReleasePorts extends BindPorts, CommandPorts {
  * not under a ref of its own. Nothing where the task has none.
  */
 export function releaseWorkspace(ports: ReleasePorts): Perform {
-  const { store, log, clock } = ports;
+  const { store, workspacesOf } = ports;
   return async (_, { task, key }) => {
+    const project = await store.getProject(task.project);
     for (const workspace of await store.workspaces.list({ task: task.id })) {
-      if (workspace.kind === "folder") {
-        await store.workspaces.remove(workspace.id);
-        continue;
-      }
-      const project = await store.getProject(task.project);
-      if (project === undefined) continue;
-      const workspaces = await ports.workspacesOf(project);
-      const { control, kind } = workspaces;
-      const folder = workspace.path;
-      const found = await kind.inspect(folder);
-      if (found.kind === "there") {
-        await tearDown(ports, project, workspace, task, key);
-        if (found.branch !== undefined) await control.collect({ folder, branch: found.branch, task: task.id });
-        const { saved } = await control.salvage({ folder, task: task.id, at: clock.now() });
-        if (saved !== undefined) log.info("What was not committed was saved", { task: task.id, ref: saved.ref });
-      }
-      await unbindWorkspace(ports, workspace);
-      await removeOtherKind(ports, workspaces, project);
+      if (workspace.kind === "folder" || project === undefined) continue;
+      const { kind } = await workspacesOf(project);
+      const found = await kind.inspect(workspace.path);
+      if (found.kind === "there") await tearDown(ports, project, workspace, task, key);
     }
+    await releaseWorkspaces(ports, task.id);
+    if (project !== undefined) await removeOtherKind(ports, await workspacesOf(project), project);
     if (task.workspace !== "") {
       await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { workspace: "" } });
     }

@@ -2,8 +2,8 @@ import { withSection } from "../../engine/task-document.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { PullRequestRecord } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { parsedDocument } from "../parsed-document.ts";
 import { documentChanged } from "../look.ts";
+import { parsedDocument } from "../parsed-document.ts";
 import type { Turns } from "../turns.ts";
 import { storedAs } from "../write-document.ts";
 

@@ -1,23 +1,38 @@
+import type { Config } from "../../home/config-fields.ts";
 import type { Places } from "../../home/places.ts";
 import type { Repositories } from "../core.ts";
+import type { CommandPorts } from "../effects/run-in-workspace.ts";
+import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { LandPorts } from "./land.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
 import type { Predictions } from "./predict-conflicts.ts";
+import { testMerged } from "./test-merged.ts";
 
 /** How merges are tested and published. */
 export type Landing = Pick<LandPorts, "pushes" | "test">;
 
-export interface RepositoriesPorts extends Omit<MergingPorts, "landingOf"> {
+export interface RepositoriesPorts extends Omit<MergingPorts, "landingOf">, Omit<CommandPorts, "signal"> {
   readonly predictions: Predictions;
   readonly places: Places;
   readonly signal: AbortSignal;
+  readonly settingsOf: SettingsOf;
+  pushes(): Config["pushMerges"];
+  /** Instead of the usual. */
   readonly landing: Partial<Landing>;
 }
 
 /** Puts together what is done with projects' repositories. */
-export function createRepositories({ places, landing: given, ...rest }: RepositoriesPorts): Repositories {
-  const { signal } = rest;
-  const landing = { workspaces: places.workspaces, signal, pushes: true, test: undefined, ...given };
-  const ports = { ...rest, landingOf: async () => landing };
+export function createRepositories(given: RepositoriesPorts): Repositories {
+  const { places, signal, settingsOf, pushes, landing } = given;
+  const ports: MergingPorts & RepositoriesPorts = {
+    ...given,
+    async landingOf(project, own) {
+      const { testMerges } = settingsOf(project);
+      const test: LandPorts["test"] = testMerges
+        ? (commit, merged) => testMerged(given, own, project, commit, merged)
+        : undefined;
+      return { workspaces: places.workspaces, signal, pushes: pushes(), test, ...landing };
+    },
+  };
   return { ...ports, merging: createMerging(ports) };
 }

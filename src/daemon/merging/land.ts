@@ -11,7 +11,7 @@ export interface LandPorts extends PublishPorts {
   /** Told what is going to be published. */
   planned(merged: readonly Merged[]): Promise<void>;
   /** Tests what a commit has. Undefined where that is not asked for; else why it fails, or undefined where it does not. */
-  readonly test: ((commit: string) => Promise<string | undefined>) | undefined;
+  readonly test: ((commit: string, merged: readonly Merged[]) => Promise<string | undefined>) | undefined;
 }
 
 interface Round extends LandPorts {
@@ -53,7 +53,7 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   const stack = await stackUp(own.control, base, entries, author);
   for (const [entry, outcome] of stack.others) outcomes.set(entry, outcome);
   if (stack.merged.length === 0) return [];
-  const failing = stack.top === base ? undefined : await round.test?.(stack.top);
+  const failing = stack.top === base ? undefined : await round.test?.(stack.top, stack.merged);
   if (failing !== undefined) return split(round, stack, failing);
   return publish(round, tips, stack);
 }

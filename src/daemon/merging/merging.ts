@@ -81,6 +81,7 @@ export function createMerging(ports: MergingPorts): Merging {
     }
     const { commit, before, after } = ended;
     await note(ended, "merge.landed", { commit, before, after });
+    await closeLocalRequest(store, task.id, commit);
     const done = { ...ended, reason: await move(ports, ended), endedAt: clock.now() };
     await store.merges.put(done);
     return done;
@@ -144,7 +145,7 @@ export function lineOf(project: string, target: string): string {
 }
 
 /** What the task moves to, once its work has arrived. Gives what was said against it, or nothing. */
-async function move({ submit }: MergingPorts, { task, to, by }: Merge): Promise<string> {
+export async function move({ submit }: Pick<MergingPorts, "submit">, { task, to, by }: Merge): Promise<string> {
   if (to === "") return "";
   const { decision } = await submit(task, { kind: "move", to, actor: { role: by } });
   if (decision.kind !== "rejected") return "";
@@ -158,6 +159,13 @@ export function newMerge(task: Task, { target, strategy, to, by }: Wanted, at: n
     ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
   };
+}
+
+/** Where there is no forge, nobody else says that a pull request was merged. */
+async function closeLocalRequest(store: MergingPorts["store"], task: string, mergedCommit: string): Promise<void> {
+  const record = await store.pullRequests.get(task);
+  if (record?.state === "open" && record.url === "")
+    await store.pullRequests.put({ ...record, state: "merged", mergedCommit });
 }
 
 function endOf(merge: Merge, landing: Landing): Merge {

@@ -6,8 +6,10 @@ import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { publishFile } from "../../home/publish-file.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { publishAgents } from "../agents-at-work.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { releaseWorkspaces } from "../workspaces/release-workspaces.ts";
 import { findTask } from "./find-task.ts";
 
 const pageSize = 500;
@@ -65,7 +67,10 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     makePrivateFolder(core.places.trash);
     const kept = join(core.places.trash, `${project}-${number}-${id}.jsonl`);
     publishFile(kept, text, { mode: 0o600 });
+    // The folder would be forgotten with the task, and what is in it with the folder.
+    if (core.pools !== undefined) await releaseWorkspaces(core.pools, id);
     await core.store.deleteTask(id);
+    await publishAgents(core);
     core.scheduler.forgot(id);
     core.deadlines.forgot(id);
     core.log.info("A task was deleted", { task: id, kept });

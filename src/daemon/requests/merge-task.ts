@@ -9,6 +9,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { mergeOnForge } from "../merging/merge-on-forge.ts";
 import { previewMerge } from "../merging/preview-merge.ts";
 import { syncBranch } from "../merging/sync-branch.ts";
 import { undoMerge } from "../merging/undo-merge.ts";
@@ -35,7 +36,10 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const { merge, commits, changed } = await previewMerge(own, project, task, wanted);
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
-    return { ...(await mergeView(core, await merging.ask(task, wanted))), commits: 0, changed: [], dryRun };
+    const onForge =
+      asked.body.local === true ? undefined : await mergeOnForge(core, gitOf(core), project, task, wanted);
+    const merge = onForge ?? (await merging.ask(task, wanted));
+    return { ...(await mergeView(core, merge)), commits: 0, changed: [], dryRun };
   };
 }
 

@@ -25,16 +25,6 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
   return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "continue", actor }));
 }
 
-export function editTask(core: Core): Handler<Routes["editTask"]> {
-  return async (asked) => {
-    const stored = await findTask(core, asked);
-    const { dependsOn, ...rest } = asked.body;
-    const set =
-      dependsOn === undefined ? rest : { ...rest, dependsOn: await idsOf(core, dependsOn, stored.task.project) };
-    return ask(core, asked, stored, (actor) => ({ kind: "edit", set, actor }));
-  };
-}
-
 /** The state in which the task is cancelled, in whatever words its workflow says that. */
 export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
   return async (asked) => {

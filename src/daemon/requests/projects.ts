@@ -6,6 +6,7 @@ import type { Project } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectView } from "../views.ts";
+import { type Retired, retireProject } from "../workspaces/retire-project.ts";
 
 export function listProjects({ store }: Core): Handler<Routes["listProjects"]> {
   return async () => ({ projects: (await store.listProjects()).map(projectView) });
@@ -59,10 +60,14 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
 
 export function removeProject(core: Core): Handler<Routes["removeProject"]> {
   return async ({ params }) => {
-    const { name } = await mustHave(core, params.project ?? "");
+    const project = await mustHave(core, params.project ?? "");
+    const { name } = project;
+    // A project with open tasks is refused by the store, before anything of it is touched.
+    const isOpen = (await core.store.listTasks({ project: name, isOpen: true }, { limit: 1 })).length > 0;
+    const retired = core.pools === undefined || isOpen ? nothing : await retireProject(core.pools, project);
     await core.store.removeProject(name);
-    core.log.info("A project was removed", { project: name });
-    return {};
+    core.log.info("A project was removed", { project: name, ...retired });
+    return retired;
   };
 }
 
@@ -74,6 +79,8 @@ export async function mustHave({ store }: Core, name: string): Promise<Project> 
     hint: names.length > 0 ? `The projects are: ${names.join(", ")}` : "Add one with signalbox init in a repository.",
   });
 }
+
+const nothing: Retired = { control: "", salvaged: 0, left: [] };
 
 const defaultPoolSize = 4;
 

@@ -38,9 +38,12 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
   });
 }
 
-/** Gives a workspace back to the pool. */
+/** Gives a workspace back to the pool. Nothing where somebody else has done so, and another task may have it by now. */
 export async function unbindWorkspace({ store, inTurn }: BindPorts, workspace: Workspace): Promise<void> {
-  await inTurn(`pool ${workspace.project}`, () => store.workspaces.put({ ...workspace, task: "" }));
+  await inTurn(`pool ${workspace.project}`, async () => {
+    const now = await store.workspaces.get(workspace.id);
+    if (now?.task === workspace.task) await store.workspaces.put({ ...workspace, task: "" });
+  });
 }
 
 /** Folders are numbered: no title and no branch ever becomes part of a path. */

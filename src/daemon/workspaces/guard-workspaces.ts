@@ -69,6 +69,11 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
+    commitAll: async (order) => (await at(order.folder)).commitAll(order),
+    async deleteBranch(branch, commit) {
+      if (kind.kind === "worktree") await check();
+      return kind.deleteBranch(branch, commit);
+    },
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),
     taskFileName: async (folder) => (await at(folder)).taskFileName(folder),

@@ -13,6 +13,9 @@ export interface Outside {
 
 export type OutsideOf = (task: Task) => Promise<Outside>;
 
+/** Told which branch is checked out in a task's workspace, where that is another one than the task's. */
+export type FollowBranch = (task: Task, branch: string) => void;
+
 const nothing: Outside = { files: [], facts: undefined };
 
 export interface OutsidePorts {
@@ -20,16 +23,22 @@ export interface OutsidePorts {
   readonly workspacesOf: WorkspacesOf;
   /** A task's branch was collected. */
   collected(task: Task, commit: string): void;
+  readonly follow: FollowBranch;
 }
 
-export function createOutside({ store, workspacesOf, collected }: OutsidePorts): OutsideOf {
+export function createOutside({ store, workspacesOf, collected, follow }: OutsidePorts): OutsideOf {
   return async (task) => {
     if (task.workspace === "") return nothing;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothing;
     const workspaces = await workspacesOf(project);
-    const facts = await workspaceFacts(workspaces, project, task);
+    const seen = await workspaceFacts(workspaces, project, task);
+    // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
+    const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";
+    const facts = isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
     if (facts.head !== "") collected(task, facts.head);
+    const branch = await workspaces.kind.currentBranch(task.workspace);
+    if (branch !== undefined && branch !== task.branch) follow(task, branch);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
     const files = facts.numbers.workspace === 1 ? await readTaskFiles(workspaces.kind, task) : [];
     return { files, facts };

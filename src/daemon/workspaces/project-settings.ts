@@ -20,6 +20,8 @@ export interface ProjectSettings {
   /** Seconds. */
   readonly testTimeout: number;
   readonly requireTests: boolean;
+  /** Whether merges are tested before the default branch moves. */
+  readonly testMerges: boolean;
   /** Undefined where no workspace is to have a port. */
   readonly ports: PortRange | undefined;
 }
@@ -66,6 +68,7 @@ export function createSettings({ home, places, config }: SettingsPorts): Setting
       testCommand: resolved.testCommand.value,
       testTimeout: readDuration(resolved.testTimeout.value) ?? 0,
       requireTests: resolved.requireTests.value,
+      testMerges: resolved.testMerges.value,
       ports: readPorts(resolved.ports.value),
     };
   };

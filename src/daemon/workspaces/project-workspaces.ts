@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Places } from "../../home/places.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
@@ -32,11 +33,19 @@ export interface WorkspacesPorts {
   kindOf(project: Project, control: ControlRepository, name: KindName): WorkspaceKind | Promise<WorkspaceKind>;
 }
 
+/** Where a project's control repository is, or will be. */
+function controlFolder({ control }: Pick<Places, "control">, { name }: Project): string {
+  return join(control, `${name}.git`);
+}
+
+/** Whether anything was ever made for the project: then it has a control repository. Asking makes nothing. */
+export function isBegun(places: Pick<Places, "control">, project: Project): boolean {
+  return existsSync(controlFolder(places, project));
+}
+
 /** Opened once for each project, and kept. */
 export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): WorkspacesOf {
-  const controlAt = keeping((project: Project) =>
-    git.openControl(join(places.control, `${project.name}.git`), project.path),
-  );
+  const controlAt = keeping((project: Project) => git.openControl(controlFolder(places, project), project.path));
   const kinds = { worktree: kept("worktree"), clone: kept("clone") };
   return async (project) => ({
     git,

@@ -75,6 +75,15 @@ export function branchContract(kind: KindName): void {
     expect(trashed()).toEqual([]);
   });
 
+  test("a branch is checked out also where both have changed the same file", async () => {
+    const { at, folder, kind, tip } = await openTwo();
+    const own = at().commit({ "a.txt": "committed\n" });
+    await kind.switchBranch(folder, "begun");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "begun", head: tip, dirty: false });
+    expect(at().read("a.txt")).toBe("begun\n");
+    expect(at().at("task")).toBe(own);
+  });
+
   test("a branch that is nowhere, or elsewhere, is not checked out", async () => {
     const { at, user, control, folder, kind } = await openTwo();
     expect((await faultOf(kind.switchBranch(folder, "nowhere"))).code).toBe("workspace.no-branch");

@@ -19,11 +19,14 @@ import { copyStaged } from "./staged-objects.ts";
 import { fileSettings, takeFiles } from "./take-files.ts";
 import { findWorkspace } from "./workspace.ts";
 
+export const salvageFolder = "refs/signalbox/salvage/";
+
 /**
  * No git ever runs with the workspace's own configuration: a draft of a worktree belongs to the control repository, has
  * the workspace's files, and an index of its own.
  */
-export async function salvage(control: ControlGit, { folder, task, at, signal }: SalvageOrder): Promise<Salvage> {
+export async function salvage(control: ControlGit, order: SalvageOrder): Promise<Salvage> {
+  const { folder, task, at, anybodys = false, signal } = order;
   checkPart(task);
   checkFolder(folder);
   if (entryAt(folder)?.isSymbolicLink()) throw link(folder);
@@ -43,7 +46,7 @@ export async function salvage(control: ControlGit, { folder, task, at, signal }:
     const { repositories, refused } = await takeFiles(control, draft, settings, entries, signal);
     const tree = await writeTree(control, draft);
     const ignored = await ignoredFiles(control, draft, settings);
-    const saved = await save(control, { task, at, head, unsaved, staged, tree });
+    const saved = await save(control, { task, at, anybodys, head, unsaved, staged, tree });
     await forgetTips(control, task);
     return { saved, ignored, repositories, refused };
   } finally {
@@ -54,6 +57,7 @@ export async function salvage(control: ControlGit, { folder, task, at, signal }:
 interface Found {
   readonly task: string;
   readonly at: number;
+  readonly anybodys: boolean;
   readonly head: string | undefined;
   readonly unsaved: readonly string[];
   readonly staged: string | undefined;
@@ -63,11 +67,11 @@ interface Found {
 const author = { name: "Signalbox", email: "signalbox@localhost" };
 
 async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]> {
-  const { task, at, head, unsaved, staged, tree } = found;
+  const { task, at, anybodys, head, unsaved, staged, tree } = found;
   const before = head === undefined ? await emptyTree(control) : await treeOf(control, head);
   const isStagedOnly = staged !== undefined && staged !== before && staged !== tree;
   if (tree === before && !isStagedOnly && unsaved.length === 0) return undefined;
-  const sought = { task, head, tree, staged: isStagedOnly ? staged : undefined };
+  const sought = { task: anybodys ? undefined : task, head, tree, staged: isStagedOnly ? staged : undefined };
   const earlier = unsaved.length > 0 ? undefined : await savedBefore(control, sought);
   if (earlier !== undefined) return earlier;
   const first = head === undefined ? [] : [head];
@@ -84,7 +88,7 @@ async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]
 async function file(control: ControlGit, task: string, at: number, commit: string): Promise<string> {
   const time = new Date(at).toISOString().replaceAll(/[:.]/g, "-");
   for (let number = 1; ; number += 1) {
-    const ref = `refs/signalbox/salvage/${task}/${time}${number === 1 ? "" : `-${number}`}`;
+    const ref = `${salvageFolder}${task}/${time}${number === 1 ? "" : `-${number}`}`;
     try {
       const created = [ref, commit, noCommit(commit)];
       await control.git(["update-ref", "--no-deref", "-m", "salvaged", "--end-of-options", ...created], {
@@ -100,7 +104,7 @@ async function file(control: ControlGit, task: string, at: number, commit: strin
 }
 
 /** What is staged, as one tree; undefined in the middle of a merge, or where some of it is lost. */
-async function stagedTree(
+export async function stagedTree(
   control: ControlGit,
   draft: GitPlace,
   entries: readonly IndexEntry[],
@@ -110,12 +114,12 @@ async function stagedTree(
   return code === 0 ? stdout.toString("latin1").trim() : undefined;
 }
 
-async function writeTree(control: ControlGit, draft: GitPlace): Promise<string> {
+export async function writeTree(control: ControlGit, draft: GitPlace): Promise<string> {
   const { stdout } = await control.run(draft, ["write-tree"], { writes: true });
   return stdout.toString("latin1").trim();
 }
 
-async function emptyTree(control: ControlGit): Promise<string> {
+export async function emptyTree(control: ControlGit): Promise<string> {
   const { stdout } = await control.git(["hash-object", "-w", "-t", "tree", "--stdin"], { writes: true });
   return stdout.toString("latin1").trim();
 }

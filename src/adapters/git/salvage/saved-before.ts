@@ -3,7 +3,8 @@ import type { ControlGit } from "../control/control-git.ts";
 import { treeOf } from "../control/read-history.ts";
 
 export interface Sought {
-  readonly task: string;
+  /** Undefined where anybody's will do. */
+  readonly task: string | undefined;
   readonly head: string | undefined;
   readonly tree: string;
   /** The tree of what was staged, where it must have been saved by itself. */
@@ -16,7 +17,7 @@ export async function savedBefore(control: ControlGit, sought: Sought): Promise<
     "for-each-ref",
     "--format=%(objectname) %(refname) %(tree) %(parent)",
     "--end-of-options",
-    `refs/signalbox/salvage/${sought.task}`,
+    `refs/signalbox/salvage/${sought.task ?? ""}`,
   ]);
   for (const line of stdout.toString("latin1").split("\n")) {
     const [commit = "", ref = "", tree, ...parents] = line.split(" ").filter((word) => word !== "");

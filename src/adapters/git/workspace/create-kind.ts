@@ -1,6 +1,8 @@
 import type { WorkspaceKind } from "../../../ports/workspaces.ts";
 import { cloneMechanics } from "./clone/clone-mechanics.ts";
+import { commitAll } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
+import { deleteBranch } from "./delete-branch.ts";
 import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
@@ -56,6 +58,8 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
+    commitAll: (order) => commitAll(shop, mechanics, order),
+    deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),
     remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
     deleteTrash: (order) => shop.turns.take(`trash ${trash}`, () => deleteTrash(trash, sizes, order)),
     async copyFiles(order) {

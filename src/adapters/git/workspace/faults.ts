@@ -35,9 +35,21 @@ export function branchTaken(branch: string): Fault {
   });
 }
 
+export function detached(folder: string, purpose: string): Fault {
+  return new Fault("workspace.detached", `${folder} has no branch checked out, so there is none to ${purpose}.`, {
+    hint: "Check out the branch, or make one there.",
+  });
+}
+
 export function noBranch(branch: string): Fault {
   return new Fault("workspace.no-branch", `There is no branch ${JSON.stringify(branch)}.`, {
     hint: "Look what is there: git branch --all",
+  });
+}
+
+export function operating(folder: string, operation: string): Fault {
+  return new Fault("workspace.operation", `A ${operation} was begun in ${folder} and not ended.`, {
+    hint: `End it there, or give it up: git ${operation} ${operation === "bisect" ? "reset" : "--abort"}`,
   });
 }
 

@@ -1,6 +1,5 @@
-import { Fault } from "../../../fault.ts";
 import { branchRef, noCommit } from "../check-names.ts";
-import { branchTaken } from "./faults.ts";
+import { branchTaken, detached } from "./faults.ts";
 import { findWorkingCopy, type WorkingCopy } from "./find-working-copy.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { readRef } from "./read-git-folder.ts";
@@ -29,12 +28,12 @@ async function renameTo(shop: Workshop, mechanics: Mechanics, folder: string, to
   const { record, head, folders } = copy;
   const from = record?.renamedFrom ?? head.branch;
   if (from === to) return;
-  if (from === undefined) throw detached(folder);
+  if (from === undefined) throw detached(folder, "rename");
   const isBegun = record?.renamedFrom !== undefined;
   const there = await mechanics.tipOf(to, folders);
   const bridge = await readRef(folders.commonFolder, bridgeRef(from));
   const tip = (await readRef(folders.commonFolder, branchRef(from))) ?? bridge ?? (isBegun ? there : undefined);
-  if (tip === undefined) throw detached(folder);
+  if (tip === undefined) throw detached(folder, "rename");
   if (there !== undefined && !(isBegun && there === tip)) throw branchTaken(to);
   if (record !== undefined) await shop.records.write({ ...record, branch: to, renamedFrom: from });
   await move(shop, mechanics, copy, { from, to, tip });
@@ -76,10 +75,4 @@ async function move(
 
 function bridgeRef(from: string): string {
   return `refs/signalbox/renamed/${from}`;
-}
-
-function detached(folder: string): Fault {
-  return new Fault("workspace.detached", `${folder} has no branch checked out, so there is none to rename.`, {
-    hint: "Check out the branch, or make one there.",
-  });
 }

@@ -63,6 +63,14 @@ async function go(shop: Workshop, mechanics: Mechanics, going: Going): Promise<v
   if (blocking.length > 0) throw inTheWay(folder, blocking);
   const draft = await shop.records.draft();
   await draftIndex(shop, files, { own: index, draft, commit: from });
+  // What was committed since we last looked is as it should be, but the index has not seen it yet.
+  await shop.git(files.place, ["update-index", "-q", "--refresh"], {
+    accepts: [0, 1],
+    env: { ...files.env, ...files.ownObjects, GIT_INDEX_FILE: draft },
+    settings: [...files.settings, lostIsFine],
+    writes: true,
+    isLong: true,
+  });
   await rename(draft, index);
   await shop.records.write({ ...record, branch: to, phase: "switching", commit: from });
   await shop.git(files.place, ["read-tree", "-m", "-u", from, tip], {

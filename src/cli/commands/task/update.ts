@@ -17,7 +17,7 @@ import { writeRefusal } from "../../write-refusal.ts";
 export interface UpdateFlags {
   readonly status?: string;
   readonly summary?: string;
-  /** Empty: the one that is checked out here. */
+  /** Empty: the one that is checked out in its workspace, or here where it has none. */
   readonly branch?: string;
   readonly label?: readonly string[];
   readonly priority?: number;
@@ -44,7 +44,8 @@ export async function update(this: Context, flags: UpdateFlags, reference = ".")
   }
   const call = createCall(this);
   const named = await nameTask(call, reference);
-  const edit = changes.length === 0 ? null : await call(routes.editTask, { ...named, body: set });
+  const branch = flags.branch === "" ? { branch: await checkedOut(call, named) } : {};
+  const edit = changes.length === 0 ? null : await call(routes.editTask, { ...named, body: { ...set, ...branch } });
   if (edit !== null && !flags.json) tellEdit(this, edit.kind === "ignored" ? [] : changes);
   const document =
     text === undefined || to !== undefined ? null : await call(routes.putDocument, { ...named, body: { text } });
@@ -62,7 +63,7 @@ function readEdit(flags: UpdateFlags) {
   }
   return given({
     summary: flags.summary,
-    branch: flags.branch === "" ? checkedOut() : flags.branch,
+    branch: flags.branch,
     harness: flags.harness,
     reviewHarness: flags["review-harness"],
     model: flags.model,
@@ -73,8 +74,10 @@ function readEdit(flags: UpdateFlags) {
   });
 }
 
-function checkedOut(): string {
-  const branch = branchAt(process.cwd());
+/** In a task's workspace the daemon looks itself, wherever we are. */
+async function checkedOut(call: Call, named: NamedTask): Promise<string> {
+  const { task } = await call(routes.getTask, named);
+  const branch = task.workspace === "" ? branchAt(process.cwd()) : "";
   if (branch !== undefined) return branch;
   throw new Fault("usage", "No branch is checked out in this folder.", { hint: "Name one: --branch NAME" });
 }

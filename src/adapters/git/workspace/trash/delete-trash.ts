@@ -13,23 +13,25 @@ interface KnownHeap extends AboutHeap {
 
 /** `sizes` is what was counted before, by folder: heaps change no more once they are full. */
 export async function deleteTrash(trash: string, sizes: Map<string, number>, order: TrashOrder): Promise<TrashReport> {
-  const { now, keepFor, most, signal } = order;
+  const { now, keepFor, most, isDry = false, signal } = order;
   const heaps: KnownHeap[] = [];
   for (const name of await namesIn(trash)) heaps.push(await lookAt(join(trash, name), sizes, now));
   heaps.sort((a, b) => a.at - b.at);
   const left = new Set(heaps);
-  let size = heaps.reduce((sum, heap) => sum + heap.size, 0);
+  const before = heaps.reduce((sum, heap) => sum + heap.size, 0);
+  let size = before;
   for (const heap of heaps) {
     if (heap.isHeld || (heap.at + keepFor > now && size <= most)) continue;
     // What it is about goes last: half deleted, a heap is as old as before, and goes on next time.
-    const isGone = (await deleteTree(join(heap.folder, "files"), signal)) && (await deleteTree(heap.folder, signal));
+    const isGone =
+      isDry || ((await deleteTree(join(heap.folder, "files"), signal)) && (await deleteTree(heap.folder, signal)));
     if (!isGone) break;
     left.delete(heap);
-    sizes.delete(heap.folder);
+    if (!isDry) sizes.delete(heap.folder);
     size -= heap.size;
   }
   const held = heaps.filter(({ isHeld }) => isHeld).map(({ folder }) => folder);
-  return { deleted: heaps.length - left.size, left: left.size, size, held };
+  return { deleted: heaps.length - left.size, left: left.size, freed: before - size, size, held };
 }
 
 const settled = 10 * 60_000;

@@ -1,0 +1,54 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "../../../fault.ts";
+import type { DeletedBranch } from "../../../ports/workspaces.ts";
+import { branchRef, checkCommit } from "../check-names.ts";
+import { branchUse } from "./branch-use.ts";
+import type { Mechanics } from "./mechanics.ts";
+import { readHead, readRef } from "./read-git-folder.ts";
+import { replaceLocked } from "./replace-locked.ts";
+import type { Workshop } from "./workshop.ts";
+
+export async function deleteBranch(
+  shop: Workshop,
+  mechanics: Mechanics,
+  branch: string,
+  commit: string,
+): Promise<DeletedBranch> {
+  const ref = branchRef(branch);
+  checkCommit(commit);
+  if (mechanics.kind === "clone") return { kind: "gone" };
+  const user = await shop.user();
+  const at = await readRef(user.commonFolder, ref);
+  if (at === undefined) return { kind: "gone" };
+  if (at !== commit) throw moved(branch, at);
+  await letGo(shop, mechanics, branch);
+  const folder = await branchUse(user, branch, undefined);
+  if (folder !== undefined) return { kind: "checked-out", folder };
+  const place = { folder: user.folder, gitDir: user.commonFolder, configuration: "user" } as const;
+  await shop.git(place, ["update-ref", "--no-deref", "-d", ref, commit], { writes: true });
+  return { kind: "deleted" };
+}
+
+/** A workspace that was given back still has the branch of its last task. Its files stay as they are. */
+async function letGo(shop: Workshop, mechanics: Mechanics, branch: string): Promise<void> {
+  for (const record of await shop.records.all()) {
+    await shop.turns.take(record.folder, async () => {
+      const found = await mechanics.find(record.folder, record);
+      if (found.kind !== "ours" || found.folders === undefined || found.isLocked) return;
+      const { folders } = found;
+      const head = await readHead(folders);
+      if (head?.branch !== branch || head.commit === undefined) return;
+      await replaceLocked(join(folders.gitFolder, "HEAD"), [record.folder], (lock) =>
+        writeFile(lock, `${head.commit}\n`, { flag: "wx" }),
+      );
+    });
+  }
+}
+
+function moved(branch: string, to: string): Fault {
+  return new Fault("git.ref-moved", `The branch ${JSON.stringify(branch)} is at ${to} now, so it was not deleted.`, {
+    retry: "later",
+    hint: `Look what has come: git log -3 ${branch}`,
+  });
+}

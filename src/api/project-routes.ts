@@ -1,0 +1,98 @@
+import { route } from "./route.ts";
+import { integer, list, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+
+const name = shortText(100);
+
+export const projectWire = record({
+  name: text,
+  path: text,
+  defaultBranch: text,
+  poolSize: integer(1),
+  workflow: text,
+  harness: text,
+  reviewHarness: text,
+  branchPrefix: text,
+  workspaces: oneOf("worktree", "clone"),
+  createdAt: text,
+});
+export type ProjectView = TypeOf<typeof projectWire>;
+
+const projectSettings = {
+  defaultBranch: name,
+  poolSize: integer(1, 1_000),
+  workflow: name,
+  harness: name,
+  reviewHarness: name,
+  branchPrefix: name,
+  workspaces: oneOf("worktree", "clone"),
+};
+
+const changesWire = record({
+  /** Of all that git obeys there now. */
+  fingerprint: text,
+  changes: list(record({ name: text, change: oneOf("added", "changed", "removed") })),
+});
+
+/** What can be asked about projects. */
+export const projectRoutes = {
+  listProjects: route({
+    name: "listProjects",
+    method: "GET",
+    path: "/v1/projects",
+    summary: "List the projects",
+    access: "read",
+    answer: record({ projects: list(projectWire) }),
+  }),
+  addProject: route({
+    name: "addProject",
+    method: "POST",
+    path: "/v1/projects",
+    summary: "Register a repository: the one at a path, or a clone of the one at an address",
+    access: "human",
+    body: record({ name }, { path: shortText(4_000), url: shortText(4_000), ...projectSettings }),
+    answer: projectWire,
+  }),
+  getProject: route({
+    name: "getProject",
+    method: "GET",
+    path: "/v1/projects/:project",
+    summary: "Show a project",
+    access: "read",
+    answer: projectWire,
+  }),
+  updateProject: route({
+    name: "updateProject",
+    method: "PATCH",
+    path: "/v1/projects/:project",
+    summary: "Change a project's settings",
+    access: "human",
+    body: record({}, { ...projectSettings, path: shortText(4_000) }),
+    answer: projectWire,
+  }),
+  removeProject: route({
+    name: "removeProject",
+    method: "DELETE",
+    path: "/v1/projects/:project",
+    summary: "Forget a project and its ended tasks; the repository stays as it is, and what was salvaged too",
+    access: "human",
+    /** Where what was salvaged is, how much that is, and workspaces that could not be taken away. */
+    answer: record({ control: text, salvaged: integer(0), left: list(text) }),
+  }),
+  projectChanges: route({
+    name: "projectChanges",
+    method: "GET",
+    path: "/v1/projects/:project/changes",
+    summary: "Show what git obeys in the repository otherwise than when a person last looked",
+    access: "read",
+    answer: changesWire,
+  }),
+  trustProject: route({
+    name: "trustProject",
+    method: "POST",
+    path: "/v1/projects/:project/trust",
+    summary: "Say that what git obeys in the repository is all right as it was shown; held tasks go on",
+    access: "human",
+    body: record({ fingerprint: name }),
+    answer: changesWire,
+  }),
+} as const;

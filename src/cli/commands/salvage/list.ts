@@ -1,0 +1,38 @@
+import { routes } from "../../../api/routes.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { given } from "../../given.ts";
+import { writeTable } from "../../table.ts";
+import { writeJson } from "../../write-json.ts";
+import { writeSize } from "../../write-size.ts";
+import { writeTime } from "../../write-time.ts";
+
+export interface ListFlags {
+  readonly project?: string;
+  readonly json: boolean;
+}
+
+export async function list(this: Context, { project, json }: ListFlags) {
+  const answer = await createCall(this)(routes.listSalvage, { query: given({ project }) });
+  if (json) return this.print(writeJson(answer));
+  const { salvaged } = answer;
+  if (salvaged.length === 0) return this.say("Nothing is salvaged.");
+  const columns = [
+    { title: "REF", paint: this.paint.bold },
+    { title: "PROJECT" },
+    { title: "WHEN" },
+    { title: "FILES", align: "right" },
+    { title: "SIZE", align: "right" },
+    { title: "ON" },
+  ] as const;
+  const rows = salvaged.map(({ ref, project: of, at, files, size, on }) => [
+    ref,
+    of,
+    writeTime(at),
+    String(files),
+    writeSize(size),
+    on || "–",
+  ]);
+  this.print(writeTable(columns, rows, this.columns));
+  this.say("\nTo get one back: signalbox salvage restore REF --to FOLDER");
+}

@@ -1,0 +1,147 @@
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import { type Config, configFields, type PartialConfig } from "../home/config-fields.ts";
+import type { Places } from "../home/places.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Commands } from "../ports/commands.ts";
+import type { Log } from "../ports/log.ts";
+import type { Store, StoredTask } from "../ports/store.ts";
+import type { Repositories } from "./core.ts";
+import { type ForgeEffectPorts, forgeEffects } from "./effects/forge-effects.ts";
+import { gitEffects } from "./effects/git-effects.ts";
+import type { ForgeOf } from "./forge/project-forge.ts";
+import { watchPullRequests } from "./forge/watch-pull-requests.ts";
+import { createRepositories, type Landing } from "./merging/create-repositories.ts";
+import { createPredictions } from "./merging/predict-conflicts.ts";
+import type { Performers } from "./perform.ts";
+import type { Submit } from "./submit.ts";
+import type { Turns } from "./turns.ts";
+import { createFollowBranch } from "./workspaces/follow-branch.ts";
+import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
+import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
+import type { PoolPorts } from "./workspaces/pool-ports.ts";
+import type { SettingsOf } from "./workspaces/project-settings.ts";
+import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
+import { takeUpPools } from "./workspaces/take-up-pools.ts";
+import { placeTaskFiles } from "./workspaces/task-files.ts";
+import { createTrashTimer } from "./workspaces/trash-timer.ts";
+import { readLimits, type UpkeepLimits } from "./workspaces/upkeep-limits.ts";
+
+export interface GitPartsPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly inTurn: Turns;
+  readonly places: Places;
+  readonly commands: Commands;
+  readonly env: Readonly<Record<string, string>>;
+  readonly submit: Submit;
+  readonly workspacesOf: WorkspacesOf;
+  readonly settingsOf: SettingsOf;
+  readonly forgeOf: ForgeOf | undefined;
+  readonly landing: Partial<Landing>;
+  readonly limits: (() => UpkeepLimits) | undefined;
+  workflowOf(task: Task): Promise<Workflow>;
+  config(): { readonly values: PartialConfig };
+  /** A task was changed by somebody else than `submit`. */
+  changed(stored: StoredTask): void;
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
+  onError(error: unknown): void;
+}
+
+/** What is done with git: workspaces, merging, pull requests. */
+export interface GitParts {
+  readonly outsideOf: OutsideOf;
+  readonly repositories: Repositories;
+  readonly pools: PoolPorts;
+  readonly forge: ForgeEffectPorts | undefined;
+  readonly performers: Performers;
+  /** A task has changed. */
+  noticed(stored: StoredTask): void;
+  /** After a start, before tasks go on: puts the pools in order. */
+  takeUp(): Promise<void>;
+  /** And when they go on. */
+  recover(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createGitParts(given: GitPartsPorts): GitParts {
+  const { store, clock, log, inTurn, places, config, workflowOf, submit, forgeOf, onError } = given;
+  const workspacesOf = guardWorkspaces(store, given.workspacesOf);
+  const stopping = new AbortController();
+  const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
+    config().values[name] ?? configFields[name].default;
+  const usualLimits = () => {
+    const [trashDays, trashLimit, diskLimit] = [setting("trashDays"), setting("trashLimit"), setting("diskLimit")];
+    return readLimits({ trashDays, trashLimit, diskLimit });
+  };
+  const limits = given.limits ?? usualLimits;
+  const predictions = createPredictions({ store, clock, workspacesOf, onError });
+  const pools = { store, clock, log, inTurn, places, workspacesOf, limits };
+  const trashTimer = createTrashTimer(pools);
+  const repositories = createRepositories({
+    ...{ ...given, workspacesOf, predictions, signal: stopping.signal },
+    pushes: () => setting("pushMerges"),
+  });
+  const forge = forgeOf && {
+    ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
+    mergeMethod: () => setting("forgeMerge"),
+    opened: () => watch?.wake(),
+  };
+  const watch =
+    forge &&
+    watchPullRequests({
+      ...forge,
+      interval: () => setting("forgeInterval"),
+      changed: given.changed,
+      tellPerson: given.tellPerson,
+    });
+  /** Agents see in their files where the task is. */
+  const refreshFiles = (id: string) =>
+    inTurn(`files ${id}`, async () => {
+      const stored = await store.getTask(id);
+      if (stored === undefined || !stored.isOpen || stored.task.workspace === "") return;
+      const project = await store.getProject(stored.task.project);
+      if (project === undefined) return;
+      const { kind } = await workspacesOf(project);
+      await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
+    });
+  const refreshing = new Set<Promise<void>>();
+
+  return {
+    outsideOf: createOutside({
+      ...{ store, workspacesOf, collected: predictions.collected },
+      follow: createFollowBranch({ store, log, submit }),
+    }),
+    repositories,
+    pools,
+    forge,
+    performers: {
+      ...gitEffects({ ...repositories, ...given, workspacesOf, limits }),
+      ...(forge === undefined ? {} : forgeEffects(forge)),
+    },
+    noticed(stored) {
+      repositories.merging.noticed(stored);
+      const { id, workspace } = stored.task;
+      if (workspace === "") return;
+      const refresh = refreshFiles(id).catch((error) =>
+        log.warn("The task file could not be written", { task: id, error }),
+      );
+      refreshing.add(refresh);
+      refresh.finally(() => refreshing.delete(refresh));
+    },
+    async takeUp() {
+      await takeUpPools(pools);
+      trashTimer.start();
+    },
+    async recover() {
+      await repositories.merging.recover();
+      watch?.wake();
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([predictions, trashTimer, repositories.merging, watch].map((each) => each?.stop()));
+      await Promise.all(refreshing);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { Refusal } from "../../api/error.ts";
+import type { Routes } from "../../api/routes.ts";
+import type { Reason } from "../../engine/decision.ts";
+import { edit } from "../../engine/edit.ts";
+import type { Actor } from "../../engine/request.ts";
+import type { TaskEdit } from "../../engine/task.ts";
+import type { StoredTask } from "../../ports/store.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { refusal } from "../submit.ts";
+import { changeBranch } from "../workspaces/change-branch.ts";
+import { otherTaskWith } from "../workspaces/other-task-with.ts";
+import { projectOf } from "../workspaces/project-of.ts";
+import { findTask } from "./find-task.ts";
+import { changeView, idsOf } from "./move-task.ts";
+import { actorFor } from "./standing.ts";
+
+export function editTask(core: Core): Handler<Routes["editTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { dependsOn, ...rest } = asked.body;
+    const given: TaskEdit =
+      dependsOn === undefined ? rest : { ...rest, dependsOn: await idsOf(core, dependsOn, stored.task.project) };
+    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: given, actor }));
+    const set = given.branch === undefined ? given : await withBranch(core, stored, actor, given, given.branch);
+    return changeView(core, await core.submit(stored.task.id, { kind: "edit", set, actor }));
+  };
+}
+
+/** Where the task has a workspace, its branch changes there first. An empty name is that of what is checked out there. */
+async function withBranch(
+  core: Core,
+  { task }: StoredTask,
+  actor: Actor,
+  given: TaskEdit,
+  wanted: string,
+): Promise<TaskEdit> {
+  const { store, workspacesOf } = core;
+  const project = await projectOf(store, task.project);
+  const workspaces = task.workspace === "" ? undefined : await workspacesOf?.(project);
+  const current = await workspaces?.kind.currentBranch(task.workspace);
+  const branch = wanted === "" ? (current ?? "") : wanted;
+  const set = { ...given, branch };
+  // Whatever the engine refuses, it refuses before anything is touched, and writes it down.
+  const decision = edit(await core.workflows.get(task.workflowHash), task, actor, set);
+  if (decision.kind === "rejected") return set;
+  const other = await otherTaskWith(store, task, branch);
+  if (other !== undefined) {
+    const text = `${other.project}#${other.number} (${other.id}) is at work on the branch ${JSON.stringify(branch)}.`;
+    const reason: Reason = { code: "bad-value", text, fix: "Choose another name, or go on with that task." };
+    await store.addEvents(task.id, [refusal({ kind: "edit", set, actor }, [reason], actor.role)], core.clock.now());
+    throw new Refusal([reason]);
+  }
+  if (workspaces !== undefined && branch !== current) {
+    await core.inTurn(`branches ${project.name}`, () => changeBranch(workspaces, project, task.workspace, branch));
+  }
+  return set;
+}

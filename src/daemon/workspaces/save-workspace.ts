@@ -1,0 +1,30 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Salvage } from "../../ports/control-repository.ts";
+import type { Log } from "../../ports/log.ts";
+import type { ProjectWorkspaces } from "./project-workspaces.ts";
+
+export interface SavePorts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Under whose name salvage is filed that belongs to no task. No task's id has a vowel. */
+export const nobody = "free";
+
+/**
+ * Saves whatever is in a workspace: what is committed as the task's work, what is not under a ref of its own. Undefined
+ * where there is nothing that git could read.
+ */
+export async function saveWorkspace(
+  { clock, log }: SavePorts,
+  { control, kind }: ProjectWorkspaces,
+  folder: string,
+  task: string,
+): Promise<Salvage | undefined> {
+  const found = await kind.inspect(folder);
+  if (found.kind !== "there") return undefined;
+  if (found.branch !== undefined && task !== nobody) await control.collect({ folder, branch: found.branch, task });
+  const salvage = await control.salvage({ folder, task, at: clock.now(), anybodys: task === nobody });
+  if (salvage.saved !== undefined) log.info("What was not committed was saved", { task, ref: salvage.saved.ref });
+  return salvage;
+}

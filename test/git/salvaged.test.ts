@@ -1,0 +1,97 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cloneOf, controlGit, createStage, date, faultOf, worktreeOf } from "./stage.ts";
+
+const stage = createStage("salvaged");
+
+test("what was salvaged is listed with its task, its time, its files and what it lies on, the newest first", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  expect(await control.listSalvaged()).toEqual([]);
+  const clone = cloneOf(stage, user);
+  clone.commit({ "a.txt": "work\n" }, "Brew stronger");
+  await control.collect({ folder: clone.folder, branch: "task", task: "t1" });
+  clone.write("b.txt", "12345\n");
+  clone.write("new.txt", "new\n");
+  clone.git("rm", "--quiet", "folder/c.txt");
+  const first = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  const tree = worktreeOf(stage, user, "other");
+  tree.write("a.txt", "other\n");
+  const second = await control.salvage({ folder: tree.folder, task: "t2", at: date + 5_000 });
+  expect(await control.listSalvaged()).toEqual([
+    { ...second.saved, task: "t2", at: date + 5_000, files: 1, size: 6, on: "first" },
+    { ...first.saved, task: "t1", at: date, files: 3, size: 10, on: "Brew stronger" },
+  ]);
+});
+
+test("files are restored as their bytes were, into a new folder and nowhere else", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.write(".gitattributes", "* text eol=crlf filter=none\n");
+  clone.write("a.txt", "one\r\ntwo\n");
+  clone.write("run.sh", "#!/bin/sh\n");
+  chmodSync(join(clone.folder, "run.sh"), 0o755);
+  symlinkSync("a.txt", join(clone.folder, "link"));
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  const commit = saved?.commit ?? "";
+  const folder = join(stage.path("restored"), "deep");
+  await control.restoreFiles(commit, folder);
+  expect(readdirSync(folder).sort()).toEqual([".gitattributes", "a.txt", "b.txt", "folder", "link", "run.sh"]);
+  expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("one\r\ntwo\n");
+  expect(lstatSync(join(folder, "run.sh")).mode & 0o100).toBe(0o100);
+  expect(lstatSync(join(folder, "link")).isSymbolicLink()).toBe(true);
+
+  writeFileSync(join(folder, "a.txt"), "mine\n");
+  expect((await faultOf(control.restoreFiles(commit, folder))).code).toBe("restore.exists");
+  expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("mine\n");
+  const empty = stage.path("empty");
+  mkdirSync(empty);
+  expect((await faultOf(control.restoreFiles(commit, empty))).code).toBe("restore.exists");
+  const nowhere = stage.path("nowhere");
+  expect((await faultOf(control.restoreFiles("0".repeat(40), nowhere))).code).toMatch(/^git\./);
+  expect(existsSync(nowhere)).toBe(false);
+  expect((await faultOf(control.restoreFiles(commit, "relative"))).code).toBe("restore.unwritable");
+  expect(existsSync(join(control.folder, "relative"))).toBe(false);
+});
+
+test("only what was salvaged can be dropped, and only as it was seen", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.write("a.txt", "work\n");
+  await control.collect({ folder: clone.folder, branch: "task", task: "t1" });
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  const { ref = "", commit = "" } = saved ?? {};
+  const task = (await control.commitAt("refs/signalbox/tasks/t1")) ?? "";
+  expect((await faultOf(control.dropSalvaged("refs/signalbox/tasks/t1", task))).code).toBe("git.bad-ref");
+  expect((await faultOf(control.dropSalvaged(ref, user.at("HEAD")))).code).toBe("git.ref-moved");
+  expect(await control.commitAt(ref)).toBe(commit);
+  await control.dropSalvaged(ref, commit);
+  await control.dropSalvaged(ref, commit);
+  expect(await control.listSalvaged()).toEqual([]);
+  expect(controlGit(stage, control)("rev-parse", "refs/signalbox/tasks/t1")).toBe(task);
+});
+
+test("what another task has salvaged is salvaged again only for whoever must have it", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.write("a.txt", "work\n");
+  const order = { folder: clone.folder, at: date };
+  const first = await control.salvage({ ...order, task: "t1" });
+  expect((await control.salvage({ ...order, task: "free", anybodys: true })).saved).toEqual(first.saved);
+  expect((await control.salvage({ ...order, task: "t2" })).saved?.ref).toContain("/t2/");
+  clone.write("a.txt", "more work\n");
+  expect((await control.salvage({ ...order, task: "free", anybodys: true })).saved?.ref).toContain("/free/");
+});
