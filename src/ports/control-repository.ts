@@ -85,6 +85,11 @@ export interface SalvageOrder extends Stoppable {
   readonly task: string;
   /** Milliseconds since 1970; part of the ref's name. */
   readonly at: number;
+  /**
+   * The repository that the workspace is a worktree of, if it is one: what git knows of it there is saved also where the
+   * folder is gone, or does not lead there any more. Without it such a folder has only its files.
+   */
+  readonly repository?: string;
 }
 
 export interface Salvage {

@@ -82,21 +82,26 @@ async function prepare(
   const { keep, copy } = await ports.settingsOf(project);
   const folder = workspace.path;
   const found = await kind.inspect(folder);
-  const isLeft = found.kind === "there" && task.workspace === "" && (found.dirty || found.branch !== task.branch);
-  if (isLeft) {
-    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now() });
+  // It has its workspace already: whatever is in it is the work of this task.
+  if (found.kind === "there" && task.workspace === folder) return;
+  const order = { folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true, keep };
+  const save = async () => {
+    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now(), repository: project.path });
     if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
-  }
-  const { how } = await kind.prepare({
-    folder,
-    branch: task.branch,
-    base: base.commit,
-    baseBranch: base.branch,
-    existing: true,
-    salvaged: isLeft,
-    keep,
+  };
+  const isLeft = found.kind === "there" && (found.dirty || found.branch !== task.branch);
+  if (isLeft) await save();
+  const { how } = await kind.prepare({ ...order, salvaged: isLeft }).catch(async (error) => {
+    // One that is broken or gone is not looked into before; there may be work in it all the same.
+    if (isLeft || !isUnsaved(error)) throw error;
+    await save();
+    return kind.prepare({ ...order, salvaged: true });
   });
   if (how !== "ready" && copy.length > 0) await kind.copyFiles({ folder, patterns: copy, how: "copy" });
+}
+
+function isUnsaved(error: unknown): boolean {
+  return error instanceof Fault && ["workspace.dirty", "workspace.unsaved"].includes(error.code);
 }
 
 async function mustHave(store: Store, name: string): Promise<Project> {

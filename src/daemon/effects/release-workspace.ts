@@ -1,3 +1,4 @@
+import { Fault } from "../../fault.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
@@ -30,11 +31,16 @@ export function releaseWorkspace(ports: ReleasePorts): Perform {
       const { control, kind } = await ports.workspacesOf(project);
       const folder = workspace.path;
       const found = await kind.inspect(folder);
-      if (found.kind === "there") {
-        if (found.branch !== undefined) await control.collect({ folder, branch: found.branch, task: task.id });
-        const { saved } = await control.salvage({ folder, task: task.id, at: clock.now() });
-        if (saved !== undefined) log.info("What was not committed was saved", { task: task.id, ref: saved.ref });
-      }
+      if (found.kind === "there" && found.branch !== undefined)
+        await control.collect({ folder, branch: found.branch, task: task.id });
+      const order = { folder, task: task.id, at: clock.now(), repository: project.path };
+      const { saved } = await control.salvage(order).catch((error) => {
+        // Somebody has put a link in its place: whoever gets the workspace next says so. The task need not wait for that.
+        if (found.kind === "there" || !(error instanceof Fault) || error.code !== "git.not-a-repository") throw error;
+        log.warn("A workspace could not be saved", { folder, error });
+        return { saved: undefined };
+      });
+      if (saved !== undefined) log.info("What was not committed was saved", { task: task.id, ref: saved.ref });
       await unbindWorkspace(ports, workspace);
     }
     if (task.workspace !== "") {
