@@ -39,10 +39,12 @@ export const agentActs = {
     at.git("commit", "--quiet", "--amend", "--no-edit");
   },
   "reset to before": ({ at }) => at.git("reset", "--quiet", "--hard", "HEAD~1"),
-  stash: ({ at, fresh }) => {
-    at.write("a.txt", fresh());
-    at.write("stashed.txt", fresh());
-    at.git("stash", "push", "--quiet", "--include-untracked");
+  // Only the last one has a ref; the one before it is known to a log.
+  "stash twice": ({ at, fresh }) => {
+    for (const name of ["a.txt", "stashed.txt"]) {
+      at.write(name, fresh());
+      at.git("stash", "push", "--quiet", "--include-untracked");
+    }
   },
   "pop a stash": ({ at }) => at.git("stash", "pop", "--quiet"),
   detach: ({ at }) => at.git("checkout", "--quiet", "--detach"),
