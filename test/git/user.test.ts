@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createCanaries, poisonGitFolder } from "./poison.ts";
+import { plantAll } from "../poisoned/plant.ts";
+import { createTrap } from "../poisoned/trap.ts";
 import { createStage, faultOf, worktreeOf } from "./stage.ts";
 
 const stage = createStage("user");
@@ -53,14 +54,14 @@ test("a fingerprint changes with configuration, hooks and attributes, and with n
 });
 
 test("looking at a repository runs nothing that is planted there", async () => {
-  const canaries = createCanaries(stage.path("canaries"));
   const user = stage.repository();
   user.git("remote", "add", "origin", "/nowhere");
-  poisonGitFolder(join(user.folder, ".git"), canaries);
+  const trap = createTrap(stage, user);
+  plantAll(trap);
   mkdirSync(stage.path("control"));
   await stage.git.fingerprint(user.folder);
   await stage.git.identityOf(user.folder);
   await stage.git.remoteUrl(user.folder, "origin");
   await stage.git.openControl(stage.path("control.git"), user.folder);
-  expect(canaries.seen()).toEqual([]);
+  expect(trap.seen()).toEqual([]);
 });

@@ -31,6 +31,8 @@ const acts: readonly ActName[] = [
   ...(["edit", "edit", "commit", "commit", "add untracked", "add ignored", "delete the folder"] as const),
 ];
 
+const distinct = Object.keys(agentActs).length;
+
 /** A life of a pool by lot: work, accidents, and everything that takes work away. The same seed gives the same life. */
 export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
   const { stage, user, control, trash, kind } = scene;
@@ -42,6 +44,7 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
   const steps: string[] = [];
   const wrong: string[] = [];
   let writings = 0;
+  let hasBegun = false;
   const fresh = () => `${seed}-${++writings}\n`;
   const places = { repositories: [user.folder, control.folder], folders: [trash, world.folder] };
 
@@ -53,8 +56,11 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
       await taking(`acquire ${task}`, () => world.acquire(task), ...free.map(({ path }) => path));
     } else {
       const { path, task } = pick(bound, draw);
-      for (let count = 1 + draw(5); count > 0 && existsSync(path); count--)
-        await agentAct(path, task, pick(acts, draw));
+      // Whatever the lots say: half as many seeds as there are acts have seen each of them.
+      const sure = hasBegun ? [] : [...acts, ...acts].slice((seed * 2) % distinct).slice(0, 2);
+      for (const name of [...sure, ...Array.from({ length: draw(5) }, () => pick(acts, draw))])
+        if (existsSync(path)) await agentAct(path, task, name);
+      hasBegun = true;
       await ourAct(draw(8), path, task);
     }
   }
