@@ -82,9 +82,8 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     acquire: (task) => perform("acquire_workspace", task),
     release: (task) => perform("release_workspace", task),
     async merge(task) {
-      const { workspace } = await taskOf(task);
-      const branch = await kind.currentBranch(workspace);
-      if (branch === undefined) return false;
+      const { workspace, branch: own } = await taskOf(task);
+      const branch = (await kind.currentBranch(workspace)) ?? own;
       const { commit } = await control.collect({ folder: workspace, branch, task });
       const { branches } = await control.syncFrom({ from: user.folder, name: "user" });
       const onto = branches.main ?? "";
