@@ -9,7 +9,7 @@ export default defineConfig({
           include: [
             "src/**/*.test.{ts,tsx}",
             "test/*.test.ts",
-            "test/{engine,language,contracts,daemon,api,forge,git,workspaces}/**/*.test.ts",
+            "test/{engine,language,contracts,daemon,api,forge,git,workspaces,poisoned}/**/*.test.ts",
           ],
           pool: "threads",
           isolate: false,

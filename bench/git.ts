@@ -1,5 +1,9 @@
-// Workspaces beside git itself, in one run and on a real disk: a workspace from the warm pool against `git worktree add`,
-// and how long everything else has to wait while thirty are made at once. Prints ratios against limits.
+// Workspaces and merges beside git itself, in one run and on a real disk: a workspace from the warm pool against `git
+// worktree add`, merges in a line that are published once against a checkout that merges each, and how long everything
+// else has to wait while thirty workspaces are made at once. Prints ratios against limits.
+//
+// Where the time of a merge goes, in ms: three processes 5 each, of which two at once, and 10 for making the new trees
+// last, which a plain merge does not. Of publishing: a fetch 100 to 200, the checkout 100 to 150, ten questions 5 each.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
@@ -25,10 +29,16 @@ const execute = promisify(execFile);
 const git = async (cwd: string, ...args: readonly string[]) =>
   (await execute("git", [...args], { cwd, env, maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
 
+const author = { name: "Ada", email: "ada@example.org" };
+
 let failed = false;
 print("acquire, ms", "worktree add", "recycled", "ratio", "limit");
 await acquire(2_000, 7, 2.5);
 await acquire(20_000, 4, 5);
+process.stdout.write("\n");
+print("merge, ms", "checkout, merge", "queue, publish", "ratio", "limit");
+await mergeAll(24, 2_000, 3, { limit: 1.2, goal: 4 });
+await mergeAll(24, 20_000, 3, { limit: 2.5, goal: 4 });
 process.stdout.write("\n");
 print("30 at once", "together, ms", "longest wait, ms", "", "limit");
 await together(30, 50);
@@ -69,6 +79,69 @@ async function acquire(files: number, rounds: number, limit: number): Promise<vo
   }
 }
 
+/** A line of merges with one publish, against what a person would type for each. Both must end with the same files. */
+async function mergeAll(
+  count: number,
+  files: number,
+  rounds: number,
+  { limit, goal }: { readonly limit: number; readonly goal: number },
+): Promise<void> {
+  const { repository, base, control } = await makeProject(`merge-${files}`, files);
+  await git(repository, "reset", "--quiet", "--hard");
+  const branches = Array.from({ length: count }, (_, i) => `task-${i}`);
+  const place = join(folder, `merge-${files}-work`);
+  await git(repository, "worktree", "add", "--quiet", "--detach", place, base);
+  for (const [i, branch] of branches.entries()) {
+    await git(place, "checkout", "--quiet", "-b", branch, base);
+    for (let n = 0; n < 10; n++) appendFileSync(join(place, nameOf((i * 10 + n) * 7)), `${branch}\n`);
+    await git(place, "commit", "--quiet", "--all", "-m", branch);
+  }
+  await git(repository, "worktree", "remove", "--force", place);
+  await control.syncFrom({ from: repository, name: "user" });
+  const tips = await Promise.all(branches.map((branch) => git(repository, "rev-parse", branch)));
+  const [typed, queued]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    // What was merged once is there already, so each round has repositories of its own.
+    const [plain, user, copy] = ["plain", "user", "control"].map((name) =>
+      join(folder, `merge-${files}-${round}-${name}`),
+    ) as [string, string, string];
+    for (const each of [plain, user]) {
+      await execute("cp", ["-a", repository, each]);
+      // Otherwise git looks at every file of a copy once, which it does not in a repository that somebody works in.
+      await git(each, "update-index", "--refresh");
+    }
+    await execute("cp", ["-a", control.folder, copy]);
+    const ours = await createGit({ env }).openControl(copy);
+    const type = async () => {
+      for (const branch of branches) {
+        await git(plain, "checkout", "--quiet", "main");
+        await git(plain, "merge", "--quiet", "--no-ff", "--no-edit", branch);
+      }
+    };
+    const queue = async () => {
+      let at = base;
+      for (const [i, branch] of tips.entries()) {
+        const message = `Merge ${branches[i]}`;
+        const merged = await ours.merge({ onto: at, branch, strategy: "merge", message, author, date: i });
+        if (merged.kind !== "merged") throw new Error(merged.kind);
+        at = merged.commit;
+      }
+      await ours.moveRef("refs/heads/main", at, undefined);
+      const published = await ours.publish({ repository: user, branch: "main", commit: at, expected: base });
+      if (published.kind !== "published") throw new Error(published.kind);
+    };
+    const acts = [async () => typed.push(await timed(type)), async () => queued.push(await timed(queue))];
+    for (const act of round % 2 === 0 ? acts : acts.toReversed()) await act();
+    const trees = await Promise.all([plain, user].map((each) => git(each, "rev-parse", "main^{tree}")));
+    if (trees[0] !== trees[1]) throw new Error("Both must end with the same files.");
+  }
+  const ratio = median(typed) / median(queued);
+  if (ratio < limit) failed = true;
+  const numbers = [median(typed).toFixed(0), median(queued).toFixed(0), ratio.toFixed(1), `≥ ${limit}`];
+  const words = ratio < limit ? "TOO SLOW" : `goal ${goal} ${ratio < goal ? "not met" : "met"}`;
+  print(`${count} branches, ${files} files`, ...numbers, words);
+}
+
 /** As an agent leaves a workspace: three commits away, thirty files changed, thirty that git does not know. */
 async function useUp(path: string, files: number, round: number): Promise<void> {
   const change = (first: number) => {
@@ -91,14 +164,13 @@ async function together(count: number, limit: number): Promise<void> {
     for (const what of ["new", "recycled"]) {
       const delays: number[] = [];
       let ms = 0;
-      for (let round = 0; round < (what === "new" ? 1 : 3); round++) {
+      for (let round = 0; round < 3; round++) {
+        const place = (i: number) => join(folder, kind.kind, `${what === "new" ? round : 0}`, `${i}`);
         const delay = monitorEventLoopDelay({ resolution: 1 });
         const all = Array.from({ length: count }, (_, i) => i);
         delay.enable();
         ms = await timed(() =>
-          Promise.all(
-            all.map((i) => prepare(kind, join(folder, kind.kind, `${i}`), `${what}-${kind.kind}-${i}-${round}`, base)),
-          ),
+          Promise.all(all.map((i) => prepare(kind, place(i), `${what}-${kind.kind}-${i}-${round}`, base))),
         );
         delay.disable();
         delays.push(delay.max / 1e6);

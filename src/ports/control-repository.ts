@@ -98,6 +98,11 @@ export interface SalvageOrder extends Stoppable {
   readonly at: number;
   /** Whether it is enough that the same was salvaged for another task. */
   readonly anybodys?: boolean;
+  /**
+   * The repository that the workspace is a worktree of, if it is one: what git knows of it there is saved also where the
+   * folder is gone, or does not lead there any more. Without it such a folder has only its files.
+   */
+  readonly repository?: string;
 }
 
 export interface Salvage {

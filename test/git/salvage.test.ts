@@ -422,13 +422,55 @@ test("an index that names files outside of the workspace is not believed", async
   expect(show.files(commit)).toEqual({ "a.txt": "changed", "b.txt": "b", "folder/c.txt": "c" });
 });
 
-test("a folder that is a link, or has no repository any more, is refused", async () => {
+test("a folder that is a link, or is gone, is refused", async () => {
   const { control, workspace } = await workspaceOf();
   const link = stage.path("link");
   symlinkSync(workspace.folder, link);
-  expect(await faultOf(control.salvage({ folder: link, task: "t", at: date }))).toMatchObject({
-    code: "git.not-a-repository",
-  });
-  renameSync(join(workspace.folder, ".git"), join(workspace.folder, "no-git"));
-  expect(await faultOf(salvageOf(control, workspace))).toMatchObject({ code: "git.not-a-repository" });
+  for (const folder of [link, stage.path("gone")])
+    expect(await faultOf(control.salvage({ folder, task: "t", at: date }))).toMatchObject({
+      code: "git.not-a-repository",
+    });
+});
+
+test("of a folder that has no repository any more the files are saved", async () => {
+  const { control, workspace, show } = await workspaceOf();
+  workspace.write("new.txt", "new\n");
+  for (const rest of ["", "HEAD"]) {
+    renameSync(join(workspace.folder, ".git", rest), join(workspace.folder, "..", `no-git-${rest}`));
+    const { commit } = savedBy(await salvageOf(control, workspace));
+    expect(show.files(commit)).toEqual({ "a.txt": "a", "b.txt": "b", "folder/c.txt": "c", "new.txt": "new" });
+    if (rest === "") renameSync(join(workspace.folder, "..", "no-git-"), join(workspace.folder, ".git"));
+  }
+});
+
+test("what git knows of a worktree is saved also where its folder is gone", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const worktree = worktreeOf(stage, user);
+  worktree.git("checkout", "--quiet", "--detach");
+  const detached = worktree.commit({ "detached.txt": "detached\n" });
+  worktree.write("staged.txt", "staged\n");
+  worktree.git("add", "staged.txt");
+  rmSync(worktree.folder, { recursive: true });
+  const order = { folder: worktree.folder, task: "t", at: date, repository: user.folder };
+  const { commit } = savedBy(await control.salvage(order));
+  expect(await control.isAncestor(detached, commit)).toBe(true);
+  expect(String(await control.fileAt(commit, "staged.txt", 100))).toBe("staged\n");
+  expect(String(await control.fileAt(commit, "a.txt", 100))).toBe("a\n");
+  expect(await control.salvage({ ...order, folder: stage.path("never") })).toMatchObject({ saved: undefined });
+});
+
+test("what is staged in the middle of a merge is saved, also where the file is another now", async () => {
+  const { control, workspace } = await workspaceOf();
+  workspace.git("checkout", "--quiet", "-b", "rival");
+  workspace.commit({ "a.txt": "theirs\n" });
+  workspace.git("checkout", "--quiet", "-");
+  workspace.commit({ "a.txt": "ours\n" });
+  expect(() => workspace.git("merge", "rival")).toThrow();
+  workspace.write("b.txt", "staged only\n");
+  workspace.git("add", "b.txt");
+  workspace.write("b.txt", "b\n");
+  const { commit } = savedBy(await salvageOf(control, workspace));
+  const staged = controlGit(stage, control)("rev-list", "--objects", commit);
+  expect(staged).toContain(workspace.git("rev-parse", ":b.txt"));
 });

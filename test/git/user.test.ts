@@ -2,7 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createCanaries, poisonGitFolder } from "./poison.ts";
+import { plantAll } from "../poisoned/plant.ts";
+import { createTrap } from "../poisoned/trap.ts";
 import { createStage, faultOf, worktreeOf } from "./stage.ts";
 
 const stage = createStage("user");
@@ -74,14 +75,14 @@ test("what is obeyed is told by name, and a change is seen also after it was loo
 });
 
 test("looking at a repository runs nothing that is planted there", async () => {
-  const canaries = createCanaries(stage.path("canaries"));
   const user = stage.repository();
   user.git("remote", "add", "origin", "/nowhere");
-  poisonGitFolder(join(user.folder, ".git"), canaries);
+  const trap = createTrap(stage, user);
+  plantAll(trap);
   mkdirSync(stage.path("control"));
   await stage.git.fingerprint(user.folder);
   await stage.git.identityOf(user.folder);
   await stage.git.remoteUrl(user.folder, "origin");
   await stage.git.openControl(stage.path("control.git"), user.folder);
-  expect(canaries.seen()).toEqual([]);
+  expect(trap.seen()).toEqual([]);
 });

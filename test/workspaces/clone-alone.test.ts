@@ -1,58 +1,26 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createCanary } from "./poison.ts";
+import { plantAll } from "../poisoned/plant.ts";
+import { repositoryWithBranches } from "../poisoned/repository.ts";
+import { createTrap } from "../poisoned/trap.ts";
 import { createScenes } from "./stage.ts";
 
 const { open, stage } = createScenes("clone", "alone");
 
-test("nothing that is planted in the user's repository or in a clone ever runs in our processes", async () => {
-  const user = stage.repository();
-  user.git("checkout", "--quiet", "-b", "begun");
-  user.commit({ "begun.txt": "begun\n", ".gitattributes": "* filter=evil diff=evil\n" });
-  user.git("checkout", "--quiet", "main");
-  user.commit({ ".gitattributes": "*.txt filter=evil diff=evil\n" });
+test("nothing that is planted in the user's repository runs in our processes", async () => {
+  const user = repositoryWithBranches(stage);
   user.write(".env", "secret\n");
-  const scene = await open({ user });
-  const { at, control, folder, kind, prepare } = scene;
-  const canary = createCanary(stage.path("canary"));
-  canary.plant(join(user.folder, ".git"));
-  expect(() => user.git("status")).not.toThrow();
-  expect(canary.sang()).toBe(true);
-
+  const { at, folder, kind, prepare } = await open({ user });
+  const trap = createTrap(stage, user);
+  plantAll(trap);
   await prepare();
   await kind.copyFiles({ folder, patterns: ["**/.env"], how: "copy" });
   expect(at().read(".env")).toBe("secret\n");
-  expect(canary.sang()).toBe(false);
-
-  at().commit({ "work.txt": "work\n" });
-  await control.collect({ folder, branch: "task", task: "t1" });
-  canary.plant(join(folder, ".git"));
-  for (const file of ["a.txt", "b.txt", "new.txt", "work.txt"]) at().write(file, "changed by the agent\n");
-  expect(() => at().git("status")).not.toThrow();
-  expect(canary.sang()).toBe(true);
-
-  expect(await kind.inspect(folder)).toMatchObject({ kind: "there", dirty: true });
-  await kind.currentBranch(folder);
-  await kind.renameBranch(folder, "renamed");
-  await kind.renameBranch(folder, "renamed/deeper");
-  await expect(kind.switchBranch(folder, "begun")).rejects.toMatchObject({ code: "workspace.dirty" });
-  await kind.placeTaskFile(folder, await kind.taskFileName(folder), "task\n");
-  await kind.isTaskFileTracked(folder, "TASK.md");
-  await kind.diskUse(folder);
-  await scene.salvage();
-  await prepare({ branch: "next", salvaged: true });
-  expect(canary.sang()).toBe(false);
-  expect(existsSync(join(folder, ".git/hooks"))).toBe(false);
-
-  canary.plant(join(folder, ".git"));
-  await kind.switchBranch(folder, "begun");
-  expect(at().read("begun.txt")).toBe("begun\n");
-  writeFileSync(join(folder, "a.txt"), "changed\n");
-  await kind.remove(folder, await scene.salvage());
-  await kind.deleteTrash({ now: Date.now() + 1e9, keepFor: 0, most: 0 });
-  expect(canary.sang()).toBe(false);
+  await prepare({ branch: "rival", existing: true, salvaged: true });
+  expect(at().read("a.txt")).toBe("rival\n");
+  expect(trap.seen()).toEqual([]);
 });
 
 test("a clone reaches neither the user's repository nor any remote", async () => {

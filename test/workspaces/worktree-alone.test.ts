@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { faultOf } from "../git/stage.ts";
+import { plantAll } from "../poisoned/plant.ts";
+import { createTrap } from "../poisoned/trap.ts";
 import { createLots, untilDone } from "./killing-git.ts";
-import { createCanary } from "./poison.ts";
 import { createScenes, statusOf } from "./stage.ts";
 
 const { open, stage } = createScenes("worktree", "alone");
@@ -15,14 +16,15 @@ test("an agent in a worktree can make the user's git run what it likes; the fing
   const { at, folder, kind, prepare, stage, user } = await open();
   await prepare();
   const before = await stage.git.fingerprint(user.folder);
-  const canary = createCanary(stage.path("canary"));
-  canary.plant(at().git("rev-parse", "--path-format=absolute", "--git-common-dir"));
+  const trap = createTrap(stage, at(), join(user.folder, ".git"));
+  plantAll(trap);
   expect(await stage.git.fingerprint(user.folder)).not.toBe(before);
-  expect(canary.sang()).toBe(false);
+  expect(trap.seen()).toEqual([]);
   // Whoever looks all the same is caught: hooks and the like are off, but filters have names that nobody can list.
   at().write("a.txt", "changed\n");
-  await kind.inspect(folder);
-  expect(canary.sang()).toBe(true);
+  await kind.inspect(folder).catch(() => undefined);
+  expect(trap.seen().filter((name) => !name.startsWith("filter-"))).toEqual([]);
+  expect(trap.seen()).not.toEqual([]);
 });
 
 test("a configuration of the worktree's own counts for nothing", async () => {
@@ -32,8 +34,8 @@ test("a configuration of the worktree's own counts for nothing", async () => {
   const { at, folder, kind, prepare } = scene;
   await prepare();
   const before = await stage.git.fingerprint(user.folder);
-  const canary = createCanary(stage.path("canary"));
-  at().git("config", "--worktree", "filter.evil.clean", join(canary.path, "../canary"));
+  const trap = createTrap(stage, at(), join(user.folder, ".git"));
+  at().git("config", "--worktree", "filter.evil.clean", trap.program("filter-clean"));
   at().write(".gitattributes", "* filter=evil\n");
   at().write("a.txt", "changed\n");
   expect(await stage.git.fingerprint(user.folder)).toBe(before);
@@ -41,7 +43,7 @@ test("a configuration of the worktree's own counts for nothing", async () => {
   expect((await faultOf(prepare({ branch: "next" }))).code).toBe("workspace.dirty");
   await scene.salvage();
   await prepare({ branch: "next", salvaged: true });
-  expect(canary.sang()).toBe(false);
+  expect(trap.seen()).toEqual([]);
   expect(at().git("config", "--list")).not.toContain("evil");
 });
 

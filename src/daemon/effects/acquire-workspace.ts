@@ -79,7 +79,7 @@ async function baseOf(
 /** What the last task left behind is saved before anything of it is touched. */
 async function prepare(
   ports: AcquirePorts,
-  { control, kind }: ProjectWorkspaces,
+  { control, kind, repository }: ProjectWorkspaces,
   settings: ProjectSettings,
   task: Task,
   workspace: Workspace,
@@ -89,25 +89,24 @@ async function prepare(
   const folder = workspace.path;
   const found = await kind.inspect(folder);
   const isMarked = workspace.readyFor === task.id;
-  if (found.kind === "there" && found.branch === task.branch && isMarked) return;
-  const isDirty = found.kind === "there" && found.dirty;
-  const isOther = isDirty || (found.kind === "there" && found.branch !== task.branch);
-  // Where an agent of this task may have been at work already, `prepare` refuses what is uncommitted.
-  const isLeft = isOther && (task.workspace === "" || !isMarked);
-  // Noted before, so that a crash after the folder is made does not hide that it is not ready.
-  if (isMarked && (isLeft || !isDirty)) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
-  if (isLeft) {
-    const { saved } = await control.salvage({ folder, task: task.id, at: ports.clock.now(), anybodys: true });
+  // It has its workspace already: whatever is in it is the work of this task.
+  if (found.kind === "there" && isMarked && (found.branch === task.branch || task.workspace === folder)) return;
+  const order = { folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true };
+  const save = async () => {
+    const at = ports.clock.now();
+    const { saved } = await control.salvage({ folder, task: task.id, at, anybodys: true, repository });
     if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
-  }
-  await kind.prepare({
-    folder,
-    branch: task.branch,
-    base: base.commit,
-    baseBranch: base.branch,
-    existing: true,
-    salvaged: isLeft,
-    keep: settings.keep,
+  };
+  // Noted before, so that a crash after the folder is made does not hide that it is not ready.
+  if (isMarked) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
+  const isLeft = found.kind === "there" && (found.dirty || found.branch !== task.branch);
+  if (isLeft) await save();
+  const { keep } = settings;
+  await kind.prepare({ ...order, keep, salvaged: isLeft }).catch(async (error) => {
+    // One that is broken or gone is not looked into before; there may be work in it all the same.
+    if (isLeft || !isUnsaved(error)) throw error;
+    await save();
+    return kind.prepare({ ...order, keep, salvaged: true });
   });
   await furnish(ports, kind, settings, task, workspace, key);
   await ports.store.workspaces.put({ ...workspace, readyFor: task.id });
@@ -128,6 +127,10 @@ async function furnish(
   if (setup.length === 0) return;
   const file = join(ports.places.logs, "setup", `${task.id}.log`);
   await runInWorkspace(ports, { name: "setup", argv: setup, timeout: setupTimeout, file }, workspace, task, key);
+}
+
+function isUnsaved(error: unknown): boolean {
+  return error instanceof Fault && ["workspace.dirty", "workspace.unsaved"].includes(error.code);
 }
 
 async function mustHave(store: Store, name: string): Promise<Project> {

@@ -9,6 +9,8 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 /** What a project's working copies are made with. */
 export interface ProjectWorkspaces {
   readonly git: Git;
+  /** The user's own. */
+  readonly repository: string;
   readonly control: ControlRepository;
   /** Of new ones as the project says; what is there already is treated as what it is. */
   readonly kind: WorkspaceKind;
@@ -49,6 +51,7 @@ export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): Work
   const kinds = { worktree: kept("worktree"), clone: kept("clone") };
   return async (project) => ({
     git,
+    repository: project.path,
     control: await controlAt(project),
     kind: await kinds[kindNameOf(project)](project),
     folder: join(places.workspaces, project.name),

@@ -1,3 +1,4 @@
+import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Salvage } from "../../ports/control-repository.ts";
 import type { Log } from "../../ports/log.ts";
@@ -17,14 +18,21 @@ export const nobody = "free";
  */
 export async function saveWorkspace(
   { clock, log }: SavePorts,
-  { control, kind }: ProjectWorkspaces,
+  { control, kind, repository }: ProjectWorkspaces,
   folder: string,
   task: string,
 ): Promise<Salvage | undefined> {
   const found = await kind.inspect(folder);
-  if (found.kind !== "there") return undefined;
-  if (found.branch !== undefined && task !== nobody) await control.collect({ folder, branch: found.branch, task });
-  const salvage = await control.salvage({ folder, task, at: clock.now(), anybodys: task === nobody });
-  if (salvage.saved !== undefined) log.info("What was not committed was saved", { task, ref: salvage.saved.ref });
+  if (found.kind === "there" && found.branch !== undefined && task !== nobody)
+    await control.collect({ folder, branch: found.branch, task });
+  // One that is broken or gone may have work in it all the same.
+  const order = { folder, task, at: clock.now(), anybodys: task === nobody, repository };
+  const salvage = await control.salvage(order).catch((error) => {
+    // Somebody has put a link in its place: whoever gets the workspace next says so. Nobody need wait for that.
+    if (found.kind === "there" || !(error instanceof Fault) || error.code !== "git.not-a-repository") throw error;
+    log.warn("A workspace could not be saved", { folder, error });
+    return undefined;
+  });
+  if (salvage?.saved !== undefined) log.info("What was not committed was saved", { task, ref: salvage.saved.ref });
   return salvage;
 }

@@ -2,8 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, sy
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { author, date, faultOf } from "../../git/stage.ts";
+import { plantAll } from "../../poisoned/plant.ts";
+import { createTrap } from "../../poisoned/trap.ts";
 import { createKillingGit, untilDone } from "../killing-git.ts";
-import { createCanary } from "../poison.ts";
 import { createScenes, type KindName, type Scene, statusOf } from "../stage.ts";
 
 export function commitAllContract(kindName: KindName): void {
@@ -59,11 +60,11 @@ export function commitAllContract(kindName: KindName): void {
     await prepare();
     at().write(".gitattributes", "* filter=evil diff=evil\n");
     at().write("a.txt", "changed\n");
-    const canary = createCanary(stage.path("canary"));
-    canary.plant(at().git("rev-parse", "--path-format=absolute", "--git-common-dir"));
-    canary.sang();
+    const trap = createTrap(stage, at(), at().git("rev-parse", "--path-format=absolute", "--git-common-dir"));
+    plantAll(trap);
+    trap.forget();
     const commit = await kind.commitAll(order(scene));
-    expect(canary.sang()).toBe(false);
+    expect(trap.seen()).toEqual([]);
     expect(commit).toHaveLength(40);
   });
 

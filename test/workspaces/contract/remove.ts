@@ -114,7 +114,7 @@ export function removeContract(kind: KindName): void {
     expect(await kind.deleteTrash({ ...order, signal: AbortSignal.abort() })).toMatchObject({ deleted: 0, left: 1 });
     expect(await kind.deleteTrash(order)).toMatchObject({ deleted: 1, left: 0 });
     expect(readdirSync(trash)).toEqual([]);
-    expect(await kind.deleteTrash(order)).toEqual({ deleted: 0, left: 0, size: 0, held: [] });
+    expect(await kind.deleteTrash(order)).toEqual({ deleted: 0, freed: 0, left: 0, size: 0, held: [] });
   });
 
   test("deleting follows no link", async () => {

@@ -7,14 +7,16 @@ import { isAncestor, treeOf } from "./read-history.ts";
 
 export async function merge(control: ControlGit, order: MergeOrder): Promise<MergeResult> {
   const { onto, branch, strategy, message, author, date } = order;
-  if (await isAncestor(control, branch, onto)) return { kind: "up-to-date" };
   if (strategy === "ff") {
+    if (await isAncestor(control, branch, onto)) return { kind: "up-to-date" };
     if (await isAncestor(control, onto, branch)) return { kind: "fast-forward", commit: branch };
     throw new Fault("git.diverged", `${branch} does not contain ${onto}, so nothing can be fast-forwarded.`, {
       hint: "Merge the default branch into the task's branch first, or use the strategy that makes a merge commit.",
     });
   }
-  const merged = await mergeTree(control, onto, branch);
+  // Side by side: most of the time goes into starting processes, and nothing is lost where there was nothing to merge.
+  const [isIn, merged] = await Promise.all([isAncestor(control, branch, onto), mergeTree(control, onto, branch)]);
+  if (isIn) return { kind: "up-to-date" };
   if (merged.kind === "conflict") return merged;
   const { tree } = merged;
   const commit = await commitTree(control, { tree, parents: [onto, branch], message, author, date });

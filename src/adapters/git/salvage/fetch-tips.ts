@@ -31,7 +31,7 @@ export async function fetchTips(
   });
   if (tips.length > 0) {
     await fetchInto(control, {
-      from: workspace.folder,
+      from: workspace.source ?? workspace.folder,
       refspecs: tips.map((commit, index) => `+${commit}:${incomingTips(task)}/${index}`),
       prunes: false,
       signal,
@@ -54,10 +54,11 @@ export async function forgetTips(control: ControlGit, task: string): Promise<voi
 /** Of a worktree only HEAD: its branches are the repository's, and stay when the worktree goes. */
 async function refsOf(
   control: ControlGit,
-  { folder, isLinked }: Workspace,
+  { folder, source, isLinked }: Workspace,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly head: string | undefined; readonly others: readonly string[] }> {
-  const { stdout } = await control.git(["ls-remote", "--end-of-options", folder], {
+  if (source === undefined) return { head: undefined, others: [] };
+  const { stdout } = await control.git(["ls-remote", "--end-of-options", source], {
     protocols: ["file"],
     about: folder,
     signal,

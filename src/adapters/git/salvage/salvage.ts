@@ -5,17 +5,18 @@ import type { Salvage, SalvageOrder } from "../../../ports/control-repository.ts
 import { checkPart, noCommit } from "../check-names.ts";
 import { commitTree } from "../control/commit-tree.ts";
 import type { ControlGit } from "../control/control-git.ts";
-import { checkFolder, checkWhole } from "../control/fetch-into.ts";
+import { checkWhole } from "../control/fetch-into.ts";
 import { draftsFolder } from "../control/open-control.ts";
 import { commitAt, treeOf } from "../control/read-history.ts";
 import { entryAt } from "../entry-at.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { syncFolder } from "../sync-folder.ts";
-import { draftIndex, type IndexEntry } from "./draft-index.ts";
+import { draftIndex } from "./draft-index.ts";
 import { fetchTips, forgetTips } from "./fetch-tips.ts";
 import { ignoredFiles } from "./ignored-files.ts";
 import { savedBefore } from "./saved-before.ts";
 import { copyStaged } from "./staged-objects.ts";
+import { hasMore, stagedTree } from "./staged-tree.ts";
 import { fileSettings, takeFiles } from "./take-files.ts";
 import { findWorkspace } from "./workspace.ts";
 
@@ -26,11 +27,11 @@ export const salvageFolder = "refs/signalbox/salvage/";
  * the workspace's files, and an index of its own.
  */
 export async function salvage(control: ControlGit, order: SalvageOrder): Promise<Salvage> {
-  const { folder, task, at, anybodys = false, signal } = order;
+  const { folder, task, at, anybodys = false, signal, repository } = order;
   checkPart(task);
-  checkFolder(folder);
   if (entryAt(folder)?.isSymbolicLink()) throw link(folder);
-  const workspace = findWorkspace(folder);
+  const workspace = await findWorkspace(control.run, folder, repository);
+  if (workspace === undefined) return repository === undefined ? missing(folder) : nothing;
   const drafts = join(control.folder, draftsFolder);
   await mkdir(drafts, { recursive: true });
   const gitDir = await mkdtemp(join(drafts, "salvage-"));
@@ -38,17 +39,20 @@ export async function salvage(control: ControlGit, order: SalvageOrder): Promise
     const { head, unsaved } = await fetchTips(control, workspace, task, signal);
     await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
     await writeFile(join(gitDir, "commondir"), `${control.folder}\n`);
-    const draft = { folder, gitDir, workTree: folder, configuration: "ours" } as const;
+    const place = workspace.hasFiles ? folder : await emptyFolder(gitDir);
+    const draft = { folder: place, gitDir, workTree: place, configuration: "ours" } as const;
     const settings = await fileSettings(control, workspace, draft);
     const entries = await draftIndex(control, workspace, draft, head);
     await copyStaged(control, workspace, draft, entries);
     const staged = await stagedTree(control, draft, entries);
-    const { repositories, refused } = await takeFiles(control, draft, settings, entries, signal);
-    const tree = await writeTree(control, draft);
-    const ignored = await ignoredFiles(control, draft, settings);
-    const saved = await save(control, { task, at, anybodys, head, unsaved, staged, tree });
+    // Where the folder is gone, nobody meant to delete each of its files.
+    const taken = workspace.hasFiles ? await takeFiles(control, draft, settings, entries, signal) : nothing;
+    const tree = workspace.hasFiles ? await writeTree(control, draft) : (staged ?? (await treeAt(control, head)));
+    const ignored = workspace.hasFiles ? await ignoredFiles(control, draft, settings) : [];
+    const isConflict = entries.some(({ stage }) => stage !== "0");
+    const saved = await save(control, { task, at, anybodys, head, unsaved, staged, isConflict, tree });
     await forgetTips(control, task);
-    return { saved, ignored, repositories, refused };
+    return { saved, ignored, repositories: taken.repositories, refused: taken.refused };
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
@@ -61,15 +65,21 @@ interface Found {
   readonly head: string | undefined;
   readonly unsaved: readonly string[];
   readonly staged: string | undefined;
+  /** Whether some of what is staged is not one file, but the sides of a merge that was not ended. */
+  readonly isConflict: boolean;
   readonly tree: string;
 }
+
+const nothing: Salvage = { saved: undefined, ignored: [], repositories: [], refused: [] };
 
 const author = { name: "Signalbox", email: "signalbox@localhost" };
 
 async function save(control: ControlGit, found: Found): Promise<Salvage["saved"]> {
-  const { task, at, anybodys, head, unsaved, staged, tree } = found;
-  const before = head === undefined ? await emptyTree(control) : await treeOf(control, head);
-  const isStagedOnly = staged !== undefined && staged !== before && staged !== tree;
+  const { task, at, anybodys, head, unsaved, staged, isConflict, tree } = found;
+  const before = await treeAt(control, head);
+  const differs = staged !== undefined && staged !== before && staged !== tree;
+  // In the middle of a merge the two always differ; what counts is whether something is staged that is nowhere else.
+  const isStagedOnly = differs && (!isConflict || (await hasMore(control, staged, [before, tree])));
   if (tree === before && !isStagedOnly && unsaved.length === 0) return undefined;
   const sought = { task: anybodys ? undefined : task, head, tree, staged: isStagedOnly ? staged : undefined };
   const earlier = unsaved.length > 0 ? undefined : await savedBefore(control, sought);
@@ -103,15 +113,14 @@ async function file(control: ControlGit, task: string, at: number, commit: strin
   }
 }
 
-/** What is staged, as one tree; undefined in the middle of a merge, or where some of it is lost. */
-export async function stagedTree(
-  control: ControlGit,
-  draft: GitPlace,
-  entries: readonly IndexEntry[],
-): Promise<string | undefined> {
-  if (entries.some(({ stage }) => stage !== "0")) return undefined;
-  const { code, stdout } = await control.run(draft, ["write-tree"], { accepts: [0, 128], writes: true });
-  return code === 0 ? stdout.toString("latin1").trim() : undefined;
+async function emptyFolder(gitDir: string): Promise<string> {
+  const folder = join(gitDir, "empty");
+  await mkdir(folder);
+  return folder;
+}
+
+async function treeAt(control: ControlGit, head: string | undefined): Promise<string> {
+  return head === undefined ? emptyTree(control) : treeOf(control, head);
 }
 
 export async function writeTree(control: ControlGit, draft: GitPlace): Promise<string> {
@@ -122,6 +131,12 @@ export async function writeTree(control: ControlGit, draft: GitPlace): Promise<s
 export async function emptyTree(control: ControlGit): Promise<string> {
   const { stdout } = await control.git(["hash-object", "-w", "-t", "tree", "--stdin"], { writes: true });
   return stdout.toString("latin1").trim();
+}
+
+function missing(folder: string): never {
+  throw new Fault("git.not-a-repository", `There is no folder ${folder}.`, {
+    hint: "If it was a workspace, it is gone; what was collected from it is not.",
+  });
 }
 
 function link(folder: string): Fault {

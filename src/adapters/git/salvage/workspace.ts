@@ -1,7 +1,9 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Fault } from "../../../fault.ts";
 import { targetAt } from "../entry-at.ts";
+import type { RunGit } from "../git-runner.ts";
+import { findUserRepository } from "../workspace/user-repository.ts";
+import { findEntry } from "../workspace/worktree/find-entry.ts";
 
 /** Where git keeps what belongs to a workspace. Found by reading, so that no git has to run there. */
 export interface Workspace {
@@ -10,21 +12,46 @@ export interface Workspace {
   /** What all worktrees of a repository share; the same as `gitFolder` in a clone. */
   readonly commonFolder: string;
   readonly isLinked: boolean;
+  /** Where git fetches from what it has; undefined where there is no repository any more, but only files. */
+  readonly source: string | undefined;
+  /** Whether the folder itself is there. */
+  readonly hasFiles: boolean;
 }
 
-export function findWorkspace(folder: string): Workspace {
+/** `repository` knows its worktrees also where their folders are gone, or do not lead to it. */
+export async function findWorkspace(
+  run: RunGit,
+  folder: string,
+  repository: string | undefined,
+): Promise<Workspace | undefined> {
+  const hasFiles = targetAt(folder)?.isDirectory() ?? false;
+  const led = hasFiles ? whereItLeads(folder) : undefined;
+  if (led !== undefined) return { ...led, folder, source: folder, hasFiles };
+  const known = repository === undefined ? undefined : await entryOf(run, folder, repository);
+  if (known !== undefined) return { ...known, folder, source: known.gitFolder, hasFiles };
+  const none = join(folder, ".git");
+  const isLinked = false;
+  return hasFiles ? { folder, gitFolder: none, commonFolder: none, isLinked, source: undefined, hasFiles } : undefined;
+}
+
+type GitFolders = Pick<Workspace, "gitFolder" | "commonFolder" | "isLinked">;
+
+async function entryOf(run: RunGit, folder: string, repository: string): Promise<GitFolders | undefined> {
+  const { commonFolder } = await findUserRepository(run, repository);
+  const entry = await findEntry(commonFolder, folder, undefined);
+  return entry && { gitFolder: entry.path, commonFolder, isLinked: true };
+}
+
+function whereItLeads(folder: string): GitFolders | undefined {
   const dotGit = join(folder, ".git");
   const isFolder = targetAt(dotGit)?.isDirectory() ?? false;
   const [, named] = isFolder ? [] : (/^gitdir: (.+)$/m.exec(readSome(dotGit)) ?? []);
   const gitFolder = isFolder ? dotGit : named && resolve(folder, named);
-  if (gitFolder === undefined || !targetAt(gitFolder)?.isDirectory()) {
-    throw new Fault("git.not-a-repository", `${folder} has no git repository any more.`, {
-      hint: "Its files are still there: look at them, and save by hand what is of use.",
-    });
-  }
+  // Without HEAD git itself finds no repository there.
+  if (gitFolder === undefined || !targetAt(join(gitFolder, "HEAD"))?.isFile()) return undefined;
   const common = readSome(join(gitFolder, "commondir")).trim();
   const commonFolder = common === "" ? gitFolder : resolve(gitFolder, common);
-  return { folder, gitFolder, commonFolder, isLinked: common !== "" };
+  return { gitFolder, commonFolder, isLinked: common !== "" };
 }
 
 // The ends of such files are what counts; nobody has so many entries.

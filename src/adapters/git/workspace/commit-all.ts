@@ -9,7 +9,8 @@ import { treeOf } from "../control/read-history.ts";
 import { joinNul, splitNul } from "../file-name.ts";
 import type { GitPlace, RunGit } from "../git-runner.ts";
 import { draftIndex } from "../salvage/draft-index.ts";
-import { salvage, stagedTree, writeTree } from "../salvage/salvage.ts";
+import { salvage, writeTree } from "../salvage/salvage.ts";
+import { stagedTree } from "../salvage/staged-tree.ts";
 import { fileSettings, takeFiles } from "../salvage/take-files.ts";
 import { distrust } from "../salvage/workspace.ts";
 import { installIndex } from "./check-out.ts";
@@ -66,7 +67,8 @@ async function commitDraft(
   await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
   await writeFile(join(gitDir, "commondir"), `${control.folder}\n`);
   const draft = { folder, gitDir, workTree: folder, configuration: "ours" } as const;
-  const workspace = { ...folders, folder, isLinked: folders.gitFolder !== folders.commonFolder };
+  const isLinked = folders.gitFolder !== folders.commonFolder;
+  const workspace = { ...folders, folder, isLinked, source: folder, hasFiles: true };
   const settings = await fileSettings(control, workspace, draft);
   // Also where somebody has taken our block out of the list.
   await appendFile(join(gitDir, "ignored"), `\n${excludeBlock}`);
@@ -81,7 +83,7 @@ async function commitDraft(
   if (staged !== tree) await installIndex(join(gitDir, "index"), folders.gitFolder, [folder]);
   if (tree === before) return undefined;
   const commit = await commitTree(control, { tree, parents: [head], message, author, date });
-  const { place, env } = mechanics.refsOf(folder, folders);
+  const { place, env } = await mechanics.refsOf(folder, folders, [branchRef(branch)]);
   const moved = [branchRef(branch), commit, head];
   await shop.git(place, ["update-ref", "--no-deref", "-m", "commit: what was left uncommitted", ...moved], {
     env,

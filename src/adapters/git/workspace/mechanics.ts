@@ -28,8 +28,8 @@ export interface Mechanics {
   settle(order: Settling): Promise<Settled>;
   /** Makes the branch what is checked out, once the files are there. */
   seat(order: Seating): Promise<void>;
-  /** Where the refs of the workspace are written. */
-  refsOf(folder: string, folders: GitFolders): Pick<Files, "place" | "env">;
+  /** Where these refs of the workspace are written. Refused where somebody has planted links that lead them elsewhere. */
+  refsOf(folder: string, folders: GitFolders, refs: readonly string[]): Promise<Pick<Files, "place" | "env">>;
   /** Lets git forget the folder, which has gone. */
   forget(folder: string, record: WorkspaceRecord | undefined, heap: Heap): Promise<void>;
   /** Hides task files from git, for every workspace that git looks at in the same way. */

@@ -54,7 +54,8 @@ async function move(
   { folder, folders }: WorkingCopy,
   { from, to, tip }: Renaming,
 ): Promise<void> {
-  const { place, env } = mechanics.refsOf(folder, folders);
+  const refs = [branchRef(from), branchRef(to), bridgeRef(from)];
+  const { place, env } = await mechanics.refsOf(folder, folders, refs);
   const update = (...args: readonly string[]) =>
     git(place, ["update-ref", "--no-deref", "-m", `renamed from ${from}`, ...args], { env, writes: true });
   const at = (ref: string) => readRef(folders.commonFolder, ref);

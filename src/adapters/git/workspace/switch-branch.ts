@@ -87,7 +87,7 @@ async function seat(
   { folder, folders }: WorkingCopy,
   { to, tip, index }: { readonly to: string; readonly tip: string; readonly index: string },
 ): Promise<void> {
-  const { place, env } = mechanics.refsOf(folder, folders);
+  const { place, env } = await mechanics.refsOf(folder, folders, [branchRef(to)]);
   if ((await readRef(folders.commonFolder, branchRef(to))) === undefined) {
     const created = ["update-ref", "--no-deref", "-m", "switched", branchRef(to), tip, noCommit(tip)];
     await git(place, created, { env, writes: true });

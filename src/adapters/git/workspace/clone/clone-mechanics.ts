@@ -5,12 +5,14 @@ import { branchUse } from "../branch-use.ts";
 import { checkThere } from "../check-there.ts";
 import { entryAt, isFolder, namesIn } from "../entry-at.ts";
 import { addExclude } from "../exclude-block.ts";
+import { foreign } from "../faults.ts";
 import type { Files } from "../list-changes.ts";
 import type { Found, Mechanics } from "../mechanics.ts";
 import { readRef, readSmall } from "../read-git-folder.ts";
 import type { WorkspaceRecord } from "../records.ts";
 import type { Workshop } from "../workshop.ts";
 import { allTips } from "./all-tips.ts";
+import { hasLink, leadsAway, leadsElsewhere } from "./leads-away.ts";
 import { openPlain, type PlainRepository, quoted } from "./open-plain.ts";
 import { seatClone } from "./seat-clone.ts";
 
@@ -69,10 +71,11 @@ export function cloneMechanics(shop: Workshop): Mechanics {
       };
     },
     seat: async (order) => seatClone(await plain(), order),
-    refsOf: (folder, { gitFolder }) => ({
-      place: { folder, gitDir: gitFolder, configuration: "ours" },
-      env: {},
-    }),
+    async refsOf(folder, { gitFolder }, refs) {
+      for (const path of refs.flatMap((ref) => [ref, join("logs", ref)]))
+        if (await hasLink(gitFolder, path)) throw foreign(folder, leadsElsewhere);
+      return { place: { folder, gitDir: gitFolder, configuration: "ours" }, env: {} };
+    },
     async forget() {},
     hideTaskFiles: ({ commonFolder }) => addExclude(commonFolder),
     async showTaskFiles() {},
@@ -101,10 +104,11 @@ async function findClone(
   const isWhole = (await isFolder(gitFolder)) && (await readSmall(join(gitFolder, "HEAD"))) !== undefined;
   const borrowed = isWhole ? await readSmall(join(gitFolder, "objects", "info", "alternates")) : undefined;
   if (record === undefined && borrowed !== alternates) return { kind: "foreign", reason: "It is no clone of ours." };
+  const leads = isWhole && (await leadsAway(gitFolder));
   return {
     kind: "ours",
     folders: isWhole ? { gitFolder, commonFolder: gitFolder } : undefined,
-    flaw: isWhole ? undefined : "It has no repository any more.",
+    flaw: leads ? leadsElsewhere : isWhole ? undefined : "It has no repository any more.",
     isLocked: false,
     isHalfMade: false,
   };

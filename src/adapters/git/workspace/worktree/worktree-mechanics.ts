@@ -48,7 +48,7 @@ export function worktreeMechanics(shop: Workshop): Mechanics {
       await installIndex(index, folders.gitFolder, [folder]);
       await hide();
     },
-    refsOf: (folder, { gitFolder, commonFolder }) => worktreeFiles(folder, gitFolder, commonFolder),
+    refsOf: async (folder, { gitFolder, commonFolder }) => worktreeFiles(folder, gitFolder, commonFolder),
     async forget(folder, record, heap) {
       const entry = await findEntry((await shop.user()).commonFolder, folder, record?.entry);
       if (entry !== undefined) await heap.takeFrom(entry.path, `.git-of-worktree-${entry.name}`);

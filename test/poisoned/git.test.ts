@@ -1,35 +1,42 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type ControlRepository, taskRef } from "../../src/ports/control-repository.ts";
-import { createCanaries, hostileBranches, poisonFiles, poisonGitFolder } from "./poison.ts";
-import { author, cloneOf, createStage, date, faultOf, type Repository, repositoryAt, worktreeOf } from "./stage.ts";
+import {
+  author,
+  cloneOf,
+  createStage,
+  date,
+  faultOf,
+  type Repository,
+  repositoryAt,
+  worktreeOf,
+} from "../git/stage.ts";
+import { canaries } from "./canaries.ts";
+import { hostileBranches, plantAll, plantFiles } from "./plant.ts";
+import { createTrap } from "./trap.ts";
 
 const stage = createStage("poison");
 const order = { message: "Merge", author, date } as const;
 
-/** A workspace in which everything is planted, on a branch that is in conflict with main. */
+/** A workspace in which everything is planted, also in the submodule that it has, on a branch in conflict with main. */
 async function poisoned(kind: "clone" | "worktree") {
-  const canaries = createCanaries(stage.path("canaries"));
   const user = stage.repository();
   const inner = stage.repository("inner");
   const workspace = kind === "clone" ? cloneOf(stage, user) : worktreeOf(stage, user);
-  workspace.git("checkout", "--quiet", "-b", "rival");
-  workspace.commit({ "a.txt": "rival\n" });
-  workspace.git("checkout", "--quiet", "task");
   workspace.git("submodule", "--quiet", "add", inner.folder, "module");
-  poisonFiles(workspace, canaries);
+  const module = repositoryAt(join(workspace.folder, "module"), stage.env);
+  const traps = [
+    createTrap(stage, workspace, workspace.git("rev-parse", "--path-format=absolute", "--git-common-dir")),
+    createTrap(stage, module, module.git("rev-parse", "--absolute-git-dir")),
+  ] as const;
+  plantFiles(traps[0]);
   workspace.commit({ "a.txt": "theirs\n" });
   const onto = user.commit({ "a.txt": "ours\n", "b.txt": "ours\n" });
   const control = await stage.control(user);
   for (const branch of hostileBranches) workspace.git("update-ref", `refs/heads/${branch}`, "HEAD");
-  poisonGitFolder(workspace.git("rev-parse", "--path-format=absolute", "--git-common-dir"), canaries);
-  poisonGitFolder(
-    repositoryAt(join(workspace.folder, "module"), stage.env).git("rev-parse", "--absolute-git-dir"),
-    canaries,
-    "x-",
-  );
-  return { canaries, user, workspace, onto, control };
+  for (const trap of traps) plantAll(trap);
+  return { seen: () => traps.flatMap((trap) => trap.seen()), user, workspace, onto, control };
 }
 
 /** Everything that the engine ever does with a workspace. */
@@ -65,10 +72,9 @@ async function useEverything(control: ControlRepository, workspace: Repository, 
 }
 
 test.each(["clone", "worktree"] as const)("nothing that is planted in a %s ever runs", async (kind) => {
-  const { canaries, workspace, onto, control } = await poisoned(kind);
-  canaries.forget();
+  const { seen, workspace, onto, control } = await poisoned(kind);
   const { second } = await useEverything(control, workspace, onto);
-  expect(canaries.seen()).toEqual([]);
+  expect(seen()).toEqual([]);
   expect(String(await control.fileAt(second.saved?.commit ?? "", "a.txt", 100))).toBe("theirz\n");
   expect(String(await control.fileAt(second.saved?.commit ?? "", "link-to-file", 100))).toBe("/etc/passwd");
   expect(second.repositories.map(({ text }) => text)).toEqual(["module"]);
@@ -76,78 +82,78 @@ test.each(["clone", "worktree"] as const)("nothing that is planted in a %s ever 
     expect(readdirSync(folder).filter((name) => name === "planted")).toEqual([]);
 });
 
-test("what is planted does run where git is used without care", async () => {
-  const { canaries, workspace } = await poisoned("clone");
-  canaries.forget();
-  const careless = (...args: string[]) => {
-    try {
-      workspace.git(...args);
-    } catch {
-      // What is planted makes most commands fail in the end.
-    }
-  };
-  workspace.write("a.txt", "theirz\n");
-  workspace.write("module/a.txt", "z\n");
-  careless("status");
-  careless("diff");
-  careless("diff", "--no-ext-diff", "HEAD");
-  careless("-c", "diff.external=", "log", "--patch", "--no-ext-diff", "-1");
-  careless("add", "--all");
-  careless("merge-tree", "--write-tree", "rival", "task");
-  careless("update-ref", "refs/heads/moved", "HEAD");
-  careless("commit", "--all", "-m", "x");
-  careless("-c", "commit.gpgSign=false", "commit", "--all", "-m", "x");
-  careless("checkout", "main");
-  careless("-c", "protocol.ext.allow=always", "fetch", "origin");
-  careless("submodule", "update");
-  careless("ls-remote", "ssh://nowhere.invalid/x");
-  expect(canaries.seen()).toEqual(
-    expect.arrayContaining([
-      "diff-command",
-      "filter-clean",
-      "fsmonitor",
-      "gpg",
-      "hook-pre-commit",
-      "hook-reference-transaction",
-      "included-ssh",
-      "merge-driver",
-      "textconv",
-      "url-instead",
-      "x-filter-clean",
-      "x-fsmonitor",
-    ]),
-  );
-});
-
-test("hooks and the like in the control repository itself do not run", async () => {
-  const canaries = createCanaries(stage.path("canaries"));
+test("what is planted in the control repository itself does not run", async () => {
   const user = stage.repository();
   const workspace = cloneOf(stage, user);
-  workspace.commit({ "a.txt": "theirs\n" });
+  workspace.commit({ "b.txt": "theirs\n", ".gitattributes": "* diff=evil merge=evil filter=evil\n" });
   const onto = user.commit({ "a.txt": "ours\n" });
   const control = await stage.control(user);
-  poisonGitFolder(control.folder, canaries);
+  const trap = createTrap(stage, repositoryAt(control.folder, stage.env), control.folder);
   // Filters and drivers are only kept away by there being none: nobody but the engine writes here.
-  writeFileSync(join(control.folder, "info", "attributes"), "* diff=evil\n");
-  writeFileSync(join(control.folder, "attributes-everywhere"), "");
-  workspace.write("module/.keep", "");
-  const careful = await control
-    .collect({ folder: workspace.folder, branch: "task", task: "t1" })
-    .catch((error) => error);
-  // The address of the workspace is turned into a command, which git is not allowed to run.
-  expect(careful).toMatchObject({ message: expect.stringContaining("transport 'ext' not allowed") });
-  await control.predictConflict(onto, onto);
-  await control.moveRef("refs/heads/main", onto, undefined);
-  await control.diff(user.at("HEAD~1"), onto, 1000);
-  expect(canaries.seen()).toEqual([]);
+  plantAll(trap, (name) => canaries[name]?.lives !== "attributes");
+  const { commit } = await control.collect({ folder: workspace.folder, branch: "task", task: "t1" });
+  const merged = await control.merge({ onto, branch: commit, strategy: "merge", ...order });
+  if (merged.kind !== "merged") throw new Error(merged.kind);
+  await control.moveRef("refs/heads/main", merged.commit, undefined);
+  await control.diff(onto, merged.commit, 1000);
+  await control.changedFiles(onto, merged.commit);
+  await control.revertMerge({ onto: merged.commit, before: onto, after: merged.commit, ...order });
+  workspace.write("a.txt", "uncommitted\n");
+  await control.salvage({ folder: workspace.folder, task: "t1", at: date });
+  const target = { branch: "main", commit: merged.commit, expected: onto };
+  expect(await control.publish({ ...target, repository: user.folder })).toMatchObject({ kind: "published" });
+  const remote = stage.path("remote.git");
+  user.git("init", "--quiet", "--bare", remote);
+  await control.pushBranch({ ...target, remote, expected: undefined, isOwn: true });
+  expect(trap.seen()).toEqual([]);
+});
+
+test("an address that the control repository's configuration turns into a command is not run", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const trap = createTrap(stage, repositoryAt(control.folder, stage.env), control.folder);
+  trap.config(`[protocol "ext"]\n\tallow = always\n[url "ext::${trap.program("instead")} "]\n\tinsteadOf = /`);
+  const collected = await faultOf(control.collect({ folder: user.folder, branch: "main", task: "t1" }));
+  expect(collected.message).toContain("transport 'ext' not allowed");
+  expect(trap.seen()).toEqual([]);
+});
+
+test("what a repository says in place of its commits is not believed", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  const honest = clone.commit({ "a.txt": "honest\n" });
+  clone.git("checkout", "--quiet", "--orphan", "lie");
+  const lie = clone.commit({ "a.txt": "lie\n" });
+  clone.git("checkout", "--quiet", "task");
+  clone.git("replace", honest, lie);
+  clone.write(".git/info/grafts", `${honest}\n`);
+  expect(clone.git("show", "task:a.txt")).toBe("lie");
+  const { commit } = await control.collect({ folder: clone.folder, branch: "task", task: "t1" });
+  expect(commit).toBe(honest);
+  expect(String(await control.fileAt(commit, "a.txt", 100))).toBe("honest\n");
+  expect(await control.mergeBase(user.at("main"), commit)).toBe(user.at("main"));
+  clone.write("b.txt", "more\n");
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  expect(await control.isAncestor(honest, saved?.commit ?? "")).toBe(true);
+});
+
+test("a configuration of any size is in nobody's way", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  appendFileSync(join(clone.folder, ".git/config"), "# nothing\n".repeat(3_000_000));
+  clone.write("b.txt", "more\n");
+  await control.collect({ folder: clone.folder, branch: "task", task: "t1" });
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  expect(String(await control.fileAt(saved?.commit ?? "", "b.txt", 100))).toBe("more\n");
 });
 
 test("what is planted in a workspace does not run when its work is published", async () => {
-  const { canaries, user, workspace, control } = await poisoned("clone");
+  const { seen, user, workspace, control } = await poisoned("clone");
   const folder = workspace.folder;
   const expected = user.at("main");
   const { commit: branch } = await control.collect({ folder, branch: "task", task: "t1" });
-  canaries.forget();
   const clean = await control.merge({ onto: user.at("HEAD~1"), branch, strategy: "ff", ...order });
   expect(clean).toMatchObject({ kind: "fast-forward", commit: branch });
   user.git("reset", "--quiet", "--hard", "HEAD~1");
@@ -159,15 +165,15 @@ test("what is planted in a workspace does not run when its work is published", a
   });
   expect(result).toEqual({ kind: "published", at: branch });
   expect(user.at("main")).not.toBe(expected);
-  expect(canaries.seen()).toEqual([]);
+  expect(seen()).toEqual([]);
   expect(existsSync(join(user.folder, "planted"))).toBe(false);
 });
 
 test("objects that are missing are asked of nobody", async () => {
-  const canaries = createCanaries(stage.path("canaries"));
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
+  const trap = createTrap(stage, clone);
   clone.commit({ "a.txt": "gone\n" });
   const blob = clone.at("HEAD:a.txt");
   rmSync(join(clone.folder, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
@@ -181,7 +187,7 @@ test("objects that are missing are asked of nobody", async () => {
 	url = ${user.folder}
 	promisor = true
 	partialCloneFilter = blob:none
-	uploadpack = ${canaries.program("promisor")}
+	uploadpack = ${trap.program("promisor")}
 `,
   );
   expect(await faultOf(control.collect({ folder: clone.folder, branch: "task", task: "t1" }))).toMatchObject({
@@ -189,12 +195,12 @@ test("objects that are missing are asked of nobody", async () => {
   });
   expect((await faultOf(control.salvage({ folder: clone.folder, task: "t1", at: date }))).code).toMatch(/^git\./);
   expect(await control.commitAt(taskRef("t1"))).toBeUndefined();
-  expect(canaries.seen()).toEqual([]);
+  expect(trap.seen()).toEqual([]);
   // The same with a careless git.
   try {
     clone.git("cat-file", "-p", blob);
   } catch {}
-  expect(canaries.seen()).toEqual(["promisor"]);
+  expect(trap.seen()).toEqual(["promisor"]);
 });
 
 test("trees and module lists that are made to harm are refused", async () => {
@@ -246,9 +252,9 @@ test("a repository's idea of where its files and objects are is not believed", a
 });
 
 test("variables of our own environment do not reach git", async () => {
-  const canaries = createCanaries(stage.path("canaries"));
   const user = stage.repository();
   const clone = cloneOf(stage, user);
+  const trap = createTrap(stage, clone);
   const commit = clone.commit({ "a.txt": "changed\n" });
   const git = stage.createGit({
     env: {
@@ -257,15 +263,15 @@ test("variables of our own environment do not reach git", async () => {
       GIT_WORK_TREE: user.folder,
       GIT_INDEX_FILE: join(user.folder, "planted"),
       GIT_OBJECT_DIRECTORY: join(user.folder, "planted"),
-      GIT_EXTERNAL_DIFF: canaries.program("external-diff"),
-      GIT_PAGER: canaries.program("pager"),
-      GIT_EDITOR: canaries.program("editor"),
-      GIT_ASKPASS: canaries.program("askpass"),
+      GIT_EXTERNAL_DIFF: trap.program("external-diff"),
+      GIT_PAGER: trap.program("pager"),
+      GIT_EDITOR: trap.program("editor"),
+      GIT_ASKPASS: trap.program("askpass"),
       GIT_TRACE: join(user.folder, "planted"),
       GIT_EXEC_PATH: "/nowhere",
       GIT_CONFIG_COUNT: "1",
       GIT_CONFIG_KEY_0: "core.fsmonitor",
-      GIT_CONFIG_VALUE_0: canaries.program("fsmonitor"),
+      GIT_CONFIG_VALUE_0: trap.program("fsmonitor"),
       GIT_CONFIG_PARAMETERS: "'core.hooksPath=/nowhere'",
       LANG: "de_DE.UTF-8",
       LANGUAGE: "de",
@@ -285,24 +291,24 @@ test("variables of our own environment do not reach git", async () => {
   });
   expect(published).toEqual({ kind: "published", at: commit });
   expect(existsSync(join(user.folder, "planted"))).toBe(false);
-  expect(canaries.seen()).toEqual([]);
+  expect(trap.seen()).toEqual([]);
 });
 
 test("repositories inside a workspace run nothing either, whatever is planted in them", async () => {
-  const canaries = createCanaries(stage.path("canaries"));
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
-  for (const name of ["nested", "folder"]) {
+  const traps = ["nested", "folder"].map((name) => {
     clone.git("init", "--quiet", name);
     const nested = repositoryAt(join(clone.folder, name), stage.env);
     nested.commit({ "inside.txt": "inside\n", ".gitattributes": "* filter=evil\n" });
-    poisonGitFolder(join(nested.folder, ".git"), canaries, `${name}-`);
+    const trap = createTrap(stage, nested);
+    plantAll(trap);
     nested.write("inside.txt", "insidE\n");
-  }
-  canaries.forget();
+    return trap;
+  });
   const { repositories, saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
-  expect(canaries.seen()).toEqual([]);
+  expect(traps.flatMap((trap) => trap.seen())).toEqual([]);
   expect(repositories.map(({ text }) => text)).toEqual(["nested"]);
   // A folder that git knew before is looked into, with our own eyes.
   expect(String(await control.fileAt(saved?.commit ?? "", "folder/inside.txt", 100))).toBe("insidE\n");

@@ -1,0 +1,127 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { controlGit, type Stage } from "../stage.ts";
+import { killTree } from "./kill-tree.ts";
+import { importWork, type Work } from "./work.ts";
+
+export interface Killing {
+  readonly seed: number;
+  readonly kills: number;
+}
+
+export interface Killed {
+  /** How many died in the middle of something, and how many of the user's locks had to be removed by hand. */
+  readonly inTheMiddle: number;
+  readonly locks: number;
+}
+
+/** Merges and publishes, is killed again and again, and looks at what has become of both repositories. */
+export async function killMergers(stage: Stage, { seed, kills }: Killing): Promise<Killed> {
+  const random = createRandom(seed);
+  const user = stage.repository();
+  const work = importWork(user, 40 + 2 * kills);
+  const control = await stage.control(user);
+  const controlled = controlGit(stage, control);
+  user.write("a.txt", "the user's own change\n");
+  user.write("own.txt", "the user's own file\n");
+  const acknowledged = new Set<string>();
+  const count = { inTheMiddle: 0, locks: 0 };
+  let place = 0;
+
+  for (let kill = 0; kill < kills; kill++) {
+    // Every third is not only killed, but leaves a git behind that goes on by itself.
+    await run(4, { delay: random.next() * 300, isWhole: kill % 3 !== 2 });
+    checkMain();
+    if (kill % 6 !== 5) continue;
+    await settle(1);
+    checkFiles();
+  }
+  await settle(2);
+  checkFiles();
+  expect(user.git("fsck", "--strict", "--no-dangling")).toBe("");
+  expect(controlled("fsck", "--strict", "--no-dangling")).toBe("");
+  expect(merges().length).toBeGreaterThanOrEqual(place);
+  return count;
+
+  /** One life of a process. Without a delay it is let live. */
+  async function run(orders: number, death?: { readonly delay: number; readonly isWhole: boolean }): Promise<boolean> {
+    const due = work.slice(place, place + orders).map(({ number, commit }) => `${number}:${commit}`);
+    const merger = fileURLToPath(new URL("merger.ts", import.meta.url));
+    const child = spawn(process.execPath, [merger, control.folder, user.folder, ...due], {
+      ...{ env: stage.env, stdio: ["ignore", "pipe", "inherit"] },
+    });
+    const ended = once(child, "close");
+    let waits = "";
+    const said = createInterface({ input: child.stdout });
+    said.on("line", (line) => {
+      const [word, ...rest] = line.split(" ");
+      if (word === "done") acknowledged.add(rest[0] ?? "");
+      if (word === "waits") waits = rest.join(" ");
+    });
+    if (death !== undefined) {
+      await Promise.race([once(said, "line"), ended]);
+      await Promise.race([setTimeout(death.delay), ended]);
+      if (child.exitCode === null) count.inTheMiddle += 1;
+      if (death.isWhole) killTree(child.pid ?? 0);
+      else child.kill("SIGKILL");
+    }
+    await ended;
+    while (acknowledged.has(String(place))) place += 1;
+    if (waits !== "") await removeLock(waits);
+    return waits === "" && child.exitCode === 0;
+  }
+
+  /** The user's locks are theirs: we say that one is left, and they remove it when git has ended. */
+  async function removeLock(waits: string): Promise<void> {
+    expect(waits).toMatch(/^locked /);
+    const [, path = ""] = /"([^"]+\.lock)"/.exec(waits) ?? [];
+    if (!waits.includes("no git process")) return void (await setTimeout(50));
+    rmSync(path, { force: true });
+    count.locks += 1;
+  }
+
+  async function settle(orders: number): Promise<void> {
+    for (let tries = 0; !(await run(orders)); tries++) expect(tries).toBeLessThan(20);
+  }
+
+  function merges(): readonly string[] {
+    const range = `${work[0]?.base}..main`;
+    return user.git("log", "--first-parent", "--reverse", "--format=%s", range).split("\n").filter(isSomething);
+  }
+
+  /** Whatever was killed, main has each merge once and whole, or not at all; what was acknowledged is there. */
+  function checkMain(): void {
+    const done = merges();
+    expect(done).toEqual([...new Set(done)]);
+    expect(done).toEqual(done.map((_, index) => `Merge ${index}`));
+    for (const number of acknowledged) expect(done).toContain(`Merge ${number}`);
+    const there = new Set(
+      user
+        .git("ls-tree", "-r", "main")
+        .split("\n")
+        .map((line) => line.split(/\s/)[2]),
+    );
+    for (const { number, blobs } of work.slice(0, place + 6) satisfies readonly Work[])
+      expect([number, blobs.filter((id) => there.has(id)).length]).toEqual([
+        number,
+        done.includes(`Merge ${number}`) ? blobs.length : 0,
+      ]);
+    expect(user.git("fsck", "--connectivity-only", "--no-dangling")).toBe("");
+    expect(controlled("fsck", "--connectivity-only", "--no-dangling")).toBe("");
+  }
+
+  function checkFiles(): void {
+    expect(user.git("status", "--porcelain", "--untracked-files=all")).toBe("M a.txt\n?? own.txt");
+    expect([user.read("a.txt"), user.read("own.txt")]).toEqual(["the user's own change\n", "the user's own file\n"]);
+  }
+}
+
+function isSomething(line: string): boolean {
+  return line !== "";
+}

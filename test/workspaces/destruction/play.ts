@@ -1,0 +1,142 @@
+import { existsSync, rmSync } from "node:fs";
+import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { Fault } from "../../../src/fault.ts";
+import { repositoryAt } from "../../git/stage.ts";
+import type { Scene } from "../stage.ts";
+import { agentActs, pick } from "./agent-acts.ts";
+import { type Contents, committedIn, contentsOf, createManifest } from "./manifest.ts";
+import { createWorld } from "./world.ts";
+
+export interface Play {
+  /** What happened, in order, with what was refused. */
+  readonly steps: readonly string[];
+  /** What is nowhere any more, or was not where it should be right after it was taken away. */
+  readonly lost: readonly string[];
+  /** Workspaces that nobody can have any more. */
+  readonly stuck: readonly string[];
+  /** How many contents were looked for. */
+  readonly sought: number;
+}
+
+export interface Lot {
+  readonly seed: number;
+  readonly rounds: number;
+}
+
+type ActName = keyof typeof agentActs | "delete the folder";
+
+/** What agents do, more than once where it is what they do most. */
+const acts: readonly ActName[] = [
+  ...(Object.keys(agentActs) as ActName[]),
+  ...(["edit", "edit", "commit", "commit", "add untracked", "add ignored", "delete the folder"] as const),
+];
+
+const distinct = Object.keys(agentActs).length;
+
+/** A life of a pool by lot: work, accidents, and everything that takes work away. The same seed gives the same life. */
+export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
+  const { stage, user, control, trash, kind } = scene;
+  user.commit({ ".gitignore": "*.log\nbuild/\n" });
+  const world = await createWorld(scene, 2);
+  const manifest = createManifest(stage.env);
+  const random = createRandom(seed);
+  const draw = (below: number) => Math.floor(random.next() * below);
+  const steps: string[] = [];
+  const wrong: string[] = [];
+  let writings = 0;
+  let hasBegun = false;
+  const fresh = () => `${seed}-${++writings}\n`;
+  const places = { repositories: [user.folder, control.folder], folders: [trash, world.folder] };
+
+  for (let round = 0; round < rounds; round++) {
+    const bound = (await world.workspaces()).filter(({ task }) => task !== "");
+    if (bound.length === 0 || (bound.length < 2 && draw(3) === 0)) {
+      const task = await world.begin();
+      const free = (await world.workspaces()).filter((each) => each.task === "");
+      await taking(`acquire ${task}`, () => world.acquire(task), ...free.map(({ path }) => path));
+    } else {
+      const { path, task } = pick(bound, draw);
+      // Whatever the lots say: half as many seeds as there are acts have seen each of them.
+      const sure = hasBegun ? [] : [...acts, ...acts].slice((seed * 2) % distinct).slice(0, 2);
+      for (const name of [...sure, ...Array.from({ length: draw(5) }, () => pick(acts, draw))])
+        if (existsSync(path)) await agentAct(path, task, name);
+      hasBegun = true;
+      await ourAct(draw(8), path, task);
+    }
+  }
+  const stuck = await drain();
+  return { steps, lost: [...wrong, ...manifest.lost(places)], stuck, sought: manifest.size };
+
+  async function attempt(name: string, act: () => unknown): Promise<boolean> {
+    try {
+      await act();
+      steps.push(name);
+      return true;
+    } catch (error) {
+      steps.push(`${name} (${error instanceof Fault ? error.code : "refused"})`);
+      // Git refuses agents many things; our own code has only faults to say.
+      if (!(error instanceof Fault) && !isGit(error)) throw error;
+      return false;
+    }
+  }
+
+  /** What an act of ours takes out of folders is looked for in the end; one that is refused takes nothing. */
+  async function taking(name: string, act: () => Promise<unknown>, ...folders: readonly string[]): Promise<void> {
+    const before = new Map(folders.flatMap((folder) => [...contentsOf(folder, stage.env)]));
+    const isDone = await attempt(name, act);
+    const after = new Set(folders.flatMap((folder) => [...contentsOf(folder, stage.env).keys()]));
+    const gone: Contents = new Map([...before].filter(([id]) => !after.has(id)));
+    if (!isDone && gone.size > 0) wrong.push(`${name} was refused, and took ${gone.size} away`);
+    manifest.add(gone, name);
+  }
+
+  async function agentAct(path: string, task: string, name: ActName): Promise<void> {
+    const at = repositoryAt(path, stage.env);
+    // Whoever deletes a clone has deleted its commits; those of a worktree are the repository's.
+    if (
+      kind.kind === "worktree" &&
+      (name === "lose .git" || name === "delete the folder") &&
+      existsSync(`${path}/.git`)
+    )
+      manifest.add(committedIn(path, stage.env), name);
+    await attempt(`  ${task} ${name}`, () =>
+      name === "delete the folder" ? rmSync(path, { recursive: true }) : agentActs[name]({ at, fresh, draw }),
+    );
+  }
+
+  async function ourAct(which: number, path: string, task: string): Promise<void> {
+    if (which === 0) return taking(`acquire ${task} again`, () => world.acquire(task), path);
+    if (which === 1) return void (await attempt("the user commits", () => user.commit({ "user.txt": fresh() })));
+    if (which === 7) return;
+    if (which < 4) await attempt(`merge ${task}`, () => world.merge(task));
+    await release(path, task);
+    const free = (await world.workspaces()).find((each) => each.task === "");
+    if (free !== undefined && draw(4) === 0) await taking("remove", () => world.remove(free), free.path);
+  }
+
+  /** Everything but ignored files is under a ref as soon as the workspace is given back, whatever comes next. */
+  async function release(path: string, task: string): Promise<void> {
+    const before = contentsOf(path, stage.env);
+    if (!(await attempt(`release ${task}`, () => world.release(task)))) return;
+    manifest.add(before, `release ${task}`);
+    const saved = createManifest(stage.env);
+    saved.add(new Map([...before].filter(([, what]) => what !== "ignored file")), `right after release ${task}`);
+    wrong.push(...saved.lost({ ...places, folders: [] }));
+  }
+
+  /** Every task ends, and every workspace goes; a pool that cannot be emptied is wedged. */
+  async function drain(): Promise<readonly string[]> {
+    for (const { path, task } of await world.workspaces()) if (task !== "") await release(path, task);
+    for (const workspace of await world.workspaces()) {
+      // As the hint says that somebody should who finds one locked.
+      if (kind.kind === "worktree")
+        await attempt("unlock", () => user.git("worktree", "unlock", workspace.path)).then(() => steps.pop());
+      await taking(`remove ${workspace.id}`, () => world.remove(workspace), workspace.path);
+    }
+    return (await world.workspaces()).map(({ path }) => path);
+  }
+}
+
+function isGit(error: unknown): boolean {
+  return error instanceof Error && "status" in error && typeof error.status === "number";
+}
