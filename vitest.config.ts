@@ -1,7 +1,19 @@
+import { existsSync, statfsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+// Git makes everything last, and disks are slow at that. In memory the suite takes half as long, where there is room.
+const memory = "/dev/shm";
+const needed = 4 * 1024 ** 3;
+if (process.env.TMPDIR === undefined && existsSync(memory)) {
+  const { bavail, bsize } = statfsSync(memory);
+  if (bavail * bsize > needed) process.env.TMPDIR = memory;
+}
 
 export default defineConfig({
   test: {
+    // Tests wait for processes of their own more than they work.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {

@@ -148,9 +148,10 @@ test.each(Object.keys(operations))(
     await operation.run(stage.createGit({ program: counting.program }), whole);
     await operation.holds(await stage.git.openControl(whole.control), whole);
     // The first call only asks for the version.
-    const cases = Array.from({ length: counting.calls() - 1 }, (_, index) => index + 2).flatMap((at) =>
-      (at % 2 === 0 ? deaths : deaths.slice(0, 1)).map((death) => ({ at, death })),
-    );
+    const cases = Array.from({ length: counting.calls() - 1 }, (_, index) => index + 2).map((at) => ({
+      at,
+      death: deaths[at % deaths.length] ?? "before",
+    }));
     expect(cases.length).toBeGreaterThan(3);
     for (const { at, death } of cases) {
       const here = copy(`${name}-${at}-${death}`.replaceAll(" ", "-"));

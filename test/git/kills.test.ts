@@ -3,7 +3,7 @@ import { killMergers } from "./kills/kill-mergers.ts";
 import { createStage } from "./stage.ts";
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 3);
-const kills = Number(process.env.SIGNALBOX_KILLS ?? 30);
+const kills = Number(process.env.SIGNALBOX_KILLS ?? 12);
 const stage = createStage("kills");
 
 test(`merging and publishing can be killed ${kills} times: main has each merge once and whole (seed ${seed})`, async () => {
