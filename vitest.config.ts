@@ -21,9 +21,19 @@ export default defineConfig({
           include: [
             "src/**/*.test.{ts,tsx}",
             "test/*.test.ts",
-            "test/{engine,language,contracts,daemon,api,forge,git,workspaces,poisoned}/**/*.test.ts",
+            "test/{engine,language,contracts,api,forge}/**/*.test.ts",
           ],
           pool: "threads",
+          isolate: false,
+          testTimeout: 120_000,
+        },
+      },
+      // To start a program a process is copied, and that takes the longer the larger it is: not in one with everybody else.
+      {
+        test: {
+          name: "git",
+          include: ["test/{daemon,git,workspaces,poisoned}/**/*.test.ts"],
+          pool: "forks",
           isolate: false,
           testTimeout: 120_000,
         },
