@@ -6,7 +6,7 @@ import { createScenes, type KindName } from "../workspaces/stage.ts";
 
 /** How work lies about in a workspace, and how an agent comes to leave it like that. */
 const ways: Readonly<Record<string, (at: Repository, text: (name: string) => string) => void>> = {
-  committed: (at, text) => at.commit({ "committed.txt": text("committed") }),
+  committed: (at, text) => at.commit({ [`${text("committed").trim()}.txt`]: text("committed") }),
   dirty: (at, text) => at.write("a.txt", text("dirty")),
   untracked: (at, text) => {
     at.write("untracked.txt", text("untracked"));

@@ -8,7 +8,7 @@ import { createScenes, type KindName, type Scenes, statusOf } from "./stage.ts";
 // The long suite does the same with more of everything.
 const seeds = Number(process.env.SIGNALBOX_SEEDS ?? 6);
 const first = Number(process.env.SIGNALBOX_SEED ?? 1);
-const rounds = Number(process.env.SIGNALBOX_ROUNDS ?? 4);
+const rounds = Number(process.env.SIGNALBOX_ROUNDS ?? 3);
 
 /** What the lots have found, each by itself. */
 function found(kind: KindName, open: Scenes["open"]): void {

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -14,6 +15,14 @@ export interface Killing {
   readonly seed: number;
   readonly kills: number;
 }
+
+/**
+ * whole: with everything that it has started, at any moment. in the files: the same while git writes files of the user's.
+ * alone: the git that it has started goes on by itself.
+ */
+type Death = "whole" | "in the files" | "alone";
+
+const deaths: readonly Death[] = ["whole", "in the files", "alone", "in the files"];
 
 export interface Killed {
   /** How many died in the middle of something, and how many of the user's locks had to be removed by hand. */
@@ -35,8 +44,7 @@ export async function killMergers(stage: Stage, { seed, kills }: Killing): Promi
   let place = 0;
 
   for (let kill = 0; kill < kills; kill++) {
-    // Every third is not only killed, but leaves a git behind that goes on by itself.
-    await run(4, { delay: random.next() * 300, isWhole: kill % 3 !== 2 });
+    await run(4, deaths[kill % deaths.length]);
     checkMain();
     if (kill % 6 !== 5) continue;
     await settle(1);
@@ -50,7 +58,7 @@ export async function killMergers(stage: Stage, { seed, kills }: Killing): Promi
   return count;
 
   /** One life of a process. Without a delay it is let live. */
-  async function run(orders: number, death?: { readonly delay: number; readonly isWhole: boolean }): Promise<boolean> {
+  async function run(orders: number, death?: Death): Promise<boolean> {
     const due = work.slice(place, place + orders).map(({ number, commit }) => `${number}:${commit}`);
     const merger = fileURLToPath(new URL("merger.ts", import.meta.url));
     const child = spawn(process.execPath, [merger, control.folder, user.folder, ...due], {
@@ -66,15 +74,21 @@ export async function killMergers(stage: Stage, { seed, kills }: Killing): Promi
     });
     if (death !== undefined) {
       await Promise.race([once(said, "line"), ended]);
-      await Promise.race([setTimeout(death.delay), ended]);
+      if (death === "in the files") await untilFilesAreWritten(child);
+      else await Promise.race([setTimeout(random.next() * 300), ended]);
       if (child.exitCode === null) count.inTheMiddle += 1;
-      if (death.isWhole) killTree(child.pid ?? 0);
-      else child.kill("SIGKILL");
+      if (death === "alone") child.kill("SIGKILL");
+      else killTree(child.pid ?? 0);
     }
     await ended;
     while (acknowledged.has(String(place))) place += 1;
     if (waits !== "") await removeLock(waits);
     return waits === "" && child.exitCode === 0;
+  }
+
+  async function untilFilesAreWritten(child: ChildProcess): Promise<void> {
+    while (child.exitCode === null && !existsSync(join(user.folder, ".git/index.lock"))) await setTimeout(1);
+    await setTimeout(random.next() * 12);
   }
 
   /** The user's locks are theirs: we say that one is left, and they remove it when git has ended. */

@@ -11,7 +11,7 @@ export interface Work {
   readonly blobs: readonly string[];
 }
 
-const filesEach = 12;
+const filesEach = 60;
 
 /** Many commits on main, each of which changes one file and adds others; made at once, since git is slow at each. */
 export function importWork(user: Repository, count: number): readonly Work[] {

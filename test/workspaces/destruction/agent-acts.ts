@@ -34,11 +34,15 @@ export const agentActs = {
   commit: ({ at, fresh, draw }) => at.commit({ [`work-${draw(4)}.txt`]: fresh() }),
   "commit on a shared file": ({ at, fresh }) => at.commit({ "a.txt": fresh() }),
   amend: ({ at, fresh }) => {
+    at.commit({ "amended.txt": fresh() });
     at.write("amended.txt", fresh());
     at.git("add", "amended.txt");
     at.git("commit", "--quiet", "--amend", "--no-edit");
   },
-  "reset to before": ({ at }) => at.git("reset", "--quiet", "--hard", "HEAD~1"),
+  "commit and go back": ({ at, fresh }) => {
+    at.commit({ "dropped.txt": fresh() });
+    at.git("reset", "--quiet", "--hard", "HEAD~1");
+  },
   // Only the last one has a ref; the one before it is known to a log.
   "stash twice": ({ at, fresh }) => {
     for (const name of ["a.txt", "stashed.txt"]) {
