@@ -38,7 +38,15 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
-      { test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"], pool: "forks", testTimeout: 60_000 } },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/{e2e,faults}/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
       { test: { name: "long", include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
     ],
   },

@@ -26,7 +26,16 @@ for (const [command, args] of checks) {
   }
 }
 
-const vitest = [join("node_modules", "vitest", "vitest.mjs"), "run", "--project", "unit", "--project", "git", "--project", "e2e"];
+const vitest = [
+  join("node_modules", "vitest", "vitest.mjs"),
+  "run",
+  "--project",
+  "unit",
+  "--project",
+  "git",
+  "--project",
+  "e2e",
+];
 const { status } = spawnSync(
   process.execPath,
   [...vitest, "--reporter=default", "--reporter=json", `--outputFile=${report}`, ...only],

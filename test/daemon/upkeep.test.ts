@@ -225,19 +225,25 @@ test("old trash is deleted on a timer", async () => {
   await timer.stop();
 });
 
-test("a broken workspace with work in it that nobody can save stays, and it is said why", async () => {
-  const { work, move, gc, list } = await stageWith();
+test("a broken workspace is saved before it goes, and one that is gone is forgotten", async () => {
+  const { work, move, gc, list, salvaged, git, places } = await stageWith({ poolSize: 2 });
   const workspace = await work("b1111");
+  const other = await work("b2222");
   await move("b1111", "done");
+  await move("b2222", "done");
+  writeFileSync(join(workspace, "later.md"), "later\n");
   rmSync(join(workspace, ".git"));
-  const [kept] = await gc();
-  expect(kept).toMatchObject({
-    what: "keep",
+  expect((await gc())[0]).toMatchObject({
+    what: "remove",
     path: workspace,
-    reason: expect.stringMatching(/\.git does not.*idea\.md/),
+    reason: expect.stringContaining(".git does not"),
   });
-  expect(readFileSync(join(workspace, "idea.md"), "utf8")).toBe("b1111\n");
-  rmSync(workspace, { recursive: true });
+  expect(existsSync(workspace)).toBe(false);
+  const kept = (await salvaged()).map(({ ref }) =>
+    git(join(places.control, "coffee.git"), "ls-tree", "--name-only", `refs/signalbox/salvage/${ref}`).split("\n"),
+  );
+  expect(kept).toContainEqual(["idea.md", "later.md", "recipe.md"]);
+  rmSync(other, { recursive: true });
   expect(await list()).toMatchObject([{ state: "missing", size: 0 }]);
   expect((await gc())[0]).toMatchObject({ what: "remove", reason: "Its folder is gone." });
   expect(await list()).toEqual([]);

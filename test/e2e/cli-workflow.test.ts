@@ -617,7 +617,7 @@ describe("completion", () => {
       execFile("bash", ["-c", script], { env }, (error, out) => (error ? fail(error) : done(out)));
     });
     expect(stdout.split("\n")).toEqual([
-      "workflow",
+      "workspace workflow",
       "validate verify",
       "minimal my-flow",
       "--preset --prompts",

@@ -1,0 +1,3 @@
+import { testRenaming } from "../engine/rename-states.ts";
+
+testRenaming(10_000);
