@@ -119,13 +119,12 @@ async function mergeAll(
       }
     };
     const queue = async () => {
-      let at = base;
-      for (const [i, branch] of tips.entries()) {
-        const message = `Merge ${branches[i]}`;
-        const merged = await ours.merge({ onto: at, branch, strategy: "merge", message, author, date: i });
-        if (merged.kind !== "merged") throw new Error(merged.kind);
-        at = merged.commit;
-      }
+      const entries = tips.map((branch, i) => ({
+        ...{ branch, strategy: "merge" as const, message: `Merge ${branches[i]}`, date: i },
+      }));
+      const last = (await ours.mergeAll({ onto: base, author, entries })).at(-1);
+      if (last?.kind !== "merged") throw new Error(last?.kind);
+      const at = last.commit;
       await ours.moveRef("refs/heads/main", at, undefined);
       const published = await ours.publish({ repository: user, branch: "main", commit: at, expected: base });
       if (published.kind !== "published") throw new Error(published.kind);

@@ -41,6 +41,8 @@ export interface ControlRepository {
 
   /** Makes the merged commit, and moves nothing. The same order gives the same commit. */
   merge(order: MergeOrder): Promise<MergeResult>;
+  /** `merge` of each onto what the one before came to, in less time. What cannot be merged is left out. */
+  mergeAll(order: MergeAllOrder): Promise<readonly MergeAnswer[]>;
   predictConflict(a: string, b: string): Promise<Prediction>;
   /** Makes a commit on `onto` that takes back what came in between two commits, and moves nothing. */
   revertMerge(order: RevertOrder): Promise<RevertResult>;
@@ -167,6 +169,15 @@ export type MergeResult =
   | { readonly kind: "fast-forward"; readonly commit: string }
   | { readonly kind: "up-to-date" }
   | Conflict;
+
+export interface MergeAllOrder {
+  readonly onto: string;
+  readonly author: Person;
+  readonly entries: readonly Pick<MergeOrder, "branch" | "strategy" | "message" | "date">[];
+}
+
+/** diverged: it cannot be fast-forwarded. */
+export type MergeAnswer = MergeResult | { readonly kind: "diverged" };
 
 export type Prediction = { readonly kind: "clean"; readonly tree: string } | Conflict;
 

@@ -4,6 +4,7 @@ import type { Git } from "../../ports/git.ts";
 import { collect } from "./control/collect.ts";
 import type { ControlGit } from "./control/control-git.ts";
 import { merge, revertMerge } from "./control/merge.ts";
+import { mergeAll } from "./control/merge-all.ts";
 import { mergeTree } from "./control/merge-tree.ts";
 import { moveRef } from "./control/move-ref.ts";
 import { openControl } from "./control/open-control.ts";
@@ -79,6 +80,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     diff: (from, to, most) => diff(control, from, to, most),
     fileAt: (commit, path, most) => fileAt(control, commit, path, most),
     merge: (order) => merge(control, order),
+    mergeAll: (order) => mergeAll(control, order),
     predictConflict: (a, b) => mergeTree(control, a, b),
     revertMerge: (order) => revertMerge(control, order),
     moveRef: (ref, to, from) => moveRef(control, ref, to, from),

@@ -1,5 +1,4 @@
-import { Fault } from "../../fault.ts";
-import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Conflict, ControlRepository } from "../../ports/control-repository.ts";
 import type { Person } from "../../ports/git-names.ts";
 import { type Outcome, type Ready, refused } from "./entry.ts";
 
@@ -27,42 +26,39 @@ export async function stackUp(
   entries: readonly Ready[],
   author: Person,
 ): Promise<Stack> {
+  const answers = await control.mergeAll({
+    onto: base,
+    author,
+    entries: entries.map(({ commit, strategy, message, at }) => ({ branch: commit, strategy, message, date: at })),
+  });
   const merged: Merged[] = [];
   const others = new Map<Ready, Outcome>();
   let top = base;
-  for (const entry of entries) {
-    const result = await mergeOne(control, top, entry, author);
-    if (typeof result === "string") {
-      merged.push({ entry, before: top, after: result });
-      top = result;
-    } else others.set(entry, top === base ? result : { kind: "again" });
+  for (const [index, entry] of entries.entries()) {
+    const answer = answers[index];
+    if (answer === undefined) continue;
+    if (answer.kind === "conflict" || answer.kind === "diverged") {
+      others.set(entry, top === base ? obstacle(entry, answer) : { kind: "again" });
+      continue;
+    }
+    const after = answer.kind === "up-to-date" ? top : answer.commit;
+    merged.push({ entry, before: top, after });
+    top = after;
   }
   return { top, merged, others };
 }
 
-/** The commit that contains both, or why there is none. */
-async function mergeOne(
-  control: ControlRepository,
-  onto: string,
-  { commit, strategy, message, at, target }: Ready,
-  author: Person,
-): Promise<string | Outcome> {
-  try {
-    const result = await control.merge({ onto, branch: commit, strategy, message, author, date: at });
-    if (result.kind === "up-to-date") return onto;
-    if (result.kind !== "conflict") return result.commit;
-    const files = result.files.map(({ path }) => path.text);
-    return {
-      kind: "conflict",
-      files,
-      reason: `It conflicts with "${target}" in ${listed(files)}.\n${result.text}`.trim(),
-    };
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== "git.diverged") throw error;
+function obstacle({ target }: Ready, answer: Conflict | { readonly kind: "diverged" }): Outcome {
+  if (answer.kind === "diverged")
     return refused(
       `"${target}" has commits that the task's branch has not, so it cannot be fast-forwarded. Bring them in with signalbox task sync, or merge with --strategy merge.`,
     );
-  }
+  const files = answer.files.map(({ path }) => path.text);
+  return {
+    kind: "conflict",
+    files,
+    reason: `It conflicts with "${target}" in ${listed(files)}.\n${answer.text}`.trim(),
+  };
 }
 
 const mostListed = 20;

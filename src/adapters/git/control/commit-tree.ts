@@ -41,6 +41,19 @@ export async function commitTree(control: ControlGit, commit: NewCommit): Promis
   return stdout.toString("latin1").trim();
 }
 
+/** What `commitTree` makes of it, where the names need no mending by git. */
+export function commitText({ tree, parents, message, author, date }: NewCommit): string {
+  const who = `${oneLine(author.name)} <${oneLine(author.email)}> ${Math.floor(date / 1000)} +0000`;
+  return [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${who}`,
+    `committer ${who}`,
+    "",
+    message.replaceAll("\0", ""),
+  ].join("\n");
+}
+
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, " ").trim();
 }
