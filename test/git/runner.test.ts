@@ -32,6 +32,17 @@ test("a git that is not there, or too old, is refused before anything is asked o
   }
 });
 
+test("a git that stumbles over the record of a worktree that is just being made is started again", async () => {
+  const seen = stage.path("seen");
+  const stumbles = `fatal: failed to read /coffee/.git/worktrees/27/commondir: Success`;
+  const program = fake(
+    `[ -e ${seen} ] && { echo 'A <a@b> 1 +0000'; exit 0; }; touch ${seen}; echo '${stumbles}' >&2; exit 128`,
+  );
+  expect(await stage.createGit({ program }).identityOf(stage.base)).toEqual({ name: "A", email: "a@b" });
+  const never = fake(`echo '${stumbles}' >&2; exit 128`);
+  expect(await asked(never)).toMatchObject({ code: expect.stringMatching(/^git\./) });
+});
+
 test("a git that was installed meanwhile is found", async () => {
   const program = stage.path("git");
   const git = stage.createGit({ program });

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { type Configuration, gitEnvironment, gitFlags, type Protocol } from "./git-environment.ts";
 import { gitFault } from "./git-fault.ts";
@@ -68,28 +69,34 @@ export function createRunner({ program, env, signal, limits }: RunnerOptions): R
     const { accepts = [0], protocols = [], most = mostOutput, cuts = false } = options;
     const [command = ""] = args;
     const { folder, gitDir, workTree, configuration } = place;
-    const end = await spawnGit({
-      program,
-      command,
-      args: [
-        ...gitFlags(configuration, protocols),
-        ...(options.settings ?? []).flatMap((setting) => ["-c", setting]),
-        ...(gitDir === undefined ? [] : [`--git-dir=${gitDir}`]),
-        ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
-        ...args,
-      ],
-      cwd: folder,
-      env: {
-        ...gitEnvironment(env, configuration, protocols),
-        ...(options.writes ? {} : { GIT_OPTIONAL_LOCKS: "0" }),
-        ...options.env,
-      },
-      input: options.input,
-      inputFile: options.inputFile,
-      most,
-      timeout: options.isLong ? limits.long : limits.short,
-      signal: options.isUnstoppable ? undefined : either(signal, options.signal),
-    });
+    const start = () =>
+      spawnGit({
+        program,
+        command,
+        args: [
+          ...gitFlags(configuration, protocols),
+          ...(options.settings ?? []).flatMap((setting) => ["-c", setting]),
+          ...(gitDir === undefined ? [] : [`--git-dir=${gitDir}`]),
+          ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
+          ...args,
+        ],
+        cwd: folder,
+        env: {
+          ...gitEnvironment(env, configuration, protocols),
+          ...(options.writes ? {} : { GIT_OPTIONAL_LOCKS: "0" }),
+          ...options.env,
+        },
+        input: options.input,
+        inputFile: options.inputFile,
+        most,
+        timeout: options.isLong ? limits.long : limits.short,
+        signal: options.isUnstoppable ? undefined : either(signal, options.signal),
+      });
+    let end = await start();
+    for (let pause = 20; isDisturbed(end) && pause < 1_000; pause *= 2) {
+      await setTimeout(pause);
+      end = await start();
+    }
     if (end.isCut) {
       if (cuts) return end;
       throw new Fault("git.too-much", `"git ${command}" prints more than ${most} bytes in ${folder}.`, {
@@ -106,6 +113,11 @@ export function createRunner({ program, env, signal, limits }: RunnerOptions): R
       isRemote: options.isRemote ?? false,
     });
   };
+}
+
+/** Git reads the records of all worktrees, also of one that another git has begun to write in that moment. */
+function isDisturbed({ code, stderr }: GitEnd): boolean {
+  return code === 128 && /failed to read \S*worktrees\/\S*: Success/.test(stderr);
 }
 
 function either(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {

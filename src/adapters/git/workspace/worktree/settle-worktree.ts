@@ -38,10 +38,13 @@ async function addWorktree(shop: Workshop, order: Settling, halfMade: WorktreeEn
   await mkdir(folder, { recursive: true });
   // Its working folder tells us later whether it is still alive.
   const place = { folder, gitDir: commonFolder, configuration: "user" } as const;
-  await shop.git(place, ["worktree", "add", "--quiet", "--no-checkout", "--end-of-options", folder, branch], {
-    writes: true,
-    env: { GIT_COMMON_DIR: commonFolder },
-  });
+  // One at a time: each looks at the records of all others, and stumbles over one that is only half written.
+  await shop.turns.take(`worktree add ${commonFolder}`, () =>
+    shop.git(place, ["worktree", "add", "--quiet", "--no-checkout", "--end-of-options", folder, branch], {
+      writes: true,
+      env: { GIT_COMMON_DIR: commonFolder },
+    }),
+  );
   const entry = await findEntry(commonFolder, folder, undefined);
   if (entry === undefined) throw unknown(folder);
   return {
