@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
@@ -108,6 +109,32 @@ test("main that moves while it is tested is merged onto again, and tested again"
   expect(tested.length).toBe(2);
   expect(tested[1]).toBe(stage.tip());
   expect([stage.show("cup.md"), stage.show("sugar.md")]).toEqual(["full", "none"]);
+});
+
+test("with test_merges the project's tests are run on what the merge would make, in a checkout of its own", async () => {
+  const values = {
+    testMerges: true,
+    testCommand: ["sh", "-c", "test -e set-up && test ! -e bad.md"],
+    setup: ["touch", "set-up"],
+  };
+  const stage = await startStage({ ports: { commands: spawnCommands, config: () => ({ values, problems: [] }) } });
+  const { work, merge, tip, show, repository, git } = stage;
+  commit(stage, repository, { ".gitignore": "set-up\n" });
+  await work("b1111", { "cup.md": "full\n" });
+  await work("b2222", { "bad.md": "cold\n" });
+  await work("b3333", { "pot.md": "full\n" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged" });
+  const before = tip();
+  const answer = await merge("b2222");
+  expect(answer).toMatchObject({ state: "tests", task: { status: "busy" } });
+  expect(answer.reason).toContain("The tests fail on what the merge would make.");
+  expect(tip()).toBe(before);
+  expect(await merge("b3333")).toMatchObject({ state: "merged" });
+  expect([show("cup.md"), show("pot.md")]).toEqual(["full", "full"]);
+  expect([git(repository, "status", "--porcelain"), git(repository, "branch", "--list", "merging/*")]).toEqual([
+    "",
+    "",
+  ]);
 });
 
 test("of many in line those whose tests fail are found, and the others get in", async () => {

@@ -112,7 +112,7 @@ async function keep(control: ControlGit, draft: ControlGit, top: string, others:
   const packs = join(control.folder, "objects", "pack");
   await mkdir(packs, { recursive: true });
   const wanted = [top, ...others.map((other) => `^${other}`)].map((line) => `${line}\n`).join("");
-  await draft.git(["pack-objects", "--quiet", "--revs", join(packs, "pack")], {
+  await draft.git(["pack-objects", "--quiet", "--revs", "--window=0", join(packs, "pack")], {
     input: Buffer.from(wanted),
     writes: true,
     isLong: true,

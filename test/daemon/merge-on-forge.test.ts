@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
+import { forgeStage } from "./forge-stage.ts";
+
+const branch = "signalbox/b1111";
+
+async function startStage(place: "github" | "none" = "github") {
+  const stage = await forgeStage({ place });
+  const { core, begin, move, github, remoteAt, git, repository } = stage;
+  await begin();
+  await move("b1111", "offered");
+  return {
+    ...stage,
+    merge: (local = false) =>
+      mergeTask(core)({
+        ...{
+          params: { task: "b1111" },
+          query: {},
+          body: { local },
+          caller: { kind: "human" },
+          folder: "",
+          lastEvent: "",
+        },
+      }),
+    approve: () =>
+      github.state.reviews.push({
+        ...{ id: 1, pull: 1, author: "ann", association: "MEMBER", body: "" },
+        ...{ state: "APPROVED", commit: remoteAt(branch) ?? "" },
+      }),
+    tip: () => git(repository, "rev-parse", "main"),
+  };
+}
+
+test("a pull request that nobody approved is not merged, neither there nor here, and the way round is named", async () => {
+  const { merge, tip, github } = await startStage();
+  const before = tip();
+  const answer = await merge();
+  expect(answer).toMatchObject({ state: "refused", task: { status: "resting" } });
+  expect(answer.reason).toBe(
+    "Pull request 1 is not approved. To merge it here all the same: signalbox task merge b1111 --local",
+  );
+  expect([tip(), github.state.pulls[0]?.state]).toEqual([before, "open"]);
+});
+
+test("an approved one is merged on the forge, the task is done, and the user's branch follows the remote's", async () => {
+  const { merge, approve, tip, github, git, remote, remoteAt, store } = await startStage();
+  approve();
+  // What the forge does to its own repository.
+  git(remote, "update-ref", "refs/heads/main", remoteAt(branch) ?? "");
+  expect(await merge()).toMatchObject({ state: "merged", task: { status: "served" } });
+  expect(github.requests.filter(({ method }) => method === "PUT").length).toBe(1);
+  expect(tip()).toBe(remoteAt("main"));
+  expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
+});
+
+test("what was merged there already is only moved on", async () => {
+  const { merge, github } = await startStage();
+  const [pull] = github.state.pulls;
+  if (pull !== undefined) Object.assign(pull, { state: "closed", mergeCommit: "c9" });
+  expect(await merge()).toMatchObject({ state: "merged", commit: "c9", task: { status: "served" } });
+  expect(github.requests.filter(({ method }) => method === "PUT")).toEqual([]);
+});
+
+test("it can be merged here all the same, and the remote gets it", async () => {
+  const { merge, tip, remoteAt, repository } = await startStage();
+  expect(await merge(true)).toMatchObject({ state: "merged", task: { status: "served" } });
+  expect(tip()).toBe(remoteAt("main"));
+  expect(readFileSync(join(repository, "cup.md"), "utf8")).toBe("brewed\n");
+});
+
+test("where there is no forge, merging here ends the pull request that was written down", async () => {
+  const { merge, store } = await startStage("none");
+  expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "open" });
+  expect(await merge()).toMatchObject({ state: "merged", task: { status: "served" } });
+  expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "merged" });
+});
