@@ -29,7 +29,7 @@ writeWorkflow("hooked", {
 });
 writeWorkflow("loop", { gate: false, hooks: "{ action: increment, field: rounds }" });
 let failed = false;
-const daemon = spawn(process.execPath, ["--max-semi-space-size=4", join(built, "app.js")], {
+const daemon = spawn(process.execPath, ["--max-semi-space-size=4", "--optimize-for-size", join(built, "app.js")], {
   env,
   stdio: "inherit",
 });
