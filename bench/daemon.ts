@@ -29,10 +29,15 @@ writeWorkflow("hooked", {
 });
 writeWorkflow("loop", { gate: false, hooks: "{ action: increment, field: rounds }" });
 let failed = false;
-const daemon = spawn(process.execPath, ["--max-semi-space-size=4", "--optimize-for-size", join(built, "app.js")], {
-  env,
-  stdio: "inherit",
-});
+const disk = process.env.SIGNALBOX_DISK_MS === undefined ? [] : ["--import", join(import.meta.dirname, "slow-disk.ts")];
+const daemon = spawn(
+  process.execPath,
+  [...disk, "--max-semi-space-size=4", "--optimize-for-size", join(built, "app.js")],
+  {
+    env,
+    stdio: "inherit",
+  },
+);
 process.on("exit", () => {
   daemon.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
@@ -45,8 +50,10 @@ execFileSync("git", ["init", "-q", repository]);
 await call("POST", "/v1/projects", { name: "coffee", path: repository, poolSize: 1_000 });
 
 await transitions();
-await commandLine();
-await idle();
+if (process.env.SIGNALBOX_DISK_MS === undefined) {
+  await commandLine();
+  await idle();
+}
 process.exit(failed ? 1 : 0);
 
 /** Fifty who ask at once, each over a connection that stays open. */

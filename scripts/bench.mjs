@@ -10,8 +10,19 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 let failed = false;
+/** These are about making things last, and how long that takes depends on the disk more than on anything else. */
+const waitForDisk = ["store", "daemon"];
 for (const name of names.length === 0 ? all : names) {
-  const { status } = spawnSync(process.execPath, [join("bench", `${name}.ts`)], { stdio: "inherit" });
+  const file = join("bench", `${name}.ts`);
+  const { status } = spawnSync(process.execPath, [file], { stdio: "inherit" });
   failed ||= status !== 0;
+  if (!waitForDisk.includes(name)) continue;
+  process.stdout.write("\nThe same as on a disk that takes 1 ms to make something last\n");
+  const env = { ...process.env, SIGNALBOX_DISK_MS: "1" };
+  const slow = spawnSync(process.execPath, ["--import", `./${join("bench", "slow-disk.ts")}`, file], {
+    stdio: "inherit",
+    env,
+  });
+  failed ||= slow.status !== 0;
 }
 process.exit(failed ? 1 : 0);

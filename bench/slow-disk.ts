@@ -1,0 +1,21 @@
+// Loaded before everything else (`--import`), it makes every commit of SQLite take as much longer as a disk would that needs
+// SIGNALBOX_DISK_MS for making something last. Some disks say so at once, and then what is measured is everything else.
+import { DatabaseSync } from "node:sqlite";
+
+const milliseconds = Number(process.env.SIGNALBOX_DISK_MS ?? 1);
+const nobody = new Int32Array(new SharedArrayBuffer(4));
+const prepare = DatabaseSync.prototype.prepare;
+
+DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...asked: Parameters<typeof prepare>) {
+  const [sql] = asked;
+  const statement = prepare.apply(this, asked);
+  const run = statement.run.bind(statement);
+  const isCommit = /^\s*commit/i.test(sql);
+  const isWrite = /^\s*(insert|update|delete)/i.test(sql);
+  statement.run = (...args: Parameters<typeof run>) => {
+    const result = run(...args);
+    if (isCommit || (isWrite && !this.isTransaction)) Atomics.wait(nobody, 0, 0, milliseconds);
+    return result;
+  };
+  return statement;
+} as typeof prepare;
