@@ -23,6 +23,11 @@ export interface WorkspaceKind {
   currentBranch(folder: string): Promise<string | undefined>;
   /** Gives the branch that is checked out another name, which nobody may have yet. */
   renameBranch(folder: string, to: string): Promise<void>;
+  /**
+   * Moves the branch that is checked out, and its files, to a commit that contains it and that git finds there. Refused as
+   * `switchBranch` is.
+   */
+  forwardBranch(folder: string, commit: string): Promise<void>;
   /** Checks out a branch that is there already. Files that git does not know stay. */
   switchBranch(folder: string, to: string): Promise<void>;
   /**

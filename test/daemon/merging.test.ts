@@ -214,6 +214,24 @@ test("a fast-forward makes no commit, and is refused where one would be needed",
   expect(await stage.merge("b2222", { strategy: "ff" })).toMatchObject({ state: "merged" });
 });
 
+test("a clone is brought up to date as well, and a conflict changes nothing there", async () => {
+  const stage = await startStage();
+  const { begin, store, repository, sync, git } = stage;
+  await store.updateProject("coffee", { workspaces: "clone" });
+  const { workspace } = await begin("b1111");
+  commit(stage, workspace, { "cup.md": "full\n" });
+  commit(stage, repository, { "sugar.md": "none\n" });
+  expect(await sync("b1111")).toMatchObject({ from: "main", commits: 1 });
+  expect(readFileSync(join(workspace, "sugar.md"), "utf8")).toBe("none\n");
+  expect(git(workspace, "status", "--porcelain")).toBe("");
+  expect(git(workspace, "log", "-1", "--format=%s")).toBe("Merge main into signalbox/b1111");
+  expect(await sync("b1111")).toMatchObject({ commits: 0 });
+  commit(stage, repository, { "cup.md": "empty\n" });
+  const before = git(workspace, "rev-parse", "HEAD");
+  await expect(sync("b1111")).rejects.toThrow('"main" conflicts with "signalbox/b1111" in cup.md');
+  expect(git(workspace, "rev-parse", "HEAD")).toBe(before);
+});
+
 test("a rehearsal changes nothing, and tells what would", async () => {
   const { work, merge, tip, types, store } = await startStage();
   await work("b1111", { "cup.md": "full\n", "pot.md": "full\n" });

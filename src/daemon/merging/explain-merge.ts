@@ -37,5 +37,6 @@ export async function explainMerge({ store, repositories }: Core, { task, update
   // What has happened to the task since then may have mended it.
   const isLast = endedAt !== undefined && updatedAt <= endedAt;
   if (!isLast || state === "merged" || state === "undone") return nothing;
-  return { blocked: [{ reason, fix: `Mend it, then ask again: signalbox task merge ${task.id}` }], next: [] };
+  const [first = ""] = reason.split("\n");
+  return { blocked: [{ reason: first, fix: `Mend it, then ask again: signalbox task merge ${task.id}` }], next: [] };
 }

@@ -28,16 +28,16 @@ export async function syncBranch(
     });
   // TypeScript forgets it in the closure below.
   const { branch } = found;
-  if (kind.kind !== "worktree")
-    throw new Fault("sync.unavailable", "Clones cannot be brought up to date from outside yet.", {
-      hint: `Merge it there: git merge ${from}`,
-    });
   const tip = (await control.syncFrom({ from: project.path, name: "user" })).branches[from];
   if (tip === undefined) throw new Fault("sync.no-branch", `${project.path} has no branch "${from}".`);
   const { commit: head } = await control.collect({ folder, branch, task: task.id });
   const commits = await control.countCommits(head, tip);
   if (commits === 0) return { commit: head, commits };
   const commit = (await control.isAncestor(head, tip)) ? tip : await merged(head, tip);
+  if (kind.kind === "clone") {
+    await kind.forwardBranch(folder, commit);
+    return { commit, commits };
+  }
   const result = await control.publish({ repository: folder, branch, commit, expected: head, signal });
   if (result.kind === "published") return { commit, commits };
   if (result.kind === "moved")

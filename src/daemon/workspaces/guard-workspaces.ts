@@ -68,6 +68,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     inspect: async (folder) => (await at(folder)).inspect(folder),
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
+    forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
     commitAll: async (order) => (await at(order.folder)).commitAll(order),
     async deleteBranch(branch, commit) {

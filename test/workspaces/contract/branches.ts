@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { faultOf } from "../../git/stage.ts";
@@ -82,6 +82,27 @@ export function branchContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ branch: "begun", head: tip, dirty: false });
     expect(at().read("a.txt")).toBe("begun\n");
     expect(at().at("task")).toBe(own);
+  });
+
+  test("the branch that is checked out goes forward, with its files, unless something is in the way", async () => {
+    const { at, folder, kind, base } = await openTwo();
+    at().git("checkout", "--quiet", "-b", "ahead");
+    const ahead = at().commit({ "a.txt": "ahead\n", "ahead.txt": "ahead\n" });
+    at().git("checkout", "--quiet", "task");
+    at().write("untracked.txt", "untracked\n");
+    at().write("a.txt", "mine\n");
+    expect((await faultOf(kind.forwardBranch(folder, ahead))).code).toBe("workspace.dirty");
+    expect([at().at("task"), at().read("a.txt")]).toEqual([base, "mine\n"]);
+    at().write("a.txt", "a\n");
+    at().write("ahead.txt", "mine\n");
+    expect((await faultOf(kind.forwardBranch(folder, ahead))).code).toBe("workspace.in-the-way");
+    expect([at().at("task"), at().read("ahead.txt")]).toEqual([base, "mine\n"]);
+    rmSync(join(folder, "ahead.txt"));
+    await kind.forwardBranch(folder, ahead);
+    await kind.forwardBranch(folder, ahead);
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "task", head: ahead, untracked: 1 });
+    expect([at().read("a.txt"), at().read("ahead.txt")]).toEqual(["ahead\n", "ahead\n"]);
+    expect(statusOf(at())).toBe("?? untracked.txt");
   });
 
   test("a branch that is nowhere, or elsewhere, is not checked out", async () => {

@@ -6,6 +6,7 @@ import { deleteBranch } from "./delete-branch.ts";
 import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
+import { forwardBranch } from "./forward-branch.ts";
 import { currentBranch, inspect } from "./inspect.ts";
 import { withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
@@ -57,6 +58,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     inspect: (folder) => inspect(shop, mechanics, folder),
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
+    forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
     deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),

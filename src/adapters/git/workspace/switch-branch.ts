@@ -43,7 +43,7 @@ export async function switchBranch(shop: Workshop, mechanics: Mechanics, path: s
   });
 }
 
-interface Going extends WorkingCopy {
+export interface Going extends WorkingCopy {
   readonly record: WorkspaceRecord;
   readonly files: Files;
   readonly index: string;
@@ -52,6 +52,12 @@ interface Going extends WorkingCopy {
 }
 
 async function go(shop: Workshop, mechanics: Mechanics, going: Going): Promise<void> {
+  const from = await setOut(shop, mechanics, going);
+  await readTree(shop, going, from);
+}
+
+/** Looks whether the files can follow, and notes that they are going to. Gives the commit that they are at. */
+export async function setOut(shop: Workshop, mechanics: Mechanics, going: Going): Promise<string> {
   const { folder, folders, head, record, files, index, tip, to } = going;
   if (head.commit === undefined) throw notThere(folder);
   const from = head.commit;
@@ -73,6 +79,10 @@ async function go(shop: Workshop, mechanics: Mechanics, going: Going): Promise<v
   });
   await rename(draft, index);
   await shop.records.write({ ...record, branch: to, phase: "switching", commit: from });
+  return from;
+}
+
+export async function readTree(shop: Workshop, { files, index, tip }: Going, from: string): Promise<void> {
   await shop.git(files.place, ["read-tree", "-m", "-u", from, tip], {
     env: { ...files.env, ...files.ownObjects, GIT_INDEX_FILE: index },
     settings: [...files.settings, lostIsFine],
@@ -81,7 +91,7 @@ async function go(shop: Workshop, mechanics: Mechanics, going: Going): Promise<v
   });
 }
 
-async function seat(
+export async function seat(
   { git }: Workshop,
   mechanics: Mechanics,
   { folder, folders }: WorkingCopy,
