@@ -119,7 +119,8 @@ async function commandLine(): Promise<void> {
 /** Ten thousand open tasks of which nothing is wanted. */
 async function idle(): Promise<void> {
   await create(10_000, "loop");
-  await sleep(3_000);
+  // After so much work Node looks for garbage for a while.
+  await sleep(30_000);
   const before = usage();
   const seconds = 10;
   await sleep(seconds * 1000);
