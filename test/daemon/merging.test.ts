@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import type { Merge } from "../../src/ports/records.ts";
 import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
 
 async function startStage(options: GitStageOptions = {}) {
@@ -230,6 +231,74 @@ test("a clone is brought up to date as well, and a conflict changes nothing ther
   const before = git(workspace, "rev-parse", "HEAD");
   await expect(sync("b1111")).rejects.toThrow('"main" conflicts with "signalbox/b1111" in cup.md');
   expect(git(workspace, "rev-parse", "HEAD")).toBe(before);
+});
+
+describe("after a crash", () => {
+  const landed = (after: string): Merge => ({
+    ...{ id: "b1111", project: "coffee", task: "b1111", at: 5, target: "main", strategy: "merge", to: "done" },
+    ...{ by: "human", state: "merged", reason: "", files: [], commit: "c", before: "b", after, endedAt: undefined },
+  });
+  const ended = { state: "merged", reason: "", endedAt: expect.any(Number) };
+
+  test("what had landed is only moved on, and not merged here once more, though the branch does not have its commits", async () => {
+    const { work, store, core, until, tip, types } = await startStage();
+    await work("b1111", { "cup.md": "full\n" });
+    const before = tip();
+    // As when a forge has squashed it.
+    await store.merges.put(landed("c9"));
+    await core.repositories?.merging.recover();
+    await until("b1111", ({ isOpen }) => !isOpen);
+    await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, after: "c9" });
+    expect([tip(), await types("b1111")]).toEqual([before, []]);
+  });
+
+  test("a task that had moved already stays merged", async () => {
+    const { work, merge, store, core, types, until } = await startStage();
+    await work("b1111", { "cup.md": "full\n" });
+    const { after } = await merge("b1111");
+    await until("b1111", ({ isOpen }) => !isOpen);
+    await store.merges.put(landed(after));
+    await core.repositories?.merging.recover();
+    await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, after });
+    expect(await types("b1111")).toEqual(["merge.asked", "merge.landed"]);
+    const refused = (await store.listEvents({ task: "b1111" }, 0, 100)).filter(
+      ({ event }) => event.type === "request.rejected",
+    );
+    expect(refused).toEqual([]);
+  });
+
+  test("what was only planned is not taken for how the work came in", async () => {
+    const { work, store, core, until, git, repository, control, tip, explain } = await startStage();
+    const workspace = await work("b1111", { "cup.md": "full\n" });
+    await explain("b1111");
+    const { folder } = await control();
+    const planned = git(
+      folder,
+      "commit-tree",
+      "-p",
+      git(workspace, "rev-parse", "HEAD"),
+      "-p",
+      tip(),
+      "-m",
+      "planned",
+      `${tip()}^{tree}`,
+    );
+    await store.merges.put({ ...landed(planned), state: "lined-up" });
+    git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+    await core.repositories?.merging.recover();
+    await until("b1111", ({ isOpen }) => !isOpen);
+    const merge = await store.merges.get("b1111");
+    expect(merge?.before).toBe(merge?.after);
+  });
+});
+
+test("a remote that is named by a path from the repository gets it too", async () => {
+  const { work, merge, repository, git, tip } = await startStage();
+  execFileSync("git", ["clone", "-q", "--bare", repository, join(repository, "..", "remote.git")]);
+  git(repository, "remote", "add", "origin", "../remote.git");
+  await work("b1111", { "cup.md": "full\n" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged" });
+  expect(git(join(repository, "..", "remote.git"), "rev-parse", "main")).toBe(tip());
 });
 
 test("a rehearsal changes nothing, and tells what would", async () => {

@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
+import { remoteName, remoteOf } from "../remote-of.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
 export interface SyncPorts {
@@ -16,10 +16,7 @@ export function syncRepo({ store, workspacesOf }: SyncPorts): Perform {
     if (project === undefined) throw new Fault("project.missing", `There is no project "${task.project}" any more.`);
     const { git, control } = await workspacesOf(project);
     await control.syncFrom({ from: project.path, name: "user" });
-    const url = await git.remoteUrl(project.path, "origin", "fetch");
-    if (url === undefined) return;
-    // Git takes such a path from the repository's folder.
-    const from = url.startsWith(".") ? resolve(project.path, url) : url;
-    await control.syncFrom({ from, name: "origin" });
+    const from = await remoteOf(git, project, "fetch");
+    if (from !== undefined) await control.syncFrom({ from, name: remoteName });
   };
 }

@@ -8,11 +8,12 @@ import type { PullRequestStatus } from "../../ports/forge.ts";
 import type { Log } from "../../ports/log.ts";
 import type { PullRequestRecord } from "../../ports/records.ts";
 import type { Project, Store, StoredTask } from "../../ports/store.ts";
+import { remoteName } from "../remote-of.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { addFeedback } from "./add-feedback.ts";
-import { type ProjectForge, remoteName } from "./project-forge.ts";
+import type { ProjectForge } from "./project-forge.ts";
 import { renderFeedback } from "./render-feedback.ts";
 
 export interface LookPorts {

@@ -4,8 +4,9 @@ import type { Clock } from "../../ports/clock.ts";
 import type { PullRequest, PullRequestStatus } from "../../ports/forge.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Project } from "../../ports/store.ts";
+import { remoteName } from "../remote-of.ts";
 import type { Turns } from "../turns.ts";
-import { type ProjectForge, remoteName } from "./project-forge.ts";
+import type { ProjectForge } from "./project-forge.ts";
 import { type PushPorts, pushedRef } from "./push-task.ts";
 
 export interface MergePorts extends PushPorts {

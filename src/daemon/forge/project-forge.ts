@@ -3,6 +3,7 @@ import type { Config } from "../../home/config-fields.ts";
 import type { Forge } from "../../ports/forge.ts";
 import type { Git } from "../../ports/git.ts";
 import type { Project } from "../../ports/store.ts";
+import { remoteName, remoteOf } from "../remote-of.ts";
 
 /** Where a project's branches are pushed, and where they become pull requests. */
 export interface ProjectForge {
@@ -24,9 +25,6 @@ export interface ForgesPorts {
   none(project: Project): Forge;
 }
 
-/** The remote that counts, by its name. */
-export const remoteName = "origin";
-
 /** Finds out which forge a project has. Its remote may have changed since the last time, so it is looked at anew. */
 export function createForges({ git, choice, github, none }: ForgesPorts): ForgeOf {
   const local = new Map<string, Forge>();
@@ -37,7 +35,7 @@ export function createForges({ git, choice, github, none }: ForgesPorts): ForgeO
     return forge;
   };
   return async (project) => {
-    const remote = await git.remoteUrl(project.path, remoteName);
+    const remote = await remoteOf(git, project);
     const chosen = choice();
     const forge = chosen === "none" || remote === undefined ? undefined : await github(remote);
     if (forge !== undefined) return { kind: "github", forge, remote };

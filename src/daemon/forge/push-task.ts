@@ -2,8 +2,9 @@ import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import { remoteName } from "../remote-of.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
-import { type ForgeOf, remoteName } from "./project-forge.ts";
+import type { ForgeOf } from "./project-forge.ts";
 import { taskCommit } from "./task-commit.ts";
 
 export interface PushPorts {

@@ -1,5 +1,6 @@
 import { Fault } from "../../fault.ts";
 import type { Project } from "../../ports/store.ts";
+import { remoteName, remoteOf } from "../remote-of.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 /** Where a branch is, here and elsewhere. */
@@ -26,7 +27,7 @@ export async function findTips(
       hint: `Name the default branch: signalbox project update ${project.name} --default-branch NAME`,
     });
   }
-  const address = pushes ? await git.remoteUrl(project.path, remoteName) : undefined;
+  const address = pushes ? await remoteOf(git, project) : undefined;
   if (address === undefined) return { user, remote: undefined, base: user, apart: false };
   const at = (await control.syncFrom({ from: address, name: remoteName })).branches[target];
   const remote = { address, at };
@@ -34,5 +35,3 @@ export async function findTips(
   if (await control.isAncestor(user, at)) return { user, remote, base: at, apart: false };
   return { user, remote, base: user, apart: true };
 }
-
-const remoteName = "origin";

@@ -57,19 +57,25 @@ async function prepare(
 }
 
 /** Whether everything that the task has done by now is in the branch. */
-export async function hasAll(
-  { store, workspacesOf }: LandEntriesPorts,
-  id: string,
-  { target }: Merge,
-): Promise<boolean> {
-  const stored = await store.getTask(id);
-  const project = stored && (await store.getProject(stored.task.project));
+export async function hasAll(ports: LandEntriesPorts, id: string, merge: Merge): Promise<boolean> {
+  const stored = await ports.store.getTask(id);
+  const project = stored && (await ports.store.getProject(stored.task.project));
   if (stored === undefined || project === undefined) return true;
-  const own = await workspacesOf(project);
-  const work = await workOf(own, project, stored.task);
-  if (work.kind === "refused") return false;
-  const tip = await own.control.commitAt(`refs/remotes/user/${target}`);
-  return tip !== undefined && (await own.control.isAncestor(work.commit, tip));
+  const work = await workOf(await ports.workspacesOf(project), project, stored.task);
+  return work.kind === "ready" && isInTarget(ports, merge, work.commit);
+}
+
+/** Whether the user's branch, as it was last looked at, contains a commit. */
+export async function isInTarget(
+  { store, workspacesOf }: LandEntriesPorts,
+  { project: name, target }: Merge,
+  commit: string,
+): Promise<boolean> {
+  const project = await store.getProject(name);
+  if (project === undefined) return false;
+  const { control } = await workspacesOf(project);
+  const tip = await control.commitAt(`refs/remotes/user/${target}`);
+  return tip !== undefined && (await control.isAncestor(commit, tip));
 }
 
 /** Noted before the branch moves: whoever finds the work there after a crash still knows how it came in. */

@@ -1,11 +1,11 @@
-import type { TaskEvent } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Core, Repositories } from "../core.ts";
 import { mergePullRequest } from "../forge/merge-pull-request.ts";
 import { findTips } from "./find-tips.ts";
-import { lineOf, move, newMerge, type Wanted } from "./merging.ts";
+import { lineOf, newMerge, type Wanted } from "./merging.ts";
+import { noteMerge } from "./note-merge.ts";
 import { publishCommit } from "./publish-commit.ts";
 
 /**
@@ -21,32 +21,20 @@ export async function mergeOnForge(
 ): Promise<Merge | undefined> {
   const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task);
   if (result === undefined || result.kind === "none") return undefined;
-  const merge = { ...newMerge(task, wanted, clock.now()), endedAt: clock.now() };
-  const note = async (ended: Merge, event: Pick<TaskEvent, "type" | "data">) => {
-    await store.merges.put(ended);
-    const data = { target: wanted.target, ...event.data };
-    await store.addEvents(task.id, [{ ...event, data, by: wanted.by, set: {} }], clock.now());
-    return ended;
-  };
+  const merge = newMerge(task, wanted, clock.now());
   if (result.kind === "refused") {
     const reason = `${result.reason} To merge it here all the same: signalbox task merge ${task.id} --local`;
-    return note(
-      { ...merge, state: "refused", reason },
-      { type: "merge.failed", data: { word: "refused", reason, files: [] } },
-    );
+    const ended: Merge = { ...merge, state: "refused", reason, endedAt: clock.now() };
+    await noteMerge({ store, clock }, ended, "merge.failed", { word: "refused", reason, files: [] });
+    return ended;
   }
   const { commit } = result;
-  await note(
-    { ...merge, state: "merged", commit, before: commit, after: commit },
-    { type: "merge.landed", data: { commit, before: "", after: commit } },
-  );
+  const landed: Merge = { ...merge, state: "merged", commit, before: commit, after: commit };
+  await noteMerge({ store, clock }, landed, "merge.landed", { commit, before: "", after: commit });
   await followRemote(repositories, project, wanted.target).catch((error) =>
     log.warn("The user's branch could not follow the remote's", { project: project.name, error }),
   );
-  const ended: Merge = { ...merge, state: "merged", commit, before: commit, after: commit };
-  const done = { ...ended, reason: await move(repositories, ended) };
-  await store.merges.put(done);
-  return done;
+  return repositories.merging.finish(landed);
 }
 
 /** The user's own branch comes along where nothing is in the way; the work is safe on the remote if not. */

@@ -7,8 +7,9 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { Entry, Landing } from "./entry.ts";
-import { hasAll, type LandEntriesPorts, landEntries } from "./land-entries.ts";
+import { hasAll, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
 import { createMergeQueue } from "./merge-queue.ts";
+import { noteMerge } from "./note-merge.ts";
 
 export interface MergingPorts extends LandEntriesPorts {
   readonly clock: Clock;
@@ -30,6 +31,8 @@ export interface Merging {
   ask(task: Task, wanted: Wanted): Promise<Merge>;
   /** The same, but resolves only in the end: waiting is no answer. */
   askAndWait(task: Task, wanted: Wanted): Promise<Merge>;
+  /** The work has arrived; what is left is to move the task. */
+  finish(merge: Merge): Promise<Merge>;
   /** Those before a task in its line; undefined where it is in none. */
   before(task: string): number | undefined;
   /** A task has changed: what was asked for in another state is not wanted any more. */
@@ -48,9 +51,7 @@ export function createMerging(ports: MergingPorts): Merging {
   const under = new Map<string, { readonly going: Promise<Merge>; readonly entry: number }>();
 
   const note = async (merge: Merge, type: TaskEventType, data: TaskEvent["data"]) => {
-    await store.merges.put(merge);
-    const event: TaskEvent = { type, by: merge.by, data: { target: merge.target, ...data }, set: {} };
-    await store.addEvents(merge.task, [event], clock.now());
+    await noteMerge(ports, merge, type, data);
     for (const listener of listeners.get(merge.task) ?? []) listener(merge);
   };
 
@@ -73,7 +74,8 @@ export function createMerging(ports: MergingPorts): Merging {
     let landing = await queue.add(entry);
     for (let turn = 1; landing.kind === "merged" && turn < mostTurns && !(await hasAll(ports, task.id, merge)); turn++)
       landing = await queue.add(entry);
-    const ended = endOf((await store.merges.get(task.id)) ?? merge, landing);
+    const known = (await store.merges.get(task.id)) ?? merge;
+    const ended = endOf(known, landing, known.after !== "" && (await isInTarget(ports, known, known.after)));
     if (landing.kind !== "merged") {
       const done = { ...ended, endedAt: clock.now() };
       await note(done, "merge.failed", { word: landing.kind, reason: landing.reason, files: landing.files });
@@ -81,8 +83,12 @@ export function createMerging(ports: MergingPorts): Merging {
     }
     const { commit, before, after } = ended;
     await note(ended, "merge.landed", { commit, before, after });
-    await closeLocalRequest(store, task.id, commit);
-    const done = { ...ended, reason: await move(ports, ended), endedAt: clock.now() };
+    return finish(ended);
+  };
+
+  const finish = async (merge: Merge): Promise<Merge> => {
+    await closeLocalRequest(store, merge.task, merge.commit);
+    const done = { ...merge, reason: await move(ports, merge), endedAt: clock.now() };
     await store.merges.put(done);
     return done;
   };
@@ -107,6 +113,7 @@ export function createMerging(ports: MergingPorts): Merging {
 
   return {
     askAndWait,
+    finish,
     async ask(task, wanted) {
       const { promise, resolve } = Promise.withResolvers<Merge>();
       const listener = (merge: Merge) => {
@@ -133,7 +140,10 @@ export function createMerging(ports: MergingPorts): Merging {
       for (const merge of await store.merges.list({})) {
         if (merge.endedAt !== undefined || merge.to === "") continue;
         const stored = await store.getTask(merge.task);
-        if (stored !== undefined) begin(stored.task, merge).catch((error) => ignoreStop(error, ports.onError));
+        if (stored === undefined) continue;
+        // Where the work has arrived it is not looked at again: on a forge it may have become another commit.
+        const rest = merge.state === "merged" ? finish(merge) : begin(stored.task, merge);
+        rest.catch((error) => ignoreStop(error, ports.onError));
       }
     },
     stop: queue.stop,
@@ -145,8 +155,9 @@ export function lineOf(project: string, target: string): string {
 }
 
 /** What the task moves to, once its work has arrived. Gives what was said against it, or nothing. */
-export async function move({ submit }: Pick<MergingPorts, "submit">, { task, to, by }: Merge): Promise<string> {
-  if (to === "") return "";
+async function move({ store, submit }: MergingPorts, { task, to, by }: Merge): Promise<string> {
+  const isThere = (await store.getTask(task))?.task.status === to;
+  if (to === "" || isThere) return "";
   const { decision } = await submit(task, { kind: "move", to, actor: { role: by } });
   if (decision.kind !== "rejected") return "";
   const reasons = decision.reasons.map(({ text, fix }) => `${text} ${fix}`.trim()).join(" ");
@@ -168,11 +179,12 @@ async function closeLocalRequest(store: MergingPorts["store"], task: string, mer
     await store.pullRequests.put({ ...record, state: "merged", mergedCommit });
 }
 
-function endOf(merge: Merge, landing: Landing): Merge {
+/** `isPlanned`: what was planned is in the branch. */
+function endOf(merge: Merge, landing: Landing, isPlanned: boolean): Merge {
   if (landing.kind !== "merged") return { ...merge, state: landing.kind, reason: landing.reason, files: landing.files };
   const { commit, before, after } = landing;
   // We may have been killed after we published it: then it was there already, and what was noted before counts.
-  const place = before === after && merge.after !== "" ? {} : { before, after };
+  const place = before === after && isPlanned ? {} : { before, after };
   return { ...merge, state: "merged", reason: "", files: [], commit, ...place };
 }
 

@@ -5,6 +5,7 @@ import type { Project } from "../../ports/store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { findTips } from "./find-tips.ts";
 import { lineOf, type MergingPorts } from "./merging.ts";
+import { noteMerge } from "./note-merge.ts";
 import { publishCommit } from "./publish-commit.ts";
 
 const mostRounds = 8;
@@ -22,9 +23,7 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
       const after = await tryOnce(ports, own, project, task, merge);
       if (after === undefined) continue;
       const undone: Merge = { ...merge, state: "undone" };
-      await ports.store.merges.put(undone);
-      const data = { target: merge.target, after };
-      await ports.store.addEvents(task.id, [{ type: "merge.undone", by, data, set: {} }], ports.clock.now());
+      await noteMerge(ports, undone, "merge.undone", { after }, by);
       return undone;
     }
     throw new Fault("merge.moving", `"${merge.target}" moves all the time.`, { retry: "later", hint: "Try again." });
