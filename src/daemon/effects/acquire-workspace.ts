@@ -8,6 +8,7 @@ import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 import type { Submit } from "../submit.ts";
 import { type BindPorts, bindWorkspace } from "../workspaces/bind-workspace.ts";
 import { leasePort } from "../workspaces/lease-port.ts";
@@ -32,7 +33,7 @@ export interface AcquirePorts extends BindPorts, PoolPorts, CommandPorts {
 /** Binds a workspace to the task, on the task's branch and with the task's file in it. Nothing where it has all that. */
 export function acquireWorkspace(ports: AcquirePorts): Perform {
   return async ({ params }, { task, key }) => {
-    const project = await mustHave(ports.store, task.project);
+    const project = await projectOf(ports.store, task.project);
     // Before anything is made: what may not run must not be begun.
     const settings = ports.settingsOf(project);
     const workspaces = await ports.workspacesOf(project);
@@ -131,10 +132,4 @@ async function furnish(
 
 function isUnsaved(error: unknown): boolean {
   return error instanceof Fault && ["workspace.dirty", "workspace.unsaved"].includes(error.code);
-}
-
-async function mustHave(store: Store, name: string): Promise<Project> {
-  const project = await store.getProject(name);
-  if (project === undefined) throw new Fault("project.missing", `There is no project "${name}" any more.`);
-  return project;
 }

@@ -8,7 +8,7 @@ import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
-import { projectOf } from "../workspaces/project-of.ts";
+import { projectOf } from "../project-of.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { type MakeBranch, type RenamePorts, renameBranch } from "../workspaces/rename-branch.ts";
 

@@ -4,8 +4,8 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 import { otherTaskWith } from "../workspaces/other-task-with.ts";
-import { projectOf } from "../workspaces/project-of.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
 export interface DeleteBranchPorts {

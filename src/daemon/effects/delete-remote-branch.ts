@@ -2,7 +2,7 @@ import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import { type PushPorts, pushedRef } from "../forge/push-task.ts";
 import type { Perform } from "../perform.ts";
-import { projectOf } from "./project-of.ts";
+import { projectOf } from "../project-of.ts";
 
 /**
  * Deletes the task's branch on the remote. What it was at is in the control repository, so nothing is lost; a branch that
@@ -10,7 +10,7 @@ import { projectOf } from "./project-of.ts";
  */
 export function deleteRemoteBranch(ports: PushPorts): Perform {
   return async (_, { task }) => {
-    const project = await projectOf(ports.store, task);
+    const project = await projectOf(ports.store, task.project);
     const { kind, forge, remote } = await ports.forgeOf(project);
     const record = await ports.store.pullRequests.get(task.id);
     const branch = record !== undefined && record.url !== "" ? record.head : task.branch;

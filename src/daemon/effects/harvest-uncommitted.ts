@@ -3,8 +3,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 import { identityOf } from "../workspaces/identity.ts";
-import { projectOf } from "../workspaces/project-of.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
 export interface HarvestPorts {

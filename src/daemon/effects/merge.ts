@@ -3,6 +3,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Merging } from "../merging/merging.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 
 export interface MergeEffectPorts {
   readonly store: Store;
@@ -15,8 +16,7 @@ export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
     const { from = "task", into = "default", strategy } = params;
     if (from !== "task" || into !== "default")
       throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
-    const project = await store.getProject(task.project);
-    if (project === undefined) throw new Fault("project.missing", `There is no project "${task.project}" any more.`);
+    const project = await projectOf(store, task.project);
     const merge = await merging.askAndWait(task, {
       target: project.defaultBranch,
       strategy: strategy === "ff" ? "ff" : "merge",

@@ -1,6 +1,6 @@
 import { prefixForLabels, slug } from "../../engine/branch-name.ts";
 import type { Perform } from "../perform.ts";
-import { projectOf } from "../workspaces/project-of.ts";
+import { projectOf } from "../project-of.ts";
 import { type RenamePorts, renameBranch } from "../workspaces/rename-branch.ts";
 
 /** Names the branch after what the task is about: `fix/weak-coffee`. A name that somebody has chosen stays. */

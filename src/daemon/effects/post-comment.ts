@@ -5,8 +5,8 @@ import type { Finding } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { ForgeOf } from "../forge/project-forge.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 import { filledParam } from "./filled-param.ts";
-import { projectOf } from "./project-of.ts";
 
 export interface PostCommentPorts {
   readonly store: Store;
@@ -28,7 +28,7 @@ export function postComment({ store, forgeOf, workflowOf }: PostCommentPorts): P
     }
     const given = filledParam(await workflowOf(task), task, params.message);
     const text = given || writeFindings(await store.findings.list({ task: task.id }));
-    const { forge } = await forgeOf(await projectOf(store, task));
+    const { forge } = await forgeOf(await projectOf(store, task.project));
     await forge.comment(record.number, text, key);
   };
 }

@@ -1,6 +1,6 @@
-import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 import { remoteName, remoteOf } from "../remote-of.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
@@ -12,8 +12,7 @@ export interface SyncPorts {
 /** Brings the branches of the user's repository, and of its remote, into the control repository. Their own stay put. */
 export function syncRepo({ store, workspacesOf }: SyncPorts): Perform {
   return async (_, { task }) => {
-    const project = await store.getProject(task.project);
-    if (project === undefined) throw new Fault("project.missing", `There is no project "${task.project}" any more.`);
+    const project = await projectOf(store, task.project);
     const { git, control } = await workspacesOf(project);
     await control.syncFrom({ from: project.path, name: "user" });
     const from = await remoteOf(git, project, "fetch");

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Task } from "../../engine/task.ts";
-import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
 import { type CommandPorts, portVariable } from "./run-in-workspace.ts";
 import { runTests } from "./run-tests.ts";
@@ -18,11 +18,7 @@ export interface TestsPorts extends CommandPorts {
 
 /** Runs a project's tests as its settings say. What they say comes from outside of the workspace, where agents write. */
 export function testsOf({ store, places, settingsOf, portOf, ...rest }: TestsPorts): Perform {
-  const settings = async (task: Task) => {
-    const project = await store.getProject(task.project);
-    if (project === undefined) throw new Fault("project.missing", `There is no project "${task.project}" any more.`);
-    return settingsOf(project);
-  };
+  const settings = async (task: Task) => settingsOf(await projectOf(store, task.project));
   return runTests({
     ...rest,
     testCommandOf: async (task) => (await settings(task)).testCommand,

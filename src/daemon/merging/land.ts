@@ -1,5 +1,6 @@
 import type { Project } from "../../ports/store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { bringTogether } from "./bring-together.ts";
 import { type Outcome, type Ready, refused, type Waiting } from "./entry.ts";
 import { findTips, type Tips } from "./find-tips.ts";
 import { type PublishPorts, publishCommit, unreachable } from "./publish-commit.ts";
@@ -48,8 +49,12 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   const author = await own.git.identityOf(project.path);
   const tips = await reachable(round, entries, () => findTips(own, project, target, round.pushes));
   if (tips === undefined) return [];
-  const base = tips.apart ? await bringTogether(round, tips, entries, author) : tips.base;
-  if (base === undefined) return [];
+  const base = tips.apart ? await bringTogether(own, target, tips, entries, author) : tips.base;
+  if (base === undefined) {
+    const reason = `"${target}" here and "${target}" of the remote have gone apart. Bring them together first: git pull`;
+    for (const entry of entries) outcomes.set(entry, refused(reason));
+    return [];
+  }
   const stack = await stackUp(own.control, base, entries, author);
   for (const [entry, outcome] of stack.others) outcomes.set(entry, outcome);
   if (stack.merged.length === 0) return [];
@@ -109,52 +114,4 @@ async function reachable<T>(
     for (const entry of entries) outcomes.set(entry, waiting);
     return undefined;
   }
-}
-
-/**
- * A branch that has gone apart from the remote's is the user's to bring together, unless what the remote has is what we
- * pushed there ourselves just before the user's branch moved.
- */
-async function bringTogether(
-  { own, target, outcomes }: Round,
-  { user, remote }: Tips,
-  entries: readonly Ready[],
-  author: Awaited<ReturnType<ProjectWorkspaces["git"]["identityOf"]>>,
-): Promise<string | undefined> {
-  const at = remote?.at ?? user;
-  const base = await own.control.mergeBase(user, at);
-  const [first] = entries;
-  const isOurs = base !== undefined && first !== undefined && (await onlyOurs(own, base, at, entries));
-  if (isOurs) {
-    const message = `Merge ${target} of the remote`;
-    const result = await own.control.merge({
-      onto: user,
-      branch: at,
-      strategy: "merge",
-      message,
-      author,
-      date: first.at,
-    });
-    if (result.kind === "merged") return result.commit;
-  }
-  const outcome = refused(
-    `"${target}" here and "${target}" of the remote have gone apart. Bring them together first: git pull`,
-  );
-  for (const entry of entries) outcomes.set(entry, outcome);
-  return undefined;
-}
-
-/** Whether the remote has nothing new but the work of these entries. */
-async function onlyOurs(
-  { control }: ProjectWorkspaces,
-  base: string,
-  at: string,
-  entries: readonly Ready[],
-): Promise<boolean> {
-  const known = await Promise.all(entries.map(({ commit }) => control.isAncestor(commit, at)));
-  if (!known.some((is) => is)) return false;
-  let merges = 0;
-  for (const { commit } of entries.filter((_, index) => known[index]))
-    merges += (await control.countCommits(base, commit)) + 1;
-  return (await control.countCommits(base, at)) <= merges;
 }
