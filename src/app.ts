@@ -6,7 +6,7 @@ import { createOpenGithub } from "./adapters/forge/github/open-github.ts";
 import { noneForge } from "./adapters/forge/none/none-forge.ts";
 import { createGit } from "./adapters/git/create-git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
-import { createClones, createWorktrees } from "./adapters/git/workspace/create-kind.ts";
+import { createKinds } from "./adapters/git/workspace/create-kinds.ts";
 import { randomIds } from "./adapters/ids/random-ids.ts";
 import { takeLock } from "./adapters/lock/take-lock.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
@@ -137,16 +137,7 @@ function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: Ab
   return createWorkspaces({
     git,
     places,
-    async kindOf({ name, path: repository }, { folder: control }, kind) {
-      const trash = join(places.trash, name);
-      // No name of a project can have a plus.
-      const state = join(places.workspaces, kind === "clone" ? `.${name}+clones` : `.${name}`);
-      const options = { run, repository, control, state, trash };
-      if (kind === "worktree") return createWorktrees(options);
-      // Whom git does not know cannot commit there, as in the user's own repository.
-      const person = await git.identityOf(repository).catch(() => undefined);
-      return createClones(person === undefined ? options : { ...options, person });
-    },
+    kindOf: createKinds({ run, places, identityOf: git.identityOf }),
   });
 }
 

@@ -69,7 +69,7 @@ export async function startStage(options: StageOptions = {}) {
     commands: spawnCommands,
     humanToken,
     performers: () => performers,
-    ...(options.workspaces ? { workspacesOf: realWorkspaces(places) } : {}),
+    ...(options.workspaces ? { workspacesOf: realWorkspaces(places).workspacesOf } : {}),
     git: createGit({ env: process.env }),
     config: () => ({ values: { notifyDesktop: false }, problems: [] }),
     address: () => tcp.address,

@@ -8,14 +8,10 @@ import { createGithubClient } from "../../src/adapters/forge/github/client.ts";
 import { githubForge } from "../../src/adapters/forge/github/github-forge.ts";
 import { httpTransport } from "../../src/adapters/forge/github/http-transport.ts";
 import { noneForge } from "../../src/adapters/forge/none/none-forge.ts";
-import { createGit } from "../../src/adapters/git/create-git.ts";
-import { createRunner } from "../../src/adapters/git/git-runner.ts";
-import { createWorktrees } from "../../src/adapters/git/workspace/create-kind.ts";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
 import { askedPullRequests } from "../../src/daemon/forge/asked-pull-requests.ts";
 import { createForges } from "../../src/daemon/forge/project-forge.ts";
-import { createWorkspaces } from "../../src/daemon/workspaces/project-workspaces.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
@@ -24,6 +20,10 @@ import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { Project, StoredTask } from "../../src/ports/store.ts";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
+import { realWorkspaces } from "../real-workspaces.ts";
+import { human, isAtRest } from "./git-core.ts";
+
+export { human };
 
 /** People move it; each of its states does one thing with the forge. */
 const flow = `
@@ -48,7 +48,6 @@ transitions:
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
 `;
 
-export const human = { role: "human" };
 const token = "ghp_verysecretindeed0123456789";
 /** Whatever waits longer is rung by hand. */
 const interval = 3_600;
@@ -95,19 +94,7 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
   const home = join(base, "home");
   const places = homePlaces(home);
   for (const folder of [home, places.run, places.workspaces, places.control]) makePrivateFolder(folder);
-  const gitPort = createGit({ env });
-  const workspacesOf = createWorkspaces({
-    git: gitPort,
-    places,
-    kindOf: (project, control) =>
-      createWorktrees({
-        run: createRunner({ env, signal: undefined, program: "git", limits: { short: 60_000, long: 60_000 } }),
-        repository: project.path,
-        control: control.folder,
-        state: join(places.workspaces, `.${project.name}`),
-        trash: join(places.trash, project.name),
-      }),
-  });
+  const { git: gitPort, workspacesOf } = realWorkspaces(places, env);
   const store = createMemoryStore();
   const rings: { readonly milliseconds: number; readonly ring: () => void }[] = [];
   let ahead = 0;
@@ -176,8 +163,6 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     }
     throw new Error(`It did not come to that: ${JSON.stringify((await store.getTask(id))?.task)}`);
   };
-  const isAtRest = ({ task }: StoredTask) =>
-    task.phase === "waiting" || task.phase === "over" || task.held !== undefined;
   const create = async (id: string) => {
     const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
     const stored = await core.store.createTask("coffee", (number) => {

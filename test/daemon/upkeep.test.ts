@@ -172,7 +172,7 @@ test("free workspaces of other projects go, saved, where a new one would be too 
   const taken = (await list())[0]?.size ?? 0;
   expect(taken).toBeGreaterThan(0);
   limit.bytes = taken;
-  await create("b2222", {}, "tea");
+  await create("b2222", { project: "tea" });
   expect(await move("b2222", "busy")).toMatchObject({ workspace: expect.stringContaining("/tea/1"), phase: "waiting" });
   expect(existsSync(left)).toBe(false);
   expect((await list()).map(({ project }) => project)).toEqual(["tea"]);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { splitNul } from "../file-name.ts";
 import type { GitPlace, RunGit } from "../git-runner.ts";
+import { operations } from "../operations.ts";
 
 export interface Worktree {
   readonly folder: string;
@@ -40,13 +41,3 @@ export async function gitFolderOf(run: RunGit, place: GitPlace): Promise<string>
 export function operationIn(gitFolder: string): string | undefined {
   return operations.find(([file]) => existsSync(join(gitFolder, file)))?.[1];
 }
-
-const operations = [
-  ["rebase-merge", "rebase"],
-  ["rebase-apply", "rebase"],
-  ["MERGE_HEAD", "merge"],
-  ["CHERRY_PICK_HEAD", "cherry-pick"],
-  ["REVERT_HEAD", "revert"],
-  ["sequencer", "cherry-pick"],
-  ["BISECT_LOG", "bisect"],
-] as const;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Operation } from "../../../ports/workspaces.ts";
+import { operations } from "../operations.ts";
 import { entryAt } from "./entry-at.ts";
 import { type Changes, isStaged, listChanges, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
@@ -46,13 +47,3 @@ export async function operationIn(gitFolder: string): Promise<Operation | undefi
   }
   return undefined;
 }
-
-const operations = [
-  ["rebase-merge", "rebase"],
-  ["rebase-apply", "rebase"],
-  ["MERGE_HEAD", "merge"],
-  ["CHERRY_PICK_HEAD", "cherry-pick"],
-  ["REVERT_HEAD", "revert"],
-  ["sequencer", "cherry-pick"],
-  ["BISECT_LOG", "bisect"],
-] as const;

@@ -1,0 +1,143 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/adapters/clock/system-clock.ts";
+import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
+import { createTask } from "../../src/engine/create.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
+import { makePrivateFolder } from "../../src/home/make-folder.ts";
+import { homePlaces } from "../../src/home/places.ts";
+import type { Log } from "../../src/ports/log.ts";
+import type { Project, StoredTask } from "../../src/ports/store.ts";
+import { realWorkspaces } from "../real-workspaces.ts";
+
+export const human = { role: "human" };
+
+export interface GitCoreOptions {
+  /** Part of the folder's name. */
+  readonly name: string;
+  readonly flow: string;
+  readonly poolSize?: number;
+  /** What the first commit has besides `recipe.md`. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Whether warnings are complaints too. */
+  readonly isStrict?: boolean;
+  /** Instead of the usual ones. */
+  readonly ports?: Partial<CorePorts>;
+}
+
+/** Everything that moves tasks, with a real repository "coffee" and real workspaces. People move the tasks. */
+export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStrict = false, ports }: GitCoreOptions) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), `signalbox-${name}-`)));
+  const repository = join(base, "coffee");
+  const git = (folder: string, ...args: readonly string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@b", ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    }).trim();
+  execFileSync("git", ["init", "-q", "-b", "main", repository]);
+  git(repository, "config", "user.name", "Ada");
+  git(repository, "config", "user.email", "ada@example.org");
+  for (const [path, text] of Object.entries({ "recipe.md": "beans\n", ...files })) put(join(repository, path), text);
+  git(repository, "add", "-A");
+  git(repository, "commit", "-qm", "first");
+
+  const { workflow, problems } = loadWorkflow(flow, "flow.yml");
+  if (workflow === undefined) throw new Error(JSON.stringify(problems));
+  const home = join(base, "home");
+  const places = homePlaces(home);
+  for (const folder of [home, places.run, dirname(places.socket), places.workspaces, places.control])
+    makePrivateFolder(folder);
+  const real = realWorkspaces(places);
+  const complaints: unknown[] = [];
+  const complain: Log["error"] = (message, fields) => complaints.push([message, fields]);
+  const log: Log = {
+    debug() {},
+    info() {},
+    warn: isStrict ? complain : () => {},
+    error: complain,
+    with: () => log,
+    close: async () => {},
+  };
+  const store = createMemoryStore();
+  const start = () =>
+    createCore({
+      version: "1.0.0",
+      home,
+      store,
+      clock: systemClock,
+      ids: { task: () => "bbbbb", secret: () => "0".repeat(48) },
+      log,
+      commands: { run: async () => ({ code: 0, timedOut: false, output: "" }) },
+      humanToken: "sbh_x",
+      performers: () => ({}),
+      ...real,
+      config: () => ({ values: {}, problems: [] }),
+      address: () => "",
+      stop: () => {},
+      ...ports,
+    });
+  const core = start();
+  onTestFinished(async () => {
+    await core.close();
+    rmSync(base, { recursive: true, force: true });
+  });
+  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
+  await store.addProject({ name: "coffee", path: repository, defaultBranch: "main", poolSize, ...settings });
+  await core.workflows.keep(workflow, flow);
+
+  const until = async (id: string, isSo: (stored: StoredTask) => boolean) => {
+    for (let i = 0; i < 1_500; i++) {
+      const stored = await store.getTask(id);
+      if (stored !== undefined && isSo(stored)) return stored.task;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error(`It did not come to that: ${JSON.stringify((await store.getTask(id))?.task)}`);
+  };
+  return {
+    ...{ base, repository, places, store, core, start, git, put, complaints, until },
+    adapter: real.git,
+    workspacesOf: real.workspacesOf,
+    workspaces: async () => real.workspacesOf((await store.getProject("coffee")) as Project),
+    /** Creates a task, and lets it come to rest. */
+    async create(id: string, { context = "", ...identity }: Partial<TaskIdentity> & { context?: string } = {}) {
+      const { project = "coffee" } = identity;
+      const facts = { ...(await core.factsOf({ ...blankIdentity, id, project } as never)), poolFull: false };
+      const stored = await core.store.createTask(project, (number) => {
+        const given = { ...blankIdentity, id, project, number, summary: "Brew", branch: `signalbox/${id}` };
+        const decision = createTask(workflow, { ...given, ...identity }, facts);
+        if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+        const { task, events, effects } = decision;
+        const document = { text: context === "" ? "" : `## Context\n${context}\n`, authors: {} };
+        return { task, document, events, effects, at: systemClock.now() };
+      });
+      core.changed(stored);
+      return until(id, isAtRest);
+    },
+    /** Lets a task that waits for a person go on, and come to rest. It may be back by then. */
+    async goOn(id: string) {
+      const entry = (await store.getTask(id))?.task.entry;
+      await core.submit(id, { kind: "continue", actor: human });
+      return until(id, (stored) => stored.task.entry !== entry && isAtRest(stored));
+    },
+    /** Moves a task as a person, and lets it come to rest. */
+    async move(id: string, to: string) {
+      const { decision } = await core.submit(id, { kind: "move", to, actor: human });
+      if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+      return until(id, isAtRest);
+    },
+  };
+}
+
+export function isAtRest({ task, isOpen }: StoredTask): boolean {
+  return !isOpen || task.phase === "waiting" || task.held !== undefined;
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
