@@ -22,7 +22,6 @@ import type { Tally } from "./tally.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
 import type { PoolPorts } from "./workspaces/pool-ports.ts";
-import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 
 export interface Repositories extends MergingPorts {
   readonly merging: Merging;
@@ -53,7 +52,6 @@ export interface Core {
   /** What tasks' branches are pushed with, and their pull requests opened; undefined where there is no way to. */
   readonly forge: ForgeEffectPorts | undefined;
   /** Undefined where there are no workspaces. */
-  readonly workspacesOf: WorkspacesOf | undefined;
   readonly pools: PoolPorts | undefined;
   readonly performer: Performer;
   readonly scheduler: Scheduler;

@@ -153,7 +153,6 @@ export function createCore(ports: CorePorts): RunningCore {
     submit,
     inTurn,
     forge: parts?.forge,
-    workspacesOf: parts?.repositories.workspacesOf,
     pools: parts?.pools,
     performer,
     scheduler,

@@ -35,9 +35,9 @@ async function withBranch(
   given: TaskEdit,
   wanted: string,
 ): Promise<TaskEdit> {
-  const { store, workspacesOf } = core;
+  const { store, repositories } = core;
   const project = await projectOf(store, task.project);
-  const workspaces = task.workspace === "" ? undefined : await workspacesOf?.(project);
+  const workspaces = task.workspace === "" ? undefined : await repositories?.workspacesOf(project);
   const current = await workspaces?.kind.currentBranch(task.workspace);
   const branch = wanted === "" ? (current ?? "") : wanted;
   const set = { ...given, branch };
