@@ -28,6 +28,13 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
       .map((reason) => text(reason.text))
       .join(" ")}`,
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
+  "agent.started": ({ run, harness, model, resumed }) =>
+    `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : ""])}`,
+  "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,
+  "agent.limited": ({ harness, until, reason }) => `${text(harness)} until ${text(until)}: ${text(reason)}`,
+  "message.sent": ({ to, text: said }) => `to ${text(to)}: ${text(said)}`,
+  "message.delivered": ({ to, evidence }) => `to ${text(to)}${evidence === "typed" ? ", as far as one can tell" : ""}`,
+  "message.undelivered": ({ to, reason }) => `to ${text(to)}: ${text(reason)}`,
   "agent.ended": (data) => [text(data.run), ending(data)].filter((each) => each !== "").join(" "),
   "agent.retried": ({ role, attempt, delay }) =>
     `${text(role)}, attempt ${text(attempt)}${Number(delay) > 0 ? ` in ${text(delay)} s` : ""}`,

@@ -4,7 +4,7 @@ import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
-import { retryAtOf } from "../ports/forge.ts";
+import { retryAtOf } from "../ports/retry-at.ts";
 import type { Store, StoredEffect } from "../ports/store.ts";
 import type { Submit } from "./submit.ts";
 

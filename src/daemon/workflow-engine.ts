@@ -7,11 +7,11 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { StoredEffect } from "../ports/store.ts";
+import { reportEnd } from "./agents/report-end.ts";
 import type { Core } from "./core.ts";
 import { chooseWorkflow } from "./requests/choose-workflow.ts";
 import { configFor } from "./requests/create-task.ts";
 import { mustHave } from "./requests/projects.ts";
-import { reportEnd } from "./requests/runs.ts";
 
 /** The engine as seed 001 describes it: the same core behind six functions. */
 export interface WorkflowEngine {
@@ -68,7 +68,7 @@ export function createWorkflowEngine(core: Core): WorkflowEngine {
     },
     async handleDeadSession({ id }) {
       const stored = await core.store.getTask(id);
-      for (const { key } of Object.values(stored?.task.runs ?? {})) await reportEnd(core, id, key, "exit");
+      for (const { key } of Object.values(stored?.task.runs ?? {})) await reportEnd(core, id, key, { word: "exit" });
     },
     buildPrompt(task, promptKey) {
       if (loaded === undefined) throw new Fault("workflow.missing", "No workflow has been loaded yet.");

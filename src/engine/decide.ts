@@ -34,7 +34,7 @@ export function decide(workflow: Workflow, task: Task, request: Request, facts: 
     case "ended":
       return runEnded(workflow, task, request, facts);
     case "idle":
-      return wentIdle(workflow, task, request.run, facts);
+      return wentIdle(workflow, task, request, facts);
     case "settled":
       return settled(workflow, task, request.entry, facts);
     case "unsettled":

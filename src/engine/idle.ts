@@ -3,7 +3,7 @@ import { startDraft, tellRun } from "./draft.ts";
 import { endWait } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
-import type { Facts } from "./request.ts";
+import type { Facts, Request } from "./request.ts";
 import { nameOf } from "./run-ended.ts";
 import { specOf } from "./spec-of.ts";
 import { hasProduced, hold } from "./take-rule.ts";
@@ -14,7 +14,12 @@ import type { State, Workflow } from "./workflow.ts";
 const reminders = 2;
 
 /** An interactive agent finished a turn. If it produced what the state waits for, that counts as much as its exit would. */
-export function wentIdle(workflow: Workflow, task: Task, run: string, facts: Facts): Decision {
+export function wentIdle(
+  workflow: Workflow,
+  task: Task,
+  { run, isPatient = false }: Extract<Request, { kind: "idle" }>,
+  facts: Facts,
+): Decision {
   const name = nameOf(task, run);
   if (name === undefined) return { kind: "ignored", why: `The run ${run} is not live any more.` };
   const state = stateOf(workflow, task.status);
@@ -25,6 +30,7 @@ export function wentIdle(workflow: Workflow, task: Task, run: string, facts: Fac
   if (hasProduced(workflow, task, facts)) {
     return endWait(workflow, task, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts);
   }
+  if (isPatient) return { kind: "ignored", why: "It was told not long ago." };
 
   const missing = missingText(workflow, task, state, name, facts);
   if (task.wait.reminded >= reminders) {

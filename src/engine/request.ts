@@ -22,7 +22,12 @@ export type Request =
       readonly reason?: string;
     }
   /** An interactive agent finished a turn and is quiet. */
-  | { readonly kind: "idle"; readonly run: string }
+  | {
+      readonly kind: "idle";
+      readonly run: string;
+      /** It was told not long ago: it counts if it has produced what is waited for, and is not told again yet. */
+      readonly isPatient?: boolean;
+    }
   /** Every effect of the entry has been carried out. */
   | { readonly kind: "settled"; readonly entry: number }
   /** An effect of the entry failed for good. */

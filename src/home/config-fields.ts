@@ -1,5 +1,6 @@
 import { branchNameProblem } from "../engine/branch-name.ts";
 import type { Shape } from "../engine/language/shape.ts";
+import { type AgentConfig, agentFields } from "./agent-fields.ts";
 import type { Field } from "./config-field.ts";
 import { type ForgeConfig, forgeFields } from "./forge-fields.ts";
 import { type MergeConfig, mergeFields } from "./merge-fields.ts";
@@ -8,7 +9,7 @@ import { type WorkspaceConfig, workspaceFields } from "./workspace-fields.ts";
 export type { Field, Level } from "./config-field.ts";
 
 /** What a user may configure, with a value for everything. */
-export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig {
+export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, AgentConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -132,6 +133,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
   ...workspaceFields,
   ...forgeFields,
   ...mergeFields,
+  ...agentFields,
 };
 
 export const configNames = Object.keys(configFields) as readonly (keyof Config)[];

@@ -41,5 +41,6 @@ function asMeant({ shape }: Field, written: string | number | boolean): string |
   if (shape.kind === "boolean" && /^(true|1)$/.test(String(written))) return true;
   if (shape.kind === "boolean" && /^(false|0)$/.test(String(written))) return false;
   if (shape.kind === "integer" && typeof written === "string" && /^-?\d+$/.test(written)) return Number(written);
+  if (shape.kind === "number" && typeof written === "string" && /^-?\d+(\.\d+)?$/.test(written)) return Number(written);
   return written;
 }

@@ -27,6 +27,12 @@ export interface Places {
   readonly control: string;
   /** Repositories that were cloned for projects. */
   readonly repositories: string;
+  /** A folder for each run: its orders, what it printed, what its hooks said. */
+  readonly runs: string;
+  /** What agents find first on their PATH. */
+  readonly bin: string;
+  /** The socket of the terminal server in which agents' windows are. */
+  readonly terminal: string;
 }
 
 export function homePlaces(home: string): Places {
@@ -41,7 +47,7 @@ export function homePlaces(home: string): Places {
     backups: join(root, "backups"),
     trash: join(root, "trash"),
     run,
-    socket: socketPath(root, join(run, "daemon.sock")),
+    socket: socketPath(root, join(run, "daemon.sock"), "daemon.sock"),
     lock: join(run, "lock.db"),
     startReport: join(run, "start.log"),
     agents: join(run, "agents.json"),
@@ -50,6 +56,9 @@ export function homePlaces(home: string): Places {
     workspaces: join(root, "workspaces"),
     control: join(root, "control"),
     repositories: join(root, "repositories"),
+    runs: join(root, "runs"),
+    bin: join(root, "bin"),
+    terminal: socketPath(root, join(run, "tmux.sock"), "tmux.sock"),
   };
 }
 
@@ -68,9 +77,9 @@ export function repositoryPlaces(home: string, repository: string): Pick<Places,
 const longestSocket = 100;
 
 /** Not in TMPDIR, which an agent or a service may have changed: whoever has the same home must come to the same socket. */
-function socketPath(home: string, wanted: string): string {
+function socketPath(home: string, wanted: string, name: string): string {
   if (Buffer.byteLength(wanted) <= longestSocket) return wanted;
-  return join("/tmp", `signalbox-${process.getuid?.() ?? 0}-${sha256(home).slice(0, 12)}`, "daemon.sock");
+  return join("/tmp", `signalbox-${process.getuid?.() ?? 0}-${sha256(home).slice(0, 12)}`, name);
 }
 
 function realPath(path: string): string {

@@ -134,10 +134,3 @@ export type BranchDeletion =
   | { readonly kind: "deleted" }
   | { readonly kind: "gone" }
   | { readonly kind: "moved"; readonly reason: string };
-
-/** When it makes sense to ask again, in milliseconds since 1970, where the forge said so. */
-export function retryAtOf(error: unknown): number | undefined {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const at = typeof cause === "object" && cause !== null && "retryAt" in cause ? cause.retryAt : undefined;
-  return typeof at === "number" ? at : undefined;
-}

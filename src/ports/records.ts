@@ -1,3 +1,5 @@
+import type { Mode } from "../engine/workflow.ts";
+
 /** What is kept beside tasks. Every record belongs to a project, and most to a task. */
 export interface Kept {
   /** Unique among records of its kind. */
@@ -91,6 +93,28 @@ export interface Run extends Kept {
   readonly pid: number;
   readonly endedAt: number | undefined;
   readonly word: string;
+  /** How we started it, or are about to; missing where somebody else did. */
+  readonly started?: StartedRun;
+}
+
+export interface StartedRun {
+  /** `[a-z0-9-]+`: what its pane, its process and its folder are called. */
+  readonly name: string;
+  readonly mode: Mode;
+  /** The window's name; empty where it has none. */
+  readonly window: string;
+  readonly at: number;
+  /** The stay of the task that it was started in. */
+  readonly entry: number;
+  /** How often it was asked for its answer again: each time is another process. */
+  readonly part: number;
+  /** It goes on in the session of an earlier run. */
+  readonly isResumed: boolean;
+  /** Where the harness keeps the conversation; empty while nobody knows. How far it had come before this run began. */
+  readonly transcript: string;
+  readonly transcriptFrom: number;
+  /** A person was told that it needs one; empty where not. */
+  readonly raised: string;
 }
 
 /** What a run shows to be believed. Its id is the hash of the secret; the secret itself is kept nowhere. */
@@ -113,12 +137,19 @@ export interface Finding extends Kept {
   readonly commit: string;
 }
 
-/** Something to be delivered to an agent, or to a person. */
+/** Something to be delivered to an agent. */
 export interface Message extends Kept {
   readonly from: string;
+  /** The key of the run that it is for. */
   readonly to: string;
   readonly text: string;
+  /** When it was last put into the agent's input; missing until then. */
+  readonly triedAt?: number;
   readonly deliveredAt: number | undefined;
+  /** How it is known to have arrived: the harness's own evidence, or nothing but that it was typed. */
+  readonly evidence?: "seen" | "typed";
+  /** Why it cannot be delivered; missing or empty while there is hope. */
+  readonly problem?: string;
 }
 
 /** A talk between a role and a person. */
@@ -127,9 +158,16 @@ export interface Conversation extends Kept {
   readonly entries: readonly { readonly from: "agent" | "human"; readonly text: string; readonly at: number }[];
 }
 
-/** What a run used up. */
+/** What a run used up. Its id is the run's. */
 export interface Usage extends Kept {
   readonly run: string;
+  /** Who used it; missing in old records. */
+  readonly role?: string;
+  readonly harness?: string;
+  /** Milliseconds from its start to its end, or to the last look. */
+  readonly duration?: number;
+  /** How far the source that tells of it was read. */
+  readonly position?: number;
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;

@@ -1,5 +1,5 @@
-import { retryAtOf } from "../../ports/forge.ts";
 import type { PullRequestRecord } from "../../ports/records.ts";
+import { retryAtOf } from "../../ports/retry-at.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { type LookPorts, lookAtPullRequest } from "./look-at-pull-request.ts";
 import type { ForgeOf } from "./project-forge.ts";

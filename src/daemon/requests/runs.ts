@@ -1,12 +1,11 @@
 import { realpath } from "node:fs/promises";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
-import type { RunEnd } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
+import { reportEnd } from "../agents/report-end.ts";
 import { publishAgents } from "../agents-at-work.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import type { Answer } from "../submit.ts";
 import { isoTime } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { changeView } from "./move-task.ts";
@@ -64,17 +63,9 @@ export function endRun(core: Core): Handler<Routes["endRun"]> {
     const { task } = await findTask(core, asked);
     const { run = "" } = asked.params;
     const { word, reason } = asked.body;
-    return changeView(core, await reportEnd(core, task.id, run, word, reason));
+    const end = reason === undefined ? { word } : { word, reason };
+    return changeView(core, await reportEnd(core, task.id, run, end));
   };
-}
-
-/** A run has ended: what it shows is not believed any more, and the engine is told. */
-export async function reportEnd(core: Core, task: string, run: string, word: RunEnd, reason?: string): Promise<Answer> {
-  const known = await core.store.runs.get(`${task}/${run}`);
-  await core.callers.revoke(task, run);
-  if (known !== undefined) await core.store.runs.put({ ...known, endedAt: core.clock.now(), word });
-  await publishAgents(core);
-  return core.submit(task, { kind: "ended", run, word, ...(reason === undefined ? {} : { reason }) });
 }
 
 async function realFolder(folder: string): Promise<string> {

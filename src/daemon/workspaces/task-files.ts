@@ -21,7 +21,8 @@ function rolesOf(task: Task): readonly { role: string; run: string }[] {
   return live.some(({ role }) => role === main) ? live : [{ role: main, run: "" }, ...live];
 }
 
-async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
+/** Where a role's task file is, in the task's workspace. */
+export async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
   // A role that is alone in the workspace uses the main file, whatever it is called.
   const isAlone = rolesOf(task).every((each) => each.role === role || each.run === "");
   return role === defaultNames.roles.task || isAlone ? kind.taskFileName(task.workspace) : roleFileName(role);

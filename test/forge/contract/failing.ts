@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryAtOf } from "../../../src/ports/forge.ts";
+import { retryAtOf } from "../../../src/ports/retry-at.ts";
 import { askedOf, type Contract, opened } from "../stage.ts";
 
 export function failing({ stage, cases, isBrief, token }: Contract): void {

@@ -1,0 +1,169 @@
+import type { TaskEvent } from "../../engine/decision.ts";
+import type { Healing } from "../../engine/reconcile.ts";
+import { specOf } from "../../engine/spec-of.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import type { AgentConfig } from "../../home/agent-fields.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Processes } from "../../ports/processes.ts";
+import type { Run } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Terminal } from "../../ports/terminal.ts";
+import type { Dispatch } from "./dispatch.ts";
+import { readOrder } from "./harness-order.ts";
+import { nameOfRun, readTurn } from "./read-turn.ts";
+import type { ReportedEnd } from "./report-end.ts";
+import { processName } from "./run-name.ts";
+import { launchRun } from "./start-run.ts";
+import type { UsageBook } from "./usage-book.ts";
+import type { RunWatch } from "./watch-run.ts";
+
+export interface HealPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+  readonly processes: Processes;
+  readonly dispatch: Dispatch;
+  readonly book: UsageBook;
+  config(): AgentConfig;
+  workflowOf(task: Task): Promise<Workflow>;
+  runFolder(name: string): string;
+  /** The run is over: it is not looked after any more, and the engine is told. */
+  finish(watch: RunWatch, end: ReportedEnd): Promise<void>;
+  /** It goes on as another process. */
+  rewatch(run: Run): void;
+  idle(watch: RunWatch): Promise<void>;
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
+}
+
+/** How often an answer that does not fit is asked for again in the same session. */
+const mostAsked = 2;
+/** Where a provider does not say when its limit is over. */
+const usualLimit = 5 * 60_000;
+
+/** Carries out what `reconcile` found. */
+export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) => Promise<void> {
+  return async (watch, healing) => {
+    switch (healing.kind) {
+      case "none":
+        return;
+      case "judge":
+        return watch.reading === undefined ? judgeSession(ports, watch) : judgeTurn(ports, watch);
+      case "lost":
+        return ports.finish(watch, { word: "lost", reason: "It went away with its terminal or its machine." });
+      case "stalled":
+        await killRun(ports, watch.run);
+        return ports.finish(watch, { word: "stall", reason: healing.reason });
+      case "raise":
+        return raise(ports, watch, healing.reason);
+      case "idle":
+        return ports.idle(watch);
+    }
+  };
+}
+
+/** Ends the process of a run, with everything that it started. */
+export async function killRun({ terminal, processes }: Pick<HealPorts, "terminal" | "processes">, { started }: Run) {
+  if (started === undefined) return;
+  if (started.mode === "session") await terminal.close(started.name);
+  else await processes.kill(processName(started));
+}
+
+/** A person is told once; the task's history keeps it. */
+export async function raise(
+  { store, clock, tellPerson }: Pick<HealPorts, "store" | "clock" | "tellPerson">,
+  watch: RunWatch,
+  reason: string,
+): Promise<void> {
+  const { run, started } = watch;
+  if (started.raised === reason) return;
+  await watch.keep({ started: { ...started, raised: reason } });
+  const event: TaskEvent = { type: "agent.raised", by: "engine", data: { run: run.key, reason }, set: {} };
+  await store.addEvents(run.task, [event], clock.now());
+  const task = (await store.getTask(run.task))?.task;
+  if (task !== undefined) await tellPerson(task, `${run.key}: ${reason}`, `${run.id}:${reason}`);
+}
+
+async function judgeSession(ports: HealPorts, watch: RunWatch): Promise<void> {
+  const { pane, signs } = watch;
+  if (signs.error?.kind === "rate-limit") return limited(ports, watch, signs.error.resetAt, signs.error.message);
+  const how =
+    pane?.dead === undefined
+      ? "Its window was closed."
+      : pane.dead.signal !== ""
+        ? `It was ended by ${pane.dead.signal}.`
+        : `It ended with ${pane.dead.code ?? "an unknown code"}.`;
+  const why = signs.error === undefined ? how : `${how} ${signs.error.message}`;
+  await ports.finish(watch, { word: "exit", reason: why });
+}
+
+async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
+  const { run, started, reading } = watch;
+  const read = await reading?.end();
+  if (read === undefined)
+    return ports.finish(watch, { word: "error", reason: "It ended at once, and nobody noted how." });
+  for (const event of read.events)
+    if (event.kind === "usage") await ports.book.add(run, event.usage, read.position, ports.clock.now());
+  const session = read.events.findLast((event) => event.kind === "session")?.id ?? run.session;
+  if (session !== run.session && session !== "") await watch.keep({ session });
+  const task = (await ports.store.getTask(run.task))?.task;
+  if (task === undefined) return ports.finish(watch, { word: "exit" });
+  const workflow = await ports.workflowOf(task);
+  const spec = { ...specOf(workflow, stateOf(workflow, task), nameOfRun(run.key)), mode: started.mode };
+  const verdict = readTurn(workflow, spec, read.end, read.turn, started.isResumed);
+  switch (verdict.kind) {
+    case "ended":
+      return ports.finish(watch, verdict);
+    case "limited":
+      return limited(ports, watch, verdict.until, verdict.reason);
+    case "session-gone":
+      await watch.keep({ session: "" });
+      return ports.finish(watch, { word: "lost", reason: verdict.reason });
+    case "invalid": {
+      const canAsk = started.part < mostAsked && watch.harness.can.resume && watch.run.session !== "";
+      if (canAsk) return askAgain(ports, watch, task, verdict.reason);
+      return ports.finish(watch, { word: "invalid", reason: verdict.reason, answer: verdict.answer });
+    }
+  }
+}
+
+function stateOf(workflow: Workflow, task: Task) {
+  const state = workflow.states[task.status];
+  if (state === undefined) throw new Error(`The workflow has no state "${task.status}".`);
+  return state;
+}
+
+/** The provider takes no more: nothing more is started in that harness, and the run goes on afterwards where it was. */
+async function limited(ports: HealPorts, watch: RunWatch, until: number | undefined, reason: string): Promise<void> {
+  const { run, harness } = watch;
+  const at = ports.clock.now();
+  const end = Math.max(until ?? at + usualLimit, at + 1_000);
+  ports.dispatch.limit(harness.name, end, `${harness.title} takes no more for now: ${reason}`);
+  const data = { run: run.key, harness: harness.name, until: new Date(end).toISOString(), reason };
+  await ports.store.addEvents(run.task, [{ type: "agent.limited", by: "engine", data, set: {} }], at);
+  await ports.finish(watch, { word: "lost", reason });
+}
+
+/** The same session is told what was wrong with its answer. */
+async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: string): Promise<void> {
+  const { run, started, harness } = watch;
+  const again = { ...started, part: started.part + 1, isResumed: true };
+  const order = await readOrder(ports.runFolder(started.name));
+  const launch = await harness.prepare({
+    ...order,
+    prompt: `Your answer cannot be used. ${problem} Answer again with the JSON that was asked for, and nothing else.`,
+    session: { kind: "resume", id: run.session },
+  });
+  await watch.keep({ started: again });
+  const pid = await launchRun(
+    ports,
+    ports.config(),
+    task,
+    { ...run, started: again },
+    launch,
+    ports.runFolder(again.name),
+  );
+  await watch.keep({ pid });
+  watch.close();
+  ports.rewatch({ ...watch.run, started: again, pid });
+}

@@ -1,0 +1,57 @@
+import { delimiter } from "node:path";
+import type { Places } from "../../home/places.ts";
+
+/**
+ * What agents may see of our own environment. A list, because whatever is not on it may be a key that makes somebody else
+ * pay, or a setting that makes an agent another one.
+ */
+const inherited = [
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "COLORTERM"],
+  ...["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"],
+  ...["SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GNUPGHOME"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+];
+
+export interface EnvironmentPorts {
+  /** The daemon's own. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: string;
+  readonly places: Places;
+  /** Variables that the user lets through besides. */
+  allowed(): readonly string[];
+}
+
+export interface RunVariables {
+  readonly token: string;
+  readonly task: string;
+  readonly role: string;
+  readonly run: string;
+  readonly taskFile: string;
+  readonly events: string;
+  readonly port: number | undefined;
+}
+
+export function runEnvironment(
+  { env, home, places, allowed }: EnvironmentPorts,
+  run: RunVariables,
+): Readonly<Record<string, string>> {
+  const names = [...inherited, ...Object.keys(env).filter((name) => name.startsWith("LC_")), ...allowed()];
+  const taken = names.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(taken),
+    PATH: [places.bin, env.PATH ?? "/usr/local/bin:/usr/bin:/bin"].join(delimiter),
+    TERM: "xterm-256color",
+    SIGNALBOX_HOME: home,
+    SIGNALBOX_TOKEN: run.token,
+    SIGNALBOX_TASK: run.task,
+    SIGNALBOX_ROLE: run.role,
+    SIGNALBOX_RUN: run.run,
+    SIGNALBOX_TASK_FILE: run.taskFile,
+    SIGNALBOX_EVENTS: run.events,
+    ...(run.port === undefined ? {} : { PORT: String(run.port), SIGNALBOX_PORT: String(run.port) }),
+  };
+}

@@ -1,0 +1,278 @@
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
+import { readDuration } from "../../engine/duration.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import type { AgentConfig } from "../../home/agent-fields.ts";
+import type { Places } from "../../home/places.ts";
+import { publishFile } from "../../home/publish-file.ts";
+import { readSize } from "../../home/read-size.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Processes } from "../../ports/processes.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Terminal } from "../../ports/terminal.ts";
+import { publishAgents } from "../agents-at-work.ts";
+import type { Callers } from "../caller.ts";
+import type { Perform } from "../perform.ts";
+import { projectOf } from "../project-of.ts";
+import type { Dispatch } from "./dispatch.ts";
+import { familyOf } from "./family.ts";
+import { writeOrder } from "./harness-order.ts";
+import { type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
+import { type EnvironmentPorts, runEnvironment } from "./run-environment.ts";
+import { processName, runName, runRecordId, terminalSession } from "./run-name.ts";
+import { hookCommand } from "./run-programs.ts";
+import { runPrompt } from "./run-prompt.ts";
+import type { UsageBook } from "./usage-book.ts";
+
+export interface StartPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly places: Places;
+  readonly callers: Callers;
+  readonly environment: EnvironmentPorts;
+  readonly harnesses: Harnesses;
+  readonly terminal: Terminal;
+  readonly processes: Processes;
+  readonly dispatch: Dispatch;
+  readonly book: UsageBook;
+  config(): AgentConfig;
+  workflowOf(task: Task): Promise<Workflow>;
+  /** Where agents of the task work: its workspace, or the project's folder while it has none. */
+  folderOf(task: Task): Promise<string>;
+  portOf(task: Task): Promise<number | undefined>;
+  testCommandOf(project: Project): readonly string[];
+  /** Writes the task's files into its workspace, and gives the name of the role's own. */
+  placeFiles(task: Task, role: string): Promise<string>;
+  /** A run is at work: somebody has to look after it. */
+  watch(run: Run): void;
+  /** Something is to be told to a run once it listens. */
+  tell(run: Run, text: string, key: string): Promise<void>;
+}
+
+const lifetime = 30 * 24 * 3_600_000;
+
+/** Starts an agent, or finds the one that an earlier try has started: there are never two for one run. */
+export function spawnAgent(ports: StartPorts): Perform {
+  return async ({ agent: order }, { task, key }) => {
+    if (order === undefined) throw new Fault("agents.order", "The effect does not say whom to start.");
+    if (!isWanted(task, order.run)) return;
+    const id = runRecordId(task.id, order.run);
+    const known = await ports.store.runs.get(id);
+    if (known?.endedAt !== undefined) return;
+    if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known);
+    const harness = await chooseHarness(ports, order, task);
+    ports.book.check(task.project, await familyOf(ports.store, task), ports.clock.now());
+    const seat = { run: id, task: task.id, project: task.project, harness: harness.name };
+    try {
+      await ports.dispatch.enter(seat);
+    } catch (error) {
+      if (error instanceof Fault && error.code === "agents.superseded") return;
+      throw error;
+    }
+    try {
+      await start(ports, harness, task, order, key);
+    } catch (error) {
+      ports.dispatch.left(id);
+      throw error;
+    }
+  };
+}
+
+export function isWanted(task: Task, run: string): boolean {
+  return Object.values(task.runs).some(({ key }) => key === run);
+}
+
+async function isThere({ terminal, processes }: StartPorts, started: StartedRun): Promise<boolean> {
+  if (started.mode === "session") return (await terminal.list()).some(({ run }) => run === started.name);
+  return (await processes.look(processName(started))).kind !== "absent";
+}
+
+async function adopt(ports: StartPorts, run: Run): Promise<void> {
+  const { id, task, project, harness } = run;
+  ports.dispatch.seated({ run: id, task, project, harness });
+  ports.watch(run);
+}
+
+async function chooseHarness({ harnesses }: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
+  const harness = harnessNamed(harnesses, harnessOf(spec, task));
+  const lack = lacks(harness, spec);
+  if (lack !== undefined)
+    throw new Fault("harness.lacks", lack, { hint: "Choose another harness: signalbox task update --harness NAME" });
+  const found = await harness.detect();
+  if (!found.found) throw new Fault("harness.missing", `${harness.title} is not installed.`, { hint: found.hint });
+  return harness;
+}
+
+async function start(ports: StartPorts, harness: Harness, task: Task, order: AgentOrder, key: string): Promise<void> {
+  const { store, clock, places, processes, terminal } = ports;
+  const { spec } = order;
+  const id = runRecordId(task.id, order.run);
+  const name = runName(task.id, order.run);
+  const runFolder = join(places.runs, name);
+  await mkdir(runFolder, { recursive: true, mode: 0o700 });
+  const workflow = await ports.workflowOf(task);
+  const project = await projectOf(store, task.project);
+  const folder = await ports.folderOf(task);
+  const taskFile = task.workspace === "" ? "" : await ports.placeFiles(task, order.role);
+  const port = await ports.portOf(task);
+  const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
+  const session = earlier?.harness === harness.name && harness.can.resume ? earlier.session : "";
+  const events = join(runFolder, "events");
+  const token = await tokenOf(ports, runFolder, task, order);
+  const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
+  const prompt = await runPrompt(ports, { workflow, task, project, order, taskFile, port });
+  const harnessOrder: HarnessOrder = {
+    run: name,
+    mode: spec.mode === "session" ? "session" : "turn",
+    prompt: session === "" && task.wait.step > 0 && spec.mode === "steps" ? `${prompt}\n${workSoFar(project)}` : prompt,
+    system: "",
+    folder,
+    runFolder,
+    model: order.model,
+    effort: "",
+    permissions: spec.permissions,
+    tools: spec.tools,
+    taskFile,
+    testCommand: ports.testCommandOf(project),
+    cli: "signalbox",
+    session: session === "" ? { kind: "new", id: sessionId(ports.ids) } : { kind: "resume", id: session },
+    schema: spec.result === undefined ? undefined : workflow.schemas[spec.result],
+    mcp: { argv: ["signalbox", "mcp"], env: {} },
+    hook: hookCommand(places, events),
+    costLimit: spec.limits.cost,
+    env: runEnvironment(ports.environment, variables),
+  };
+  await writeOrder(runFolder, harnessOrder);
+  const launch = await harness.prepare(harnessOrder);
+  const started: StartedRun = {
+    name,
+    mode: spec.mode,
+    window: spec.mode === "session" ? order.window : "",
+    at: clock.now(),
+    entry: task.entry,
+    part: 0,
+    isResumed: session !== "",
+    ...(await transcriptOf(harness, launch.session || session, folder)),
+    raised: "",
+  };
+  const run: Run = {
+    id,
+    project: task.project,
+    task: task.id,
+    at: clock.now(),
+    key: order.run,
+    role: order.role,
+    harness: harness.name,
+    model: order.model,
+    session: launch.session || session,
+    folder,
+    pid: 0,
+    endedAt: undefined,
+    word: "",
+    started,
+  };
+  // Noted before: what was started and then forgotten is found again.
+  await store.runs.put(run);
+  if (launch.message !== "") await ports.tell(run, launch.message, key);
+  const pid = await launchRun({ terminal, processes }, ports.config(), task, run, launch, runFolder);
+  const running = { ...run, pid };
+  await store.runs.put(running);
+  await publishAgents({ store, places });
+  await store.addEvents(task.id, [startedEvent(running)], clock.now());
+  ports.log.info("An agent was started", { task: task.id, run: order.run, harness: harness.name, pid });
+  ports.watch(running);
+}
+
+export async function launchRun(
+  { terminal, processes }: Pick<StartPorts, "terminal" | "processes">,
+  config: AgentConfig,
+  task: Pick<Task, "id" | "project" | "branch">,
+  { started, folder }: Run,
+  { argv, env, input }: Launch,
+  runFolder: string,
+): Promise<number> {
+  if (started === undefined) return 0;
+  if (started.mode !== "session") {
+    const id = processName(started);
+    await processes.start({
+      id,
+      argv,
+      cwd: folder,
+      env,
+      input,
+      timeLimit: (readDuration(config.agentsTimeLimit) ?? 7_200) * 1000,
+      outputLimit: readSize(config.agentsOutputLimit) ?? 64 * 1024 ** 2,
+    });
+    const state = await processes.look(id);
+    return state.kind === "running" ? state.identity.pid : 0;
+  }
+  const session = terminalSession(task.id);
+  await closeDeadWindows(terminal, session, started.window);
+  const pane = await terminal.open({
+    ...{ run: started.name, session, window: started.window, argv, env, cwd: folder },
+    title: `${task.project}/${task.branch}`,
+    folder: runFolder,
+  });
+  return pane.pid;
+}
+
+/** A window that is opened again takes the place of the one in which its role ended. */
+async function closeDeadWindows(terminal: Terminal, session: string, window: string): Promise<void> {
+  for (const pane of await terminal.list()) {
+    if (pane.session === session && pane.window === window && pane.dead !== undefined) await terminal.close(pane.run);
+  }
+}
+
+/** The same whenever the same run is started again: one that came through in between must be able to speak. */
+async function tokenOf({ callers, clock, ids }: StartPorts, runFolder: string, task: Task, order: AgentOrder) {
+  const file = join(runFolder, "token");
+  const known = await readFile(file, "utf8").catch(() => "");
+  const secret = known || ids.secret();
+  if (known === "") publishFile(file, secret, { mode: 0o600 });
+  const at = clock.now();
+  const { id, project } = task;
+  return callers.issue({ project, task: id, at, role: order.role, run: order.run, expiresAt: at + lifetime }, secret);
+}
+
+async function transcriptOf(harness: Harness, session: string, folder: string) {
+  const transcript = session === "" ? "" : await harness.transcriptOf(session, folder);
+  const size =
+    transcript === ""
+      ? 0
+      : await stat(transcript).then(
+          ({ size }) => size,
+          () => 0,
+        );
+  return { transcript, transcriptFrom: size };
+}
+
+function startedEvent({ key, role, harness, model, session, started }: Run): TaskEvent {
+  const data = { run: key, role, harness, model, session, window: started?.window ?? "", resumed: started?.isResumed };
+  return { type: "agent.started", by: "engine", data, set: {} };
+}
+
+/** Harnesses want the form of a UUID. */
+function sessionId(ids: Ids): string {
+  const hex = ids.secret().slice(0, 32);
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  return parts.join("-");
+}
+
+function workSoFar({ defaultBranch }: Project): string {
+  return `You have worked on this before, in a session that is gone. See what there is: git log ${defaultBranch}..HEAD, git status.`;
+}

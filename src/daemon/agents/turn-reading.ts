@@ -1,0 +1,85 @@
+import type { Harness, HarnessEvent, TurnEnd } from "../../ports/harness.ts";
+import type { ProcessEnd, Processes } from "../../ports/processes.ts";
+import type { StartedRun } from "../../ports/records.ts";
+import { processName } from "./run-name.ts";
+
+/** What a run without a terminal prints, read as it comes. */
+export interface TurnReading {
+  /** What was printed since the last read. `position`: how far it was read. */
+  read(): Promise<{ readonly events: readonly HarnessEvent[]; readonly grew: boolean; readonly position: number }>;
+  process(): Promise<"absent" | "running" | "ended" | "lost">;
+  /** How it ended, once it has; everything that it printed was read. */
+  end(): Promise<ReadEnd | undefined>;
+}
+
+export interface ReadEnd {
+  readonly end: ProcessEnd;
+  readonly turn: TurnEnd;
+  /** What was learnt since the last read. */
+  readonly events: readonly HarnessEvent[];
+  readonly position: number;
+}
+
+const chunk = 1024 ** 2;
+const mostErrors = 16_384;
+
+/**
+ * `counted` is how far usage was counted before we were started: everything is read again, because what is known of a turn is
+ * known only to us, but what was counted is not counted twice.
+ */
+export function readTurnOutput(
+  processes: Processes,
+  harness: Harness,
+  started: StartedRun,
+  counted: number,
+): TurnReading {
+  const id = processName(started);
+  const reader = harness.readOutput();
+  let position = 0;
+  let last: ReadEnd | undefined;
+
+  const readOn = async () => {
+    const events: HarnessEvent[] = [];
+    const from = position;
+    for (;;) {
+      const most = position < counted ? Math.min(chunk, counted - position) : chunk;
+      const bytes = await processes.read(id, "output", position, most);
+      if (bytes.length === 0) break;
+      const learnt = reader.push(bytes);
+      position += bytes.length;
+      events.push(...(position <= counted ? learnt.filter(({ kind }) => kind !== "usage") : learnt));
+    }
+    return { events, grew: position > from, position };
+  };
+
+  return {
+    read: readOn,
+    async process() {
+      return (await processes.look(id)).kind;
+    },
+    async end() {
+      const state = await processes.look(id);
+      const end = state.kind === "ended" ? state : undefined;
+      if (end === undefined) return undefined;
+      if (last !== undefined) return { ...last, events: [] };
+      const { events } = await readOn();
+      const turn = reader.end(end, await lastErrors(processes, id));
+      last = { end, turn, events: [...events, ...turn.events], position };
+      return last;
+    },
+  };
+}
+
+async function lastErrors(processes: Processes, id: string): Promise<string> {
+  let all = new Uint8Array();
+  for (let at = 0; ; ) {
+    const bytes = await processes.read(id, "errors", at, chunk);
+    if (bytes.length === 0) break;
+    at += bytes.length;
+    const joined = new Uint8Array(all.length + bytes.length);
+    joined.set(all);
+    joined.set(bytes, all.length);
+    all = joined.slice(-mostErrors);
+  }
+  return new TextDecoder().decode(all);
+}

@@ -1,0 +1,192 @@
+import { type Activity, type Healing, reconcile } from "../../engine/reconcile.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Harness, HarnessEvent } from "../../ports/harness.ts";
+import type { ProcessTable } from "../../ports/processes.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Tails } from "../../ports/tail.ts";
+import type { Pane, Terminal } from "../../ports/terminal.ts";
+import { firstSigns, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
+import type { TurnReading } from "./turn-reading.ts";
+import type { UsageBook } from "./usage-book.ts";
+
+export interface WatchPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+  readonly tails: Tails;
+  readonly table: ProcessTable;
+  readonly book: UsageBook;
+  /** What a run without a terminal prints, and how it ended. */
+  readingOf(run: Run, harness: Harness): TurnReading;
+  runFolder(started: StartedRun): string;
+  /** The limit for silence, in seconds; undefined where there is none. */
+  stallOf(run: Run): Promise<number | undefined>;
+  /** Carries out what `reconcile` says. */
+  heal(watch: RunWatch, healing: Healing): Promise<void>;
+  /** Something was learnt about it. */
+  learnt(watch: RunWatch): void;
+}
+
+/** Somebody who looks after one run. Everything that is seen of it goes through `reconcile`. */
+export interface RunWatch {
+  readonly run: Run;
+  readonly started: StartedRun;
+  readonly harness: Harness;
+  readonly signs: RunSigns;
+  /** As it was in the last look at all panes; undefined where there is none, or the run has no terminal. */
+  readonly pane: Pane | undefined;
+  readonly reading: TurnReading | undefined;
+  /** Looks, learns, and does what follows. */
+  look(seen: Seen): Promise<void>;
+  /** What was changed about its record. */
+  keep(change: Partial<Run>): Promise<void>;
+  close(): void;
+}
+
+/** What one look at all panes gave. `hasServer`: the terminal is there at all. */
+export interface Seen {
+  readonly panes: ReadonlyMap<string, Pane>;
+  readonly hasServer: boolean;
+}
+
+/** How long a busy agent may be quiet before its screen is looked at, in milliseconds. */
+const quietScreen = 10_000;
+/** The least share of a core that its children must use for it to count as at work. */
+const leastShare = 0.05;
+
+export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }, harness: Harness): RunWatch {
+  const { store, clock, terminal, tails, book } = ports;
+  const { started } = first;
+  const isSession = started.mode === "session";
+  let run: Run = first;
+  let signs = firstSigns(clock.now(), first.session, started.transcript);
+  let pane: Pane | undefined;
+  let isClosed = false;
+  let cpu = { at: 0, used: 0, isBusy: false };
+  const events = tails.open(`${ports.runFolder(started)}/events`, 0);
+  let transcript = openTranscript();
+  const reading = isSession ? undefined : ports.readingOf(first, harness);
+
+  function openTranscript() {
+    if (signs.transcript === "") return undefined;
+    const known = book.of(run.id)?.position ?? 0;
+    return { path: signs.transcript, tail: tails.open(signs.transcript, Math.max(known, started.transcriptFrom)) };
+  }
+
+  const learn = async (learnt: readonly HarnessEvent[], position: number) => {
+    const now = clock.now();
+    for (const event of learnt) signs = withEvent(signs, event, now);
+    if (signs.transcript !== transcript?.path) transcript = openTranscript();
+    for (const usage of usageIn(learnt)) await book.add(run, usage, position, now);
+    if (signs.session !== run.session) await keep({ session: signs.session });
+  };
+  const keep = async (change: Partial<Run>) => {
+    run = { ...run, ...change };
+    await store.runs.put(run);
+  };
+
+  const readEvidence = async () => {
+    const found: HarnessEvent[] = [];
+    for (const line of await events.read()) found.push(...harness.readEvidence(line));
+    await learn(found, book.of(run.id)?.position ?? 0);
+    const lines = (await transcript?.tail.read()) ?? [];
+    const said = lines.flatMap((line) => harness.readTranscript(line));
+    if (lines.length > 0) signs = { ...signs, signAt: clock.now() };
+    await learn(said, transcript?.tail.position() ?? 0);
+    if (reading === undefined) return found.length + said.length > 0;
+    const printed = await reading.read();
+    await learn(printed.events, printed.position);
+    if (printed.grew) signs = { ...signs, signAt: clock.now() };
+    return found.length + said.length + printed.events.length > 0;
+  };
+
+  /** The screen is weak evidence: it is asked only where nothing stronger speaks. */
+  const readScreen = async () => {
+    if (pane === undefined || pane.dead !== undefined) return;
+    const quiet = clock.now() - signs.signAt;
+    const isMute = harness.can.acknowledges === "no";
+    const wants = signs.activity === "starting" || isMute || (signs.activity === "busy" && quiet > quietScreen);
+    if (!wants) return;
+    const shown = harness.readScreen(await terminal.capture(started.name), pane.title);
+    const activity = activityOf(shown, signs.activity, isMute);
+    if (activity !== signs.activity) signs = { ...signs, activity, since: clock.now() };
+  };
+
+  const isAtWork = async (stall: number | undefined) => {
+    if (signs.tools > 0) return true;
+    const quiet = (clock.now() - signs.signAt) / 1000;
+    if (stall === undefined || quiet < stall / 2 || run.pid === 0) return false;
+    const family = (await ports.table.familyOf(run.pid)).filter(({ pid }) => pid !== run.pid);
+    let used = 0;
+    for (const { pid } of family) used += await ports.table.cpuTime(pid);
+    const at = clock.now();
+    if (at - cpu.at > 1_000) cpu = { at, used, isBusy: used - cpu.used > (at - cpu.at) * leastShare };
+    return cpu.isBusy;
+  };
+
+  const look = async (seen: Seen) => {
+    if (isClosed) return;
+    const before = pane?.activeAt;
+    if (isSession) pane = seen.panes.get(started.name);
+    const hasLearnt = await readEvidence();
+    // A harness that draws a spinner writes to its screen for ever: that says nothing where it has a better way to speak.
+    if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
+      signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
+    await readScreen();
+    const stall = await ports.stallOf(run);
+    const process = isSession ? paneProcess(pane, seen) : await reading?.process();
+    const now = clock.now();
+    const healing = reconcile(
+      {
+        mode: started.mode,
+        process: process ?? "absent",
+        activity: signs.activity,
+        age: (now - started.at) / 1000,
+        quiet: (now - signs.signAt) / 1000,
+        isAtWork: process === "running" && (await isAtWork(stall)),
+        idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
+        isRaised: (run.started?.raised ?? "") !== "",
+      },
+      stall,
+    );
+    if (healing.kind !== "none") await ports.heal(self, healing);
+    if (hasLearnt) ports.learnt(self);
+  };
+
+  const self: RunWatch = {
+    get run() {
+      return run;
+    },
+    get started() {
+      return run.started ?? started;
+    },
+    get signs() {
+      return signs;
+    },
+    get pane() {
+      return pane;
+    },
+    harness,
+    reading,
+    look,
+    keep,
+    close: () => {
+      isClosed = true;
+    },
+  };
+  return self;
+}
+
+function paneProcess(pane: Pane | undefined, { hasServer }: Seen): "running" | "ended" | "lost" {
+  if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";
+  // Whoever takes away one window among others has ended the agent; a server that went away has ended nobody in particular.
+  return hasServer ? "ended" : "lost";
+}
+
+function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, isMute: boolean): Activity {
+  if (shown === "asks") return "asks";
+  if (shown === "ready") return known === "starting" || isMute ? "idle" : known;
+  if (shown === "busy") return known === "starting" || isMute ? "busy" : known;
+  return known === "asks" ? "unknown" : known;
+}

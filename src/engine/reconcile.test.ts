@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { type RunSight, reconcile } from "./reconcile.ts";
+
+const healthy: RunSight = {
+  mode: "session",
+  process: "running",
+  activity: "busy",
+  age: 600,
+  quiet: 0,
+  isAtWork: false,
+  idle: 0,
+  isRaised: false,
+};
+const kind = (sight: Partial<RunSight>, stall?: number) => reconcile({ ...healthy, ...sight }, stall).kind;
+
+test("a run that was not started yet is left alone, however long that takes", () => {
+  expect(kind({ process: "absent", quiet: 9_999 }, 300)).toBe("none");
+});
+
+test("a run that has ended is judged, whatever else is seen of it", () => {
+  expect(kind({ process: "ended", activity: "asks" })).toBe("judge");
+});
+
+test("what went away with its machine is resumed, but what goes away at once is judged", () => {
+  expect(kind({ process: "lost" })).toBe("lost");
+  expect(kind({ process: "lost", age: 3 })).toBe("judge");
+});
+
+test("silence counts only beyond the limit, and only where there is one", () => {
+  expect(kind({ quiet: 299 }, 300)).toBe("none");
+  expect(kind({ quiet: 300 }, 300)).toBe("stalled");
+  expect(kind({ quiet: 9_999 })).toBe("none");
+});
+
+test("silence while a tool is at work is no stall; after a long while a person is asked, once", () => {
+  expect(kind({ quiet: 600, isAtWork: true }, 300)).toBe("none");
+  expect(kind({ quiet: 1_800, isAtWork: true }, 300)).toBe("raise");
+  expect(kind({ quiet: 1_800, isAtWork: true, isRaised: true }, 300)).toBe("none");
+});
+
+test("an agent that waits for a message is idle, never stalled", () => {
+  expect(kind({ activity: "idle", quiet: 9_999 }, 300)).toBe("idle");
+});
+
+test("a dialog is shown to a person once, and nothing is ended because of it", () => {
+  expect(kind({ activity: "asks", quiet: 9_999 }, 300)).toBe("raise");
+  expect(kind({ activity: "asks", quiet: 9_999, isRaised: true }, 300)).toBe("none");
+});
+
+test("the reason says for how long, in minutes", () => {
+  expect(reconcile({ ...healthy, quiet: 330 }, 300)).toEqual({
+    kind: "stalled",
+    reason: "It gave no sign of life for 5.5 minutes.",
+  });
+});

@@ -1,0 +1,144 @@
+import { readDuration } from "../engine/duration.ts";
+import type { Shape } from "../engine/language/shape.ts";
+import type { Field } from "./config-field.ts";
+import { readSize } from "./read-size.ts";
+
+/** How agents are started, and how many; the daemon alone reads it. */
+export interface AgentConfig {
+  readonly agentsMost: number;
+  readonly agentsPerProject: number;
+  /** Each as `name=number`. */
+  readonly agentsPerHarness: readonly string[];
+  readonly agentsEnvironment: readonly string[];
+  readonly agentsAliases: readonly string[];
+  readonly agentsStall: string;
+  readonly agentsTimeLimit: string;
+  readonly agentsOutputLimit: string;
+  readonly budgetTask: number;
+  readonly budgetTaskTokens: number;
+  readonly budgetProjectDay: number;
+  readonly budgetDay: number;
+}
+
+const positive: Shape = { kind: "integer", min: 1 };
+const amount: Shape = { kind: "number", min: 0 };
+const text: Shape = { kind: "text" };
+const variables: Shape = { kind: "list", of: { kind: "text", pattern: /^[A-Za-z_]\w*$/, expected: "a variable" } };
+const limits: Shape = {
+  kind: "list",
+  of: { kind: "text", pattern: /^[a-z][\w-]*=[1-9]\d*$/, expected: "a harness and a number, such as codex=2" },
+};
+const names: Shape = {
+  kind: "list",
+  of: { kind: "text", pattern: /^[a-z][\w-]*$/, expected: "the name of a command" },
+};
+
+const duration = (key: string) => (value: string) =>
+  readDuration(value) === undefined ? `"${key}" must be a time such as 90s, 5m or 1h, but is "${value}".` : undefined;
+
+export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentConfig[Name]> } = {
+  agentsMost: {
+    key: "agents.most",
+    level: "user",
+    isDaemons: true,
+    shape: positive,
+    default: 10,
+    description: "How many agents may be at work at once",
+  },
+  agentsPerProject: {
+    key: "agents.per_project",
+    level: "user",
+    isDaemons: true,
+    shape: { kind: "integer", min: 0 },
+    default: 0,
+    description: "How many of them for one project; 0 for no limit of its own",
+  },
+  agentsPerHarness: {
+    key: "agents.per_harness",
+    level: "user",
+    isDaemons: true,
+    shape: limits,
+    default: [],
+    description: "How many of them in one harness, such as [codex=2]",
+  },
+  agentsEnvironment: {
+    key: "agents.environment",
+    level: "user",
+    isDaemons: true,
+    shape: variables,
+    default: [],
+    description:
+      "Variables of your environment that agents get besides the usual ones, such as ANTHROPIC_API_KEY; no other key reaches them",
+  },
+  agentsAliases: {
+    key: "agents.aliases",
+    level: "user",
+    isDaemons: true,
+    shape: names,
+    default: ["orange"],
+    description: "Other names under which agents find the command line",
+  },
+  agentsStall: {
+    key: "agents.stall",
+    level: "user",
+    isDaemons: true,
+    shape: text,
+    default: "5m",
+    description: "After how long without a sign of life an agent without a terminal counts as stalled",
+    problem: duration("agents.stall"),
+  },
+  agentsTimeLimit: {
+    key: "agents.time_limit",
+    level: "user",
+    isDaemons: true,
+    shape: text,
+    default: "2h",
+    description: "How long one turn of an agent without a terminal may take",
+    problem: duration("agents.time_limit"),
+  },
+  agentsOutputLimit: {
+    key: "agents.output_limit",
+    level: "user",
+    isDaemons: true,
+    shape: text,
+    default: "64MB",
+    description: "How much one turn may print before it is ended",
+    problem: (value) =>
+      readSize(value) === undefined
+        ? `"agents.output_limit" must be a size such as 64MB, but is "${value}".`
+        : undefined,
+  },
+  budgetTask: {
+    key: "budget.task",
+    level: "user",
+    isDaemons: true,
+    shape: amount,
+    default: 0,
+    description:
+      "US dollars that a task and its children may cost before nothing more is started for it; 0 for no limit",
+  },
+  budgetTaskTokens: {
+    key: "budget.task_tokens",
+    level: "user",
+    isDaemons: true,
+    shape: { kind: "integer", min: 0 },
+    default: 0,
+    description: "The same in tokens, for harnesses that tell no cost",
+  },
+  budgetProjectDay: {
+    key: "budget.project_day",
+    level: "user",
+    isDaemons: true,
+    shape: amount,
+    default: 0,
+    description: "US dollars that a project may cost in a day; 0 for no limit",
+  },
+  budgetDay: {
+    key: "budget.day",
+    level: "user",
+    isDaemons: true,
+    shape: amount,
+    default: 0,
+    description: "US dollars that all projects together may cost in a day; 0 for no limit",
+  },
+};
