@@ -39,6 +39,8 @@ export interface WindowOrder {
   readonly title: string;
   /** The window's name, for people: `worker`, `review-1`. */
   readonly window: string;
+  /** A folder of the run's own. It is noted there who the program is, and with that, that it was started. */
+  readonly folder: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   /** The whole environment; nothing is inherited but what the terminal itself must set. */
@@ -53,7 +55,7 @@ export interface Pane {
   readonly pid: number;
   /** What the program calls its window: many agents say there whether they are busy. */
   readonly title: string;
-  /** How it ended; undefined while it lives. `signal` is empty where it ended by itself. */
+  /** How it ended; undefined while it lives. `signal` is empty where it ended by itself. Neither is there where nobody saw. */
   readonly dead: { readonly code: number | undefined; readonly signal: string } | undefined;
   /** When it last wrote to the screen; milliseconds since 1970. */
   readonly activeAt: number;

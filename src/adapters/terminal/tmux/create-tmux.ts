@@ -1,0 +1,151 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Fault } from "../../../fault.ts";
+import type { ProcessTable } from "../../../ports/processes.ts";
+import type { Pane, Terminal } from "../../../ports/terminal.ts";
+import { checkId, sessionTarget, windowName, windowTarget } from "./address.ts";
+import type { Ask } from "./ask.ts";
+import { attachCommand } from "./attach-command.ts";
+import { closeWindow, endLost } from "./close-window.ts";
+import { checkKeys } from "./keys.ts";
+import { listPanes } from "./list-panes.ts";
+import { openWindow } from "./open-window.ts";
+import { asArgument, hasNoServer, hasNoTarget, runTmux, type TmuxEnd, tmuxFault } from "./run-tmux.ts";
+import { plainText, styledText } from "./screen-text.ts";
+import { titleOption } from "./settings.ts";
+import { shownText } from "./shown-text.ts";
+import { checkSocket } from "./socket-path.ts";
+import { checkVersion } from "./tmux-version.ts";
+import { createTurns } from "./turns.ts";
+import { typedText } from "./typed-text.ts";
+import { createDeathWatch } from "./watch-deaths.ts";
+
+export interface Tmux {
+  /** Where our server listens. Nobody else's is ever touched. */
+  readonly socket: string;
+  /** What runs `launch.ts`; the file of an order is put behind it. */
+  readonly launcher: readonly string[];
+  readonly table: ProcessTable;
+  /** The folder of a run, so that `close` also finds a program whose window is lost. */
+  readonly folderOf?: (run: string) => string;
+  /** Milliseconds that a program has to end by itself when its window is closed. */
+  readonly grace?: number;
+  /** Milliseconds that tmux has to answer. */
+  readonly timeout?: number;
+  readonly program?: string;
+}
+
+/** Windows in a tmux server of our own. */
+export function createTmux(tmux: Tmux): Terminal {
+  const { socket, launcher, table, folderOf, grace = 3_000, timeout = 15_000, program = "tmux" } = tmux;
+  const ending = { table, grace };
+  const turns = createTurns();
+  let ready: Promise<void> | undefined;
+  const getReady = async () => {
+    checkSocket(socket);
+    await checkVersion(program);
+    await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
+  };
+  const ask: Ask = async (args, input) => {
+    ready ??= getReady();
+    await ready.catch((error: unknown) => {
+      // Somebody may install it in the meantime.
+      ready = undefined;
+      throw error;
+    });
+    return runTmux({ program, socket, args, timeout, ...(input === undefined ? {} : { input }) });
+  };
+  const deaths = createDeathWatch(program, socket, ask);
+
+  const list = async () => {
+    const panes = await listPanes(ask, table);
+    if (panes.length > 0) deaths.serverSeen();
+    return panes;
+  };
+  const find = async (run: string): Promise<Pane> => {
+    checkId(run);
+    const pane = (await listPanes(ask, table)).find((each) => each.run === run);
+    if (pane === undefined) throw gone(run);
+    return pane;
+  };
+  const capture = async (run: string, scrollback: number) => {
+    const target = windowTarget((await find(run)).session, run);
+    const lines = Math.max(0, Math.trunc(scrollback));
+    const end = await ask(["capture-pane", "-p", "-e", "-J", "-t", target, ...(lines > 0 ? ["-S", `-${lines}`] : [])]);
+    return check(run, "read a screen", end).stdout;
+  };
+  const close = (run: string) =>
+    turns.take(run, async () => {
+      const pane = (await listPanes(ask, table)).find((each) => each.run === run);
+      if (pane !== undefined) await closeWindow(ask, ending, pane);
+      else if (folderOf !== undefined) await endLost(ending, folderOf(run));
+    });
+
+  return {
+    open: (order) =>
+      turns.take(order.run, async () => {
+        const pane = await openWindow({ ask, table, launcher }, order);
+        deaths.serverSeen();
+        return pane;
+      }),
+    list,
+    paste: (run, text) =>
+      turns.take(run, async () => {
+        const { session, dead } = await find(run);
+        const typed = typedText(text);
+        if (dead !== undefined) throw ended(run);
+        if (typed === "") return;
+        const target = windowTarget(session, run);
+        const buffer = windowName(run);
+        // Asked in the same breath: some tmux servers die when somebody pastes into a pane that is dead.
+        const guard = ["if-shell", "-F", "-t", target, "#{pane_dead}"];
+        const choice = [
+          `delete-buffer -b ${buffer} ; display-message -p dead`,
+          `paste-buffer -p -r -d -b ${buffer} -t ${target}`,
+        ];
+        const end = await ask(["load-buffer", "-b", buffer, "-", ";", ...guard, ...choice], typed);
+        if (check(run, "paste", end).stdout.trim() === "dead") throw ended(run);
+      }),
+    press: (run, keys) =>
+      turns.take(run, async () => {
+        checkKeys(keys);
+        const { session, dead } = await find(run);
+        if (dead !== undefined) throw ended(run);
+        const target = windowTarget(session, run);
+        // Where a person looks at what scrolled away, keys would go to that view and not to the program.
+        const leave = ["copy-mode", "-q", "-t", target, ";"];
+        check(run, "press keys", await ask([...leave, "send-keys", "-t", target, "--", ...keys.map(asArgument)]));
+      }),
+    capture: async (run, scrollback = 0) => plainText(await capture(run, scrollback)),
+    captureStyled: async (run, scrollback = 0) => styledText(await capture(run, scrollback)),
+    close: async (run) => close(checkId(run)),
+    closeSession: async (session) => {
+      checkId(session);
+      const panes = (await listPanes(ask, table)).filter((each) => each.session === session);
+      await Promise.all(panes.map(({ run }) => close(run)));
+    },
+    setTitle: async (session, title) => {
+      const end = await ask(["set-option", "-t", sessionTarget(session), titleOption, asArgument(shownText(title))]);
+      if (end.code !== 0 && !hasNoServer(end) && !hasNoTarget(end)) throw tmuxFault("set a title", end);
+    },
+    attachCommand: (at, env) => attachCommand(program, socket, at, env),
+    watch: deaths.watch,
+  };
+}
+
+function check(run: string, what: string, end: TmuxEnd): TmuxEnd {
+  if (end.code === 0) return end;
+  throw hasNoServer(end) || hasNoTarget(end) ? gone(run) : tmuxFault(what, end);
+}
+
+function gone(run: string): Fault {
+  return new Fault("terminal.gone", `There is no window for the run "${run}".`, {
+    hint: "Its session was closed, or the tmux server of Signalbox was. Start the run anew.",
+  });
+}
+
+function ended(run: string): Fault {
+  return new Fault("terminal.ended", `The program of the run "${run}" has ended, and reads nothing any more.`, {
+    hint: "Start the run anew.",
+  });
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Ask } from "./ask.ts";
+import { environment } from "./environment.ts";
+import { baseArguments } from "./run-tmux.ts";
+import { deathChannel } from "./settings.ts";
+
+export interface DeathWatch {
+  watch(listener: () => void): () => void;
+  /** Tells that there is a server, now that somebody has seen it. */
+  serverSeen(): void;
+}
+
+/**
+ * Waits inside of tmux until a hook of the server says that a pane has died. While nothing happens this costs nothing. A
+ * death between two waits is not missed: tmux keeps the word for who comes next. Where there is no server there is nothing
+ * to wait for until somebody sees one.
+ */
+export function createDeathWatch(program: string, socket: string, ask: Ask): DeathWatch {
+  const listeners = new Set<() => void>();
+  let waiting: ChildProcess | undefined;
+  let isFirst = true;
+
+  const tell = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  const arm = () => {
+    if (waiting !== undefined || listeners.size === 0) return;
+    const child = spawn(program, [...baseArguments(socket), "wait-for", deathChannel], {
+      cwd: "/",
+      env: environment(),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    waiting = child;
+    child.unref();
+    let said = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString("utf8")).slice(-1000);
+    });
+    child.on("error", () => {
+      if (waiting === child) waiting = undefined;
+    });
+    child.on("close", (code) => {
+      if (waiting !== child) return;
+      waiting = undefined;
+      if (code === 0) arm();
+      // A server that dies takes all panes with it; one that was not there took nothing.
+      if (code === 0 || !/no server running|error connecting/.test(said)) tell();
+    });
+  };
+  const serverSeen = () => {
+    if (waiting !== undefined || listeners.size === 0) return;
+    if (!isFirst) return arm();
+    isFirst = false;
+    // Whoever waited for a predecessor of ours that was killed waits still, and must not do so for ever.
+    ask(["wait-for", "-S", deathChannel]).then(arm, arm);
+  };
+
+  return {
+    watch: (listener) => {
+      listeners.add(listener);
+      serverSeen();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        const child = waiting;
+        waiting = undefined;
+        child?.kill("SIGKILL");
+      };
+    },
+    serverSeen,
+  };
+}
