@@ -70,6 +70,8 @@ export interface ProcessTable {
   isAlive(identity: ProcessIdentity): Promise<boolean>;
   /** Everybody who descends from a process or belongs to its group, itself included. */
   familyOf(pid: number): Promise<readonly ProcessIdentity[]>;
+  /** Everybody who was started with this entry, `NAME=value`, in the environment, as far as the system tells. */
+  bearersOf(entry: string): Promise<readonly ProcessIdentity[]>;
   /** Milliseconds of processor time that a process and its descendants have used up. */
   cpuTime(pid: number): Promise<number>;
 }

@@ -1,0 +1,65 @@
+import { watch } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "../../fault.ts";
+import type { Processes, ProcessTable } from "../../ports/processes.ts";
+import { endRun } from "./end-run.ts";
+import { lookAtRun } from "./look-at-run.ts";
+import { newsFolder } from "./run-records.ts";
+import { makeFolder, startRun } from "./start-run.ts";
+
+export interface ProcessesOptions {
+  /** Where the folders of the runs are; nobody else's. */
+  readonly folder: string;
+  /** What starts a supervisor; the run's folder is put after it. */
+  readonly supervisor: readonly string[];
+  readonly table: ProcessTable;
+  /** Milliseconds that a program has to end by itself once it is asked to. */
+  readonly grace?: number;
+  /** Milliseconds until we no longer wait for a supervisor to record its program. */
+  readonly patience?: number;
+}
+
+/** Programs below supervisors, with everything about them in files: any number of us can come and go. */
+export function createProcesses(options: ProcessesOptions): Processes {
+  const { folder, table, grace = 5_000, patience = 60_000 } = options;
+  const folderOf = (id: string) => {
+    if (/^[a-z0-9-]+$/.test(id)) return join(folder, id);
+    throw new Fault("processes.bad-id", `"${id}" cannot be the id of a run: only a-z, 0-9 and "-" can be in it.`);
+  };
+  return {
+    start: (order) => startRun({ ...options, grace, patience }, folderOf(order.id), order),
+    look: async (id) => lookAtRun(table, folderOf(id)),
+    kill: async (id) => endRun(table, folderOf(id), grace),
+    watch(listener) {
+      const news = join(folder, newsFolder);
+      makeFolder(news);
+      const watcher = watch(news, { persistent: false }, (_, name) => {
+        if (name !== null && /^[a-z0-9-]+$/.test(name)) listener(name);
+      });
+      // The folder is gone. Whoever looks from time to time finds out what has become of the runs.
+      watcher.on("error", () => watcher.close());
+      return () => watcher.close();
+    },
+    read: async (id, channel, from, limit) => readPart(join(folderOf(id), channel), from, limit),
+  };
+}
+
+async function readPart(path: string, from: number, limit: number): Promise<Uint8Array> {
+  const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw new Fault("processes.unreadable", `${path} cannot be read (${error.code}).`, {
+      retry: "later",
+      cause: error,
+    });
+  });
+  if (handle === undefined) return new Uint8Array();
+  try {
+    const { size } = await handle.stat();
+    const buffer = new Uint8Array(Math.max(0, Math.min(limit, size - from)));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, from);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

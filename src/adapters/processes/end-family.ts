@@ -1,0 +1,80 @@
+import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
+import { markEntry } from "./process-mark.ts";
+import { sleep } from "./sleep.ts";
+
+export interface Family {
+  /** The program; undefined where nobody knows who it was. */
+  readonly head: ProcessIdentity | undefined;
+  readonly mark: string;
+}
+
+const pace = 20;
+
+/**
+ * Ends a program with everybody who descends from it, belongs to its group or its session, or bears its mark: gently,
+ * and after the grace not gently. Returns the signal that was needed last, once nobody of them lives; empty where nobody
+ * lived in the first place.
+ */
+export async function endFamily(
+  table: ProcessTable,
+  { head, mark }: Family,
+  grace: number,
+): Promise<"" | "SIGTERM" | "SIGKILL"> {
+  // Whoever was seen once is remembered: when a parent dies nobody can tell any more where its children came from.
+  const known = new Map<string, ProcessIdentity>();
+  const told = new Set<string>();
+  let last: "" | "SIGTERM" | "SIGKILL" = "";
+  const deadline = performance.now() + grace;
+  for (;;) {
+    await seek(table, { head, mark }, known);
+    if (known.size === 0) return last;
+    const signal = performance.now() >= deadline ? "SIGKILL" : "SIGTERM";
+    for (const [key, identity] of known) {
+      // The gentle signal is for everybody once: a second one makes some programs drop what they were putting in order.
+      if (signal === "SIGTERM" && told.has(key)) continue;
+      told.add(key);
+      if (await table.isAlive(identity)) tell(identity.pid, signal);
+    }
+    last = signal;
+    await rest(table, known, signal === "SIGKILL" ? performance.now() + 500 : deadline);
+  }
+}
+
+/** Brings what is known up to date: who is there, and no longer who is not. */
+async function seek(table: ProcessTable, { head, mark }: Family, known: Map<string, ProcessIdentity>): Promise<void> {
+  const heads = [...known.values(), ...(head === undefined ? [] : [head])];
+  for (const identity of await table.bearersOf(markEntry(mark))) add(known, identity);
+  for (const each of heads) {
+    // Its number may be somebody else's by now, with a family of their own.
+    if (await table.isAlive(each)) for (const identity of await table.familyOf(each.pid)) add(known, identity);
+    else known.delete(keyOf(each));
+  }
+}
+
+/** Until nobody of them lives, or the time has come. */
+async function rest(table: ProcessTable, known: ReadonlyMap<string, ProcessIdentity>, until: number): Promise<void> {
+  while (performance.now() < until) {
+    const living = await Promise.all([...known.values()].map((each) => table.isAlive(each)));
+    if (!living.includes(true)) return;
+    await sleep(Math.min(pace, Math.max(1, until - performance.now())));
+  }
+}
+
+function add(known: Map<string, ProcessIdentity>, identity: ProcessIdentity): void {
+  // A daemon that an agent had started would otherwise end itself.
+  if (identity.pid !== process.pid) known.set(keyOf(identity), identity);
+}
+
+function keyOf({ pid, start }: ProcessIdentity): string {
+  return `${pid} ${start}`;
+}
+
+function tell(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
+    // One that is stopped would not hear the gentle signal before it goes on.
+    if (signal === "SIGTERM") process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended by itself, or is not ours to end.
+  }
+}

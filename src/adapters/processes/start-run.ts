@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Fault } from "../../fault.ts";
+import type { ProcessOrder, ProcessTable } from "../../ports/processes.ts";
+import { publishRecord } from "./reserve-record.ts";
+import {
+  inputFile,
+  newsFolder,
+  type OrderRecord,
+  orderFile,
+  readClaim,
+  readEnd,
+  readProcess,
+  troubleFile,
+} from "./run-records.ts";
+import { sleep } from "./sleep.ts";
+
+export interface Starting {
+  readonly supervisor: readonly string[];
+  readonly table: ProcessTable;
+  readonly grace: number;
+  readonly patience: number;
+}
+
+/** Any number may do this for the same run at the same time: of their supervisors one gets the claim. */
+export async function startRun(starting: Starting, folder: string, order: ProcessOrder): Promise<void> {
+  const isClaimed = () => readClaim(folder) !== undefined || readEnd(folder) !== undefined;
+  if (isClaimed()) return waitForRecord(starting, folder, () => undefined);
+  writeOrder(starting, folder, order);
+  const failure = spawnSupervisor(starting.supervisor, folder);
+  await waitForRecord(starting, folder, () => (isClaimed() ? undefined : failure()));
+}
+
+export function makeFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+function writeOrder({ grace }: Starting, folder: string, { input, ...order }: ProcessOrder): void {
+  const record: OrderRecord = { ...order, grace, mark: randomBytes(16).toString("hex") };
+  try {
+    for (const each of [folder, join(dirname(folder), newsFolder)]) makeFolder(each);
+    if (input !== "") publishRecord(folder, inputFile, input);
+    publishRecord(folder, orderFile, JSON.stringify(record));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Fault("processes.unwritable", `The order for a program cannot be written to ${folder} (${code}).`, {
+      retry: "later",
+      hint: "Look at the folder's permissions and at the free space.",
+      cause: error,
+    });
+  }
+}
+
+/** Gives a function that says why there will be no record, once that is known. */
+function spawnSupervisor([program = "", ...rest]: readonly string[], folder: string): () => Fault | undefined {
+  const trouble = join(folder, troubleFile);
+  const descriptor = openSync(trouble, "a", 0o600);
+  let reason: string | undefined;
+  // It inherits nothing: what our environment says is about us.
+  const child = spawn(program, [...rest, folder], {
+    cwd: "/",
+    env: {},
+    detached: true,
+    stdio: ["ignore", descriptor, descriptor],
+  });
+  closeSync(descriptor);
+  child.on("error", (error: NodeJS.ErrnoException) => {
+    reason ??= error.code ?? error.message;
+  });
+  child.on("exit", (code, signal) => {
+    reason ??= `it ended with ${signal ?? code}`;
+  });
+  child.unref();
+  return () =>
+    reason === undefined
+      ? undefined
+      : new Fault("processes.not-started", `The supervisor of a run could not start its program: ${reason}.`, {
+          retry: "later",
+          hint: `Look at the free space, and into ${trouble}. ${lastLine(trouble)}`.trim(),
+        });
+}
+
+function lastLine(file: string): string {
+  if (!existsSync(file)) return "";
+  return (
+    readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .find((line) => line.includes("Error")) ?? ""
+  );
+}
+
+async function waitForRecord(
+  { table, patience }: Starting,
+  folder: string,
+  failure: () => Fault | undefined,
+): Promise<void> {
+  const deadline = performance.now() + patience;
+  while (performance.now() < deadline) {
+    if (readProcess(folder) !== undefined || readEnd(folder) !== undefined) return;
+    const fault = failure();
+    if (fault !== undefined) throw fault;
+    const claim = readClaim(folder);
+    // Nobody will record anything any more; what has become of it is for `look` to say.
+    if (claim !== undefined && !(await table.isAlive(claim.supervisor))) return;
+    await sleep(5);
+  }
+  throw new Fault("processes.silent", "The supervisor of a run does not say whether its program has started.", {
+    retry: "later",
+    hint: "The machine may be overloaded. To ask again starts nothing twice.",
+  });
+}
