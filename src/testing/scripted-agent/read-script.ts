@@ -1,0 +1,126 @@
+import { readDuration } from "../../engine/duration.ts";
+import { createReporter } from "../../engine/language/context.ts";
+import { formatProblem } from "../../engine/language/problem.ts";
+import { readShape } from "../../engine/language/shape.ts";
+import { readTree } from "../../engine/language/tree.ts";
+import { Fault } from "../../fault.ts";
+import type { Choice, Script, ScriptTurn, Step, StepKind, StepValues, When } from "./script.ts";
+import { bareSteps, scriptShape } from "./script-shape.ts";
+
+/** Reads a script. `file` is what problems are reported against. */
+export function readScript(text: string, file: string): Script {
+  const { tree, problems } = readTree(text, file);
+  if (tree === undefined) throw wrong(file, problems.map(formatProblem));
+  const reporter = createReporter(tree, text, file);
+  const read = readShape(scriptShape, tree, [], (path, message, fix, atKey) =>
+    reporter.error(path, message, fix, { key: atKey ?? false }),
+  );
+  if (reporter.problems.length > 0) throw wrong(file, reporter.problems.map(formatProblem));
+  const source = read as Source;
+  try {
+    return {
+      trust: source.trust ?? false,
+      pasteBurst: source.paste_burst ?? 30,
+      roles: Object.fromEntries(Object.entries(source.roles).map(([role, turns]) => [role, turns.map(turnOf)])),
+    };
+  } catch (error) {
+    if (error instanceof Fault) throw wrong(file, [error.message]);
+    throw error;
+  }
+}
+
+interface Source {
+  readonly trust?: boolean;
+  readonly paste_burst?: number;
+  readonly roles: Readonly<Record<string, readonly SourceTurn[]>>;
+}
+
+interface SourceTurn {
+  readonly when?: SourceWhen;
+  readonly times?: number;
+  readonly steps: readonly SourceStep[];
+}
+
+type Texts = string | readonly string[];
+
+type SourceWhen = Omit<When, "status" | "prompt" | "role" | "mode" | "permissions"> & {
+  readonly [Name in "status" | "prompt" | "role" | "mode" | "permissions"]?: Texts;
+};
+
+type SourceStep = string | Readonly<Record<string, unknown>>;
+
+function turnOf({ when, times, steps }: SourceTurn): ScriptTurn {
+  return { when: whenOf(when), times: times ?? Number.POSITIVE_INFINITY, steps: steps.map(stepOf) };
+}
+
+function choiceOf({ when, steps }: SourceTurn): Choice {
+  return { when: whenOf(when), steps: steps.map(stepOf) };
+}
+
+function whenOf(when: SourceWhen | undefined): When {
+  const entries = Object.entries(when ?? {}).map(([key, value]) => [key, typeof value === "string" ? [value] : value]);
+  return Object.fromEntries(entries) as When;
+}
+
+function stepOf(source: SourceStep): Step {
+  if (typeof source === "string") return { kind: source, value: bareSteps[source] } as Step;
+  const [entry, ...others] = Object.entries(source);
+  if (entry === undefined || others.length > 0)
+    throw new Fault("script", `A step has exactly one key, but one has ${Object.keys(source).join(", ") || "none"}.`);
+  const [kind, value] = entry;
+  const read = readers[kind as StepKind] as ((value: unknown) => unknown) | undefined;
+  return { kind, value: read === undefined ? value : read(value) } as Step;
+}
+
+/** The steps whose value is not taken as it stands in the file. */
+const readers: { readonly [Kind in StepKind]?: (value: never) => StepValues[Kind] } = {
+  section: ({ heading, text }: { heading: string; text: string }) => ({
+    heading: heading.replace(/^##\s+/, ""),
+    text,
+  }),
+  sleep: milliseconds,
+  think: milliseconds,
+  fork: milliseconds,
+  flood: bytesOf,
+  binary: bytesOf,
+  fill: ({ file, bytes }: { file: string; bytes: string | number }) => ({ file, bytes: bytesOf(bytes) }),
+  ask: (value: string | { about: string; yes?: readonly SourceStep[]; no?: readonly SourceStep[] }) =>
+    typeof value === "string"
+      ? { about: value, yes: [], no: [] }
+      : { about: value.about, yes: (value.yes ?? []).map(stepOf), no: (value.no ?? []).map(stepOf) },
+  usage: (value: { input?: number; output?: number; cached?: number; cost?: number }) => ({
+    input: value.input ?? 0,
+    output: value.output ?? 0,
+    cached: value.cached ?? 0,
+    cost: value.cost,
+  }),
+  error: (value: { kind: StepValues["error"]["kind"]; message?: string; reset?: string | number }) => ({
+    kind: value.kind,
+    message: value.message ?? `The script ends this turn with the error ${value.kind}.`,
+    reset: value.reset === undefined ? undefined : milliseconds(value.reset),
+  }),
+  try: (steps: readonly SourceStep[]) => steps.map(stepOf),
+  choose: (choices: readonly SourceTurn[]) => choices.map(choiceOf),
+  repeat: ({ times, steps }: { times: number; steps: readonly SourceStep[] }) => ({ times, steps: steps.map(stepOf) }),
+};
+
+function milliseconds(text: string | number): number {
+  const seconds = readDuration(text);
+  if (seconds === undefined)
+    throw new Fault("script", `"${text}" is no duration. Write it as 500ms, 5s, 2m or a number of seconds.`);
+  return seconds * 1000;
+}
+
+const units = { "": 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 } as const;
+
+function bytesOf(text: string | number): number {
+  const [, amount, unit = ""] = /^(\d+)\s*(KB|MB|GB)?$/.exec(String(text)) ?? [];
+  if (amount === undefined) throw new Fault("script", `"${text}" is no size. Write it as 500, 64 KB, 10 MB or 1 GB.`);
+  return Number(amount) * units[unit as keyof typeof units];
+}
+
+function wrong(file: string, problems: readonly string[]): Fault {
+  return new Fault("script", [`The script ${file} is wrong:`, ...problems.map((each) => `  ${each}`)].join("\n"), {
+    hint: "docs/scripted-agent.md describes the format.",
+  });
+}
