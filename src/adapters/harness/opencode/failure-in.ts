@@ -1,0 +1,16 @@
+import type { HarnessError } from "../../../ports/harness.ts";
+import { failureOf } from "../failure-of.ts";
+import { numberAt, textAt } from "../json-at.ts";
+
+/** What an error of OpenCode's means. */
+export function failureIn(error: unknown): HarnessError {
+  const name = textAt(error, "name");
+  const message = textAt(error, "data", "message") || name;
+  if (name === "ContextOverflowError") return { kind: "overflow", message, resetAt: undefined };
+  if (name === "ProviderAuthError") return { kind: "authentication", message, resetAt: undefined };
+  if (name === "MessageOutputLengthError") return { kind: "other", message, resetAt: undefined };
+  return failureOf(message, {
+    status: numberAt(error, "data", "statusCode"),
+    resetAt: numberAt(error, "data", "next"),
+  });
+}

@@ -1,0 +1,128 @@
+export interface PluginSettings {
+  readonly mode: "session" | "turn";
+  /** What every event of a session is handed to. */
+  readonly hook: readonly string[];
+  /** The pattern of the shell commands that may run; undefined where all may. */
+  readonly commands: string | undefined;
+}
+
+/**
+ * The text of a plugin for OpenCode. It refuses shell commands, for OpenCode's own rules can be got round; it tells what
+ * happens in a session; and it ends a turn that would be tried again for hours.
+ */
+export function pluginText(settings: PluginSettings): string {
+  return `const settings = ${JSON.stringify(settings)};\n${body}`;
+}
+
+// Plain JavaScript: it is read by the runtime inside of OpenCode, not by ours.
+const body = `
+import { spawn } from "node:child_process";
+
+const mayRun = settings.commands === undefined ? undefined : new RegExp(settings.commands);
+const children = new Set();
+const prompts = new Set();
+const tools = new Map();
+let current = "";
+let model = "";
+let said = "";
+let overflows = 0;
+let told = Promise.resolve();
+
+function tell(event) {
+  if (settings.hook.length === 0) return;
+  told = told.then(() => new Promise((resolve) => {
+    const [program, ...rest] = settings.hook;
+    const child = spawn(program, rest, { stdio: ["pipe", "ignore", "ignore"] });
+    child.on("error", resolve);
+    child.on("close", resolve);
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify({ harness: "opencode", session: current, ...event }));
+  }));
+}
+
+function print(line) {
+  process.stdout.write(JSON.stringify(line) + "\\n");
+}
+
+function giveUp(session, error) {
+  print({ type: "error", sessionID: session, error });
+  setTimeout(() => process.exit(1), 100);
+}
+
+const isTurn = settings.mode === "turn";
+
+function learn(type, properties) {
+  const session = properties.sessionID ?? "";
+  const info = properties.info ?? {};
+  if (type === "session.created" && info.parentID) children.add(session);
+  if (type === "message.updated" && info.role === "user") prompts.add(info.id);
+  if (type === "message.updated" && info.role === "assistant" && info.modelID) {
+    const named = info.providerID + "/" + info.modelID;
+    if (isTurn && named !== model) print({ type: "model", sessionID: session, model: named });
+    model = named;
+  }
+  if (type === "message.part.updated") return learnPart(session, properties.part ?? {});
+  if (children.has(session)) return;
+  if (type === "session.status") return learnStatus(session, properties.status ?? {});
+  if (type === "session.error") return learnError(session, properties.error ?? {});
+  if (isTurn) return;
+  if (type === "session.idle") return tell({ event: "idle", said });
+  if (type === "permission.asked") return tell({ event: "asks", about: [properties.permission, ...(properties.patterns ?? [])].join(" ") });
+  if (type === "question.asked") return tell({ event: "asks", about: properties.questions?.[0]?.question ?? "a question" });
+  if (type === "permission.replied" || type === "question.replied" || type === "question.rejected") return tell({ event: "busy", what: "" });
+}
+
+function learnStatus(session, status) {
+  if (status.type === "retry" && isTurn) {
+    const isLong = status.attempt >= 3 || (status.next ?? 0) - Date.now() > 60000;
+    if (isLong) giveUp(session, { name: "RetryLimit", data: { message: status.message, next: status.next } });
+    return;
+  }
+  if (isTurn) return;
+  if (status.type === "retry") return tell({ event: "retry", message: status.message, next: status.next });
+  if (status.type === "busy") return tell({ event: "busy", what: "" });
+}
+
+function learnError(session, error) {
+  // It shortens the conversation and tries again, for ever if that is of no use.
+  if (isTurn && error.name === "ContextOverflowError" && ++overflows >= 3) return giveUp(session, error);
+  if (!isTurn && error.name !== "MessageAbortedError") tell({ event: "failed", error });
+}
+
+function learnPart(session, part) {
+  const isChild = children.has(session);
+  if (part.type === "step-finish" && (!isTurn || isChild)) {
+    if (isTurn) print({ type: "child_finish", sessionID: session, part });
+    else tell({ event: "usage", model, tokens: part.tokens, cost: part.cost });
+  }
+  if (isTurn || isChild) return;
+  if (part.type === "text" && part.time?.end && !part.synthetic && !prompts.has(part.messageID)) {
+    said = part.text;
+    tell({ event: "said", text: part.text });
+  }
+  if (part.type !== "tool") return;
+  const state = part.state?.status;
+  const now = state === "running" ? "began" : state === "completed" || state === "error" ? "ended" : undefined;
+  if (now === undefined || tools.get(part.callID) === now) return;
+  tools.set(part.callID, now);
+  tell({ event: "tool", name: part.tool, state: now });
+}
+
+export const Signalbox = async () => ({
+  event: async ({ event }) => learn(event.type, event.properties ?? {}),
+  "chat.message": async (input, output) => {
+    if (isTurn || children.has(input.sessionID)) return;
+    if (input.sessionID !== current) {
+      current = input.sessionID;
+      tell({ event: "session" });
+    }
+    said = "";
+    const text = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\\n");
+    tell({ event: "prompted", text });
+  },
+  "tool.execute.before": async (input, output) => {
+    if (input.tool !== "bash" || mayRun === undefined || mayRun.test(String(output.args.command))) return;
+    throw new Error("This command is not allowed for you: only reading, read-only git, the test command and the command line of the task.");
+  },
+});
+`;

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { reducedCommand } from "./reduced-commands.ts";
+
+const allowed = reducedCommand({ cli: "signalbox", testCommand: ["npm", "run", "test:all"] });
+
+test.each([
+  "git status",
+  "git log -1 --oneline",
+  "git log --format='%h %s' -- src",
+  'git log --grep="a fix" HEAD~3..HEAD',
+  "git diff main...HEAD",
+  "git branch --show-current",
+  "npm run test:all",
+  "npm run test:all -- src/a.test.ts 2>&1 | tail -50",
+  "signalbox task update --status done",
+  'signalbox task comment "what I saw; and more"',
+  "git status && git diff --stat",
+  "cat TASK.md | head -20;",
+])("a run with reduced permissions may run %j", (command) => expect(allowed.test(command)).toBe(true));
+
+test.each([
+  "",
+  "rm -rf .",
+  "git push",
+  "git commit -am x",
+  "git branch new",
+  "git tag v1",
+  "git -c core.pager=touch log",
+  "git log > x",
+  "git log>x",
+  "(git log) > x",
+  "{ git log; } > x",
+  "> x",
+  "git log | tee x",
+  "git log $(touch x)",
+  "git log `touch x`",
+  "git log <(touch x)",
+  "git status && touch x",
+  "git status & touch x",
+  "git status\ntouch x",
+  'export GIT_EXTERNAL_DIFF="touch x"; git diff',
+  "PATH=. git diff",
+  "PATH=.; git diff",
+  "git diff --output=x",
+  "git diff '--output=x'",
+  "git diff ''--output=x",
+  'git diff --"output"=x',
+  "git diff --ext-diff",
+  "git diff \\--output=x",
+  "git diff *",
+  "npm run test:all > x",
+  "npm run test:allx",
+  "npm install",
+  "signalboxx",
+  "find . -delete",
+  "sort -o x a",
+  "git log 2>&1 > x",
+  "git log 2>/dev/nullx",
+])("a run with reduced permissions may not run %j", (command) => expect(allowed.test(command)).toBe(false));
+
+test("a test command with spaces and quotes in it is taken as a shell would read it", () => {
+  const pattern = reducedCommand({ cli: "signalbox", testCommand: ["sh", "-c", "echo it's > here"] });
+  expect(pattern.test("sh -c 'echo it'\\''s > here'")).toBe(true);
+  expect(pattern.test("sh -c 'echo it'\\''s > there'")).toBe(false);
+});
+
+test("a hostile command is judged in no time", () => {
+  const hostile = [
+    `git log ${"'a' ".repeat(20_000)}>`,
+    `git log ${"a".repeat(200_000)}'`,
+    `${"git log ; ".repeat(20_000)}>`,
+    `git log ${" ".repeat(100_000)}>`,
+    `git log${" -a=".repeat(20_000)}"`,
+  ];
+  for (const command of hostile) expect(allowed.test(command)).toBe(false);
+});
