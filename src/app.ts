@@ -15,10 +15,16 @@ import { all } from "./adapters/notifier/all.ts";
 import { desktop } from "./adapters/notifier/desktop.ts";
 import { terminal } from "./adapters/notifier/terminal.ts";
 import { webhook } from "./adapters/notifier/webhook.ts";
+import { createProcesses } from "./adapters/processes/create-processes.ts";
+import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
 import { openSqliteStore } from "./adapters/store/sqlite/open.ts";
+import { fileTails } from "./adapters/tail/file-tails.ts";
+import { createTmux } from "./adapters/terminal/tmux/create-tmux.ts";
 import { errorBodyOf } from "./api/error.ts";
+import { createHarnesses } from "./app-harnesses.ts";
+import { ownProgram, placeRunPrograms } from "./daemon/agents/run-programs.ts";
 import { publishAgents } from "./daemon/agents-at-work.ts";
-import { createCore } from "./daemon/create-core.ts";
+import { type CorePorts, createCore } from "./daemon/create-core.ts";
 import { notify } from "./daemon/effects/notify.ts";
 import { runCommand } from "./daemon/effects/run-command.ts";
 import { portVariable } from "./daemon/effects/run-in-workspace.ts";
@@ -57,6 +63,8 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     places.workspaces,
     places.control,
     places.repositories,
+    places.runs,
+    dirname(places.terminal),
   ])
     makePrivateFolder(folder);
   const release = takeLock(places.lock);
@@ -87,6 +95,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     git,
     workspacesOf: workspaces(env, places, git, killing.signal),
     forgeOf: forges(env, store, config, git),
+    agents: agentPorts(env, places),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -101,6 +110,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     await web.use(config.resolved().port);
     writeFileSync(join(places.run, "daemon.pid"), `${process.pid}\n`);
     log.info("The daemon has started", { version, home, pid: process.pid });
+    placeRunPrograms(places, config.resolved().agentsAliases);
     await publishAgents(core);
     await core.recover();
     await stopped;
@@ -139,6 +149,22 @@ function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: Ab
     places,
     kindOf: createKinds({ run, places, identityOf: git.identityOf }),
   });
+}
+
+/** What agents are started with. */
+function agentPorts(env: NodeJS.ProcessEnv, places: Places): NonNullable<CorePorts["agents"]> {
+  const table = systemProcessTable();
+  return {
+    env,
+    table,
+    tails: fileTails,
+    harnesses: createHarnesses({ env, places }),
+    terminal: createTmux({
+      ...{ socket: places.terminal, launcher: ownProgram("launcher"), table },
+      folderOf: (run) => join(places.runs, run),
+    }),
+    processes: createProcesses({ folder: places.runs, supervisor: ownProgram("supervisor"), table }),
+  };
 }
 
 /** What commands may see of our own environment. */

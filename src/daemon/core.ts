@@ -7,6 +7,7 @@ import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./caller.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge-effects.ts";
@@ -60,6 +61,8 @@ export interface Core {
   readonly news: News;
   /** What is done with projects' repositories; undefined where there is no git. */
   readonly repositories: Repositories | undefined;
+  /** Undefined where no agents are started. */
+  readonly agents: Agents | undefined;
   /** Undefined where there is no git to be used. */
   readonly git: Git | undefined;
   /** The user's configuration as it is now, and what is wrong with the file. */

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
+import { agentConfig } from "../home/agent-fields.ts";
 import type { PartialConfig } from "../home/config-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -8,6 +10,8 @@ import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import { type AgentsPorts, createAgents } from "./agents/agents.ts";
+import { createPauses } from "./agents/pauses.ts";
 import { forgetAgents } from "./agents-at-work.ts";
 import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
@@ -60,6 +64,11 @@ export interface CorePorts {
   readonly landing?: Partial<Landing>;
   /** Where projects' branches go; where it is missing, or there are no workspaces, nothing is pushed. */
   readonly forgeOf?: ForgeOf;
+  /** What agents are started with; where it is missing, none are. */
+  readonly agents?: Pick<AgentsPorts, "harnesses" | "terminal" | "processes" | "tails" | "table"> & {
+    /** Of which agents see what is on a list. */
+    readonly env: NodeJS.ProcessEnv;
+  };
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   address(): string;
   stop(): void;
@@ -96,8 +105,7 @@ export function createCore(ports: CorePorts): RunningCore {
       limits: ports.limits,
       submit: (task, request, document) => submit(task, request, document),
       changed: (stored) => changed(stored, false),
-      tellPerson: async (task, message, key) =>
-        performers.notify?.({ action: "notify", params: { message } }, { task, key }),
+      tellPerson: (task, message, key) => tellPerson(task, message, key),
     });
   const looking = { store, workflowOf, factsOf, ...(parts === undefined ? {} : { outsideOf: parts.outsideOf }) };
   const submit = createSubmit({
@@ -110,17 +118,36 @@ export function createCore(ports: CorePorts): RunningCore {
   const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
   const callers = createCallers(store, clock, ports.humanToken);
+  const tellPerson: AgentsPorts["tellPerson"] = async (task, message, key) =>
+    performers.notify?.({ action: "notify", params: { message } }, { task, key });
+  const pauses = createPauses(join(places.run, "paused.json"));
+  const agents =
+    ports.agents &&
+    createAgents({
+      ...{ ...ports.agents, store, clock, ids: ports.ids, log, places, callers, workflowOf, folderOf, portOf },
+      ...{ pauses, onError, tellPerson },
+      submit: (task, request, document) => submit(task, request, document),
+      config: () => agentConfig(config().values),
+      environment: {
+        ...{ env: ports.agents.env, home: ports.home, places },
+        allowed: () => agentConfig(config().values).agentsEnvironment,
+      },
+      testCommandOf: (project) => settingsOf(project).testCommand,
+      placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
+    });
   const performers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
     release_workspace: returnFolders({ store, places }),
     ...parts?.performers,
+    ...agents?.performers,
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
     spawn_next: async () => scheduler.wake(),
     ...ports.performers(folderOf, workflowOf, portOf),
   };
   const performer = createPerformer({ store, clock, submit, performers, onError });
-  const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, onError });
+  const mayStart = (project: string) => pauses.why(project) === undefined;
+  const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, mayStart, onError });
   const deadlines = createDeadlines({ store, clock, workflowOf, submit, onError });
 
   const notice = (stored: StoredTask) =>
@@ -132,6 +159,7 @@ export function createCore(ports: CorePorts): RunningCore {
     ]);
   const changed = (stored: StoredTask, mayGoOn = true) => {
     parts?.noticed(stored);
+    agents?.noticed(stored);
     if (mayGoOn) performer.wake(stored.task.id);
     notice(stored).catch(onError);
   };
@@ -160,6 +188,7 @@ export function createCore(ports: CorePorts): RunningCore {
     tally,
     news,
     repositories: parts?.repositories,
+    agents,
     git: ports.git,
     config,
     changed,
@@ -178,6 +207,7 @@ export function createCore(ports: CorePorts): RunningCore {
         if (before === undefined) break;
       }
       await parts?.takeUp();
+      await agents?.recover();
       await performer.recover();
       await parts?.recover();
       scheduler.wake();
@@ -185,7 +215,7 @@ export function createCore(ports: CorePorts): RunningCore {
     async close() {
       news.stop();
       // All of them at once: what is cut short from here on has not failed.
-      const stops = [performer, scheduler, deadlines, parts].map((each) => each?.stop());
+      const stops = [performer, scheduler, deadlines, parts, agents].map((each) => each?.stop());
       await Promise.all(stops);
     },
   };

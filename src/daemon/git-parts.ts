@@ -23,7 +23,7 @@ import type { PoolPorts } from "./workspaces/pool-ports.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { takeUpPools } from "./workspaces/take-up-pools.ts";
-import { placeTaskFiles } from "./workspaces/task-files.ts";
+import { fileNameOf, placeTaskFiles } from "./workspaces/task-files.ts";
 import { createTrashTimer } from "./workspaces/trash-timer.ts";
 import { readLimits, type UpkeepLimits } from "./workspaces/upkeep-limits.ts";
 
@@ -56,6 +56,8 @@ export interface GitParts {
   readonly pools: PoolPorts;
   readonly forge: ForgeEffectPorts | undefined;
   readonly performers: Performers;
+  /** Writes the task's document into its workspace, and gives the name of a role's own file. */
+  placeFiles(task: Task, role: string): Promise<string>;
   /** A task has changed. */
   noticed(stored: StoredTask): void;
   /** After a start, before tasks go on: puts the pools in order. */
@@ -119,6 +121,12 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     performers: {
       ...gitEffects({ ...repositories, ...given, workspacesOf, limits }),
       ...(forge === undefined ? {} : forgeEffects(forge)),
+    },
+    async placeFiles(task, role) {
+      const project = await store.getProject(task.project);
+      if (project === undefined) return "";
+      await refreshFiles(task.id);
+      return fileNameOf((await workspacesOf(project)).kind, task, role);
     },
     noticed(stored) {
       repositories.merging.noticed(stored);

@@ -29,6 +29,8 @@ export interface SchedulerPorts {
   workflowOf(task: Task): Promise<Workflow>;
   submit(task: string, request: Request): Promise<{ readonly stored: StoredTask }>;
   poolSize(project: string): Promise<number>;
+  /** Whether anything may begin there; missing: always. */
+  mayStart?(project: string): boolean;
   onError(error: unknown): void;
 }
 
@@ -70,6 +72,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 
   const fill = async (project: string) => {
+    if (ports.mayStart?.(project) === false) return;
     const waiting = [...seats]
       .filter(([, seat]) => seat.project === project && seat.start !== undefined)
       .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);

@@ -142,3 +142,11 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     description: "US dollars that all projects together may cost in a day; 0 for no limit",
   },
 };
+
+/** What is configured, with a value for everything. */
+export function agentConfig(values: Readonly<Partial<Record<keyof AgentConfig, unknown>>>): AgentConfig {
+  const names = Object.keys(agentFields) as (keyof AgentConfig)[];
+  return Object.fromEntries(
+    names.map((name) => [name, values[name] ?? agentFields[name].default]),
+  ) as unknown as AgentConfig;
+}

@@ -23,6 +23,7 @@ export const procTable: ProcessTable = {
     }
     return all.filter((each) => family.has(each.pid)).flatMap((each) => identityOf(each) ?? []);
   },
+  bearersOf: async () => [],
   cpuTime: async () => 0,
 };
 

@@ -16,9 +16,8 @@ export type OwnProgram = keyof typeof sources;
 
 const sources = {
   supervisor: "adapters/processes/supervisor.ts",
-  launcher: "adapters/terminal/tmux/launcher.ts",
-  "scripted-agent": "testing/scripted-agent/scripted-agent.ts",
-  "acp-bridge": "adapters/harness/acp/bridge.ts",
+  launcher: "adapters/terminal/tmux/launch.ts",
+  "scripted-agent": "testing/scripted-agent.ts",
 };
 /** Agents and people see what these print. */
 const quiet = ["--disable-warning=ExperimentalWarning"];

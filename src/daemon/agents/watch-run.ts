@@ -135,7 +135,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
     await readScreen();
     const stall = await ports.stallOf(run);
-    const process = isSession ? paneProcess(pane, seen) : await reading?.process();
+    const process = isSession ? paneProcess(pane, seen) : known(await reading?.process(), run);
     const now = clock.now();
     const healing = reconcile(
       {
@@ -176,6 +176,11 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     },
   };
   return self;
+}
+
+/** One that was there and of which nothing is known any more is lost. */
+function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid }: Run) {
+  return state === "absent" && pid > 0 ? "lost" : state;
 }
 
 function paneProcess(pane: Pane | undefined, { hasServer }: Seen): "running" | "ended" | "lost" {

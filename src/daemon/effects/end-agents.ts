@@ -1,5 +1,6 @@
 import type { Places } from "../../home/places.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Run } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import { publishAgents } from "../agents-at-work.ts";
 import type { Callers } from "../caller.ts";
@@ -10,9 +11,13 @@ export interface EndAgentPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly callers: Pick<Callers, "revoke">;
+  /** Ends its process; missing where nobody starts any. */
+  kill?(run: Run): Promise<void>;
+  /** Takes away what is left of a task's windows. */
+  closeSession?(task: string): Promise<void>;
 }
 
-/** Ends one run of a task: what it shows is not believed any more. Its process is not ours to kill yet. */
+/** Ends one run of a task: what it shows is not believed any more, and then its process. */
 export function killAgent(ports: EndAgentPorts): Perform {
   return ({ params: { run, role } }, { task }) =>
     endRuns(ports, task.id, (key) => (run === undefined ? roleOf(key) === role : key === run));
@@ -20,7 +25,10 @@ export function killAgent(ports: EndAgentPorts): Perform {
 
 /** Ends every run of a task. */
 export function killSession(ports: EndAgentPorts): Perform {
-  return (_, { task }) => endRuns(ports, task.id, () => true);
+  return async (_, { task }) => {
+    await endRuns(ports, task.id, () => true);
+    await ports.closeSession?.(task.id);
+  };
 }
 
 /** Folders that were lent to the task are their owner's again. Nothing where there are none. */
@@ -34,13 +42,14 @@ export function returnFolders({ store, places }: Pick<EndAgentPorts, "store" | "
 }
 
 async function endRuns(
-  { store, places, clock, callers }: EndAgentPorts,
+  { store, places, clock, callers, kill }: EndAgentPorts,
   task: string,
   isMeant: (key: string) => boolean,
 ): Promise<void> {
   for (const run of await store.runs.list({ task })) {
     if (!isMeant(run.key) || run.endedAt !== undefined) continue;
     await callers.revoke(task, run.key);
+    await kill?.(run);
     await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
   }
   await publishAgents({ store, places });

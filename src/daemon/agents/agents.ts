@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import { readDuration } from "../../engine/duration.ts";
+import { specOf } from "../../engine/spec-of.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Harness } from "../../ports/harness.ts";
+import type { ProcessTable } from "../../ports/processes.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
+import type { Tails } from "../../ports/tail.ts";
+import { killAgent, killSession } from "../effects/end-agents.ts";
+import type { Performers } from "../perform.ts";
+import type { Submit } from "../submit.ts";
+import { createTurns } from "../turns.ts";
+import { checkCosts } from "./check-costs.ts";
+import { createDispatch, type Dispatch } from "./dispatch.ts";
+import { healRun, killRun, raise } from "./heal-run.ts";
+import { createIdle } from "./idle-runs.ts";
+import { createMail, type Mail } from "./mail.ts";
+import type { Pauses } from "./pauses.ts";
+import { nameOfRun } from "./read-turn.ts";
+import { type ReportedEnd, reportEnd } from "./report-end.ts";
+import { terminalSession } from "./run-name.ts";
+import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
+import { tellAgent } from "./tell-agent.ts";
+import { readTurnOutput } from "./turn-reading.ts";
+import { createUsageBook, type UsageBook } from "./usage-book.ts";
+import { type RunWatch, type Seen, watchRun } from "./watch-run.ts";
+
+export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell"> {
+  readonly tails: Tails;
+  readonly table: ProcessTable;
+  readonly submit: Submit;
+  readonly pauses: Pauses;
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
+  onError(error: unknown): void;
+}
+
+/** Everything that starts agents, looks after them, and talks to them. */
+export interface Agents {
+  readonly performers: Performers;
+  readonly dispatch: Dispatch;
+  readonly book: UsageBook;
+  readonly mail: Mail;
+  readonly pauses: Pauses;
+  readonly ports: AgentsPorts;
+  /** Those that are at work, as they are known. */
+  watches(): readonly RunWatch[];
+  watchOf(run: string): RunWatch | undefined;
+  /** Ends a run that its task still wants: the engine is told, and decides. */
+  end(run: Run, end: ReportedEnd): Promise<void>;
+  noticed(stored: StoredTask): void;
+  /** After a start: takes up what goes on, and ends what nobody wants. */
+  recover(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Events tell of everything at once; this is for what they miss. */
+const slowPoll = 3_000;
+/** While something is starting, or a message waits: screens tell nobody when they change. */
+const fastPoll = 400;
+
+export function createAgents(given: AgentsPorts): Agents {
+  const { store, clock, terminal, processes, places, tails, harnesses, workflowOf, config, onError } = given;
+  const inTurn = createTurns();
+  const watches = new Map<string, { watch: RunWatch; unwatch: () => void }>();
+  const dispatch = createDispatch({ clock, caps: () => capsOf(config()), paused: given.pauses.why });
+  const budgets = () => {
+    const { budgetTask: task, budgetTaskTokens: taskTokens, budgetProjectDay: projectDay, budgetDay: day } = config();
+    return { task, taskTokens, projectDay, day };
+  };
+  const book = createUsageBook(store, budgets);
+  const folderOf = (name: string) => join(places.runs, name);
+  let isStopped = false;
+  let cancelPoll = () => {};
+  const underWay = new Set<Promise<unknown>>();
+  const track = (work: Promise<unknown>) => {
+    const safe = work.catch((error) => isStopped || onError(error));
+    underWay.add(safe);
+    safe.finally(() => underWay.delete(safe));
+  };
+
+  let seen: Seen = { panes: new Map(), hasServer: false };
+  const lookAtPanes = async () => {
+    const panes = await terminal.list();
+    seen = { panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
+  };
+  const look = (watch: RunWatch) => inTurn(watch.run.id, () => watch.look(seen));
+  const lookAtAll = async () => {
+    const all = [...watches.values()];
+    if (all.some(({ watch }) => watch.started.mode === "session")) await lookAtPanes();
+    await Promise.all(all.map(({ watch }) => look(watch).catch(onError)));
+  };
+  const poll = () => {
+    cancelPoll();
+    if (isStopped || watches.size === 0) return;
+    const isUrgent = [...watches.values()].some(
+      ({ watch }) => watch.signs.activity === "starting" || mail.waits(watch),
+    );
+    cancelPoll = clock.after(isUrgent ? fastPoll : slowPoll, () => track(lookAtAll().finally(poll)));
+  };
+
+  const finish = async (watch: RunWatch, end: ReportedEnd) => {
+    const { run } = watch;
+    unwatch(run.id);
+    await book.close(run, clock.now());
+    await reportEnd(given, run.task, run.key, end);
+    dispatch.left(run.id);
+  };
+  const unwatch = (run: string) => {
+    const found = watches.get(run);
+    found?.watch.close();
+    found?.unwatch();
+    watches.delete(run);
+    idle.forget(run);
+  };
+  const raising = (watch: RunWatch, reason: string) => raise(given, watch, reason);
+  const mail = createMail({
+    ...{ store, clock, terminal, inTurn, raise: raising },
+    look: async (watch) => {
+      await lookAtPanes();
+      await look(watch);
+    },
+    watchOf: (run) => watches.get(run)?.watch,
+    track,
+  });
+  const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
+  const costs = checkCosts({ ...given, book, finish, kill: (run) => killRun(given, run) });
+  const heal = healRun({
+    ...{ ...given, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed },
+    rewatch: (run) => watch(run),
+  });
+
+  const stallOf = async (run: Run) => {
+    const task = (await store.getTask(run.task))?.task;
+    const workflow = task && (await workflowOf(task));
+    const state = task && workflow?.states[task.status];
+    if (workflow === undefined || state === undefined) return undefined;
+    const spec = specOf(workflow, state, nameOfRun(run.key));
+    const own = spec.limits.stall ?? state.limits.stall;
+    return run.started?.mode === "session" ? own : (own ?? readDuration(config().agentsStall));
+  };
+  const watch = (run: Run) => {
+    const harness = harnesses().get(run.harness);
+    if (isStopped || run.started === undefined || harness === undefined) return;
+    unwatch(run.id);
+    const made = watchRun(
+      {
+        ...{ store, clock, terminal, tails, book, table: given.table, stallOf, heal },
+        readingOf: (each, of: Harness) =>
+          readTurnOutput(processes, of, each.started as StartedRun, book.of(each.id)?.position ?? 0),
+        runFolder: ({ name }) => folderOf(name),
+        learnt(each) {
+          if (each.started.raised !== "" && each.signs.activity === "busy")
+            track(each.keep({ started: { ...each.started, raised: "" } }));
+          track(costs(each));
+          mail.wake(each);
+        },
+      },
+      { ...run, started: run.started },
+      harness,
+    );
+    const stopWatching = tails.watch(folderOf(run.started.name), () => track(look(made)));
+    watches.set(run.id, { watch: made, unwatch: stopWatching });
+    track(lookAtPanes().then(() => look(made)));
+    poll();
+  };
+
+  const stopTerminal = terminal.watch(() => track(lookAtAll()));
+  const stopProcesses = processes.watch((id) => {
+    const found = [...watches.values()].find(
+      ({ watch }) => id === watch.started.name || id.startsWith(`${watch.started.name}-`),
+    );
+    if (found !== undefined) track(look(found.watch));
+  });
+
+  const kill = async (run: Run) => {
+    unwatch(run.id);
+    await killRun(given, run);
+    await book.close(run, clock.now());
+    dispatch.left(run.id);
+  };
+  const starting = { ...given, dispatch, book, watch, tell: mail.tell };
+  const ending = { ...given, kill };
+
+  return {
+    ports: given,
+    dispatch,
+    book,
+    mail,
+    pauses: given.pauses,
+    watches: () => [...watches.values()].map((each) => each.watch),
+    watchOf: (run) => watches.get(run)?.watch,
+    performers: {
+      spawn_agent: spawnAgent(starting),
+      notify_agent: tellAgent({ ...given, mail }),
+      kill_agent: killAgent(ending),
+      kill_session: killSession({
+        ...ending,
+        closeSession: (task) => terminal.closeSession(terminalSession(task)),
+      }),
+    },
+    async end(run, end) {
+      const found = watches.get(run.id)?.watch;
+      await killRun(given, run);
+      if (found !== undefined) return finish(found, end);
+      await reportEnd(given, run.task, run.key, end);
+      dispatch.left(run.id);
+    },
+    noticed({ task }) {
+      dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));
+      const title = `${task.project}/${task.branch}`;
+      const live = [...watches.values()].some(({ watch }) => watch.run.task === task.id && watch.pane !== undefined);
+      if (live) track(terminal.setTitle(terminalSession(task.id), title));
+    },
+    async recover() {
+      await book.open();
+      await lookAtPanes();
+      for (const run of await store.runs.list({})) {
+        if (run.endedAt !== undefined || run.started === undefined) continue;
+        const task = (await store.getTask(run.task))?.task;
+        if (task === undefined || !isWanted(task, run.key)) {
+          await kill(run);
+          await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+          continue;
+        }
+        // One that was only about to start is started by the effect that is still owed.
+        if (run.pid === 0) continue;
+        dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
+        watch(run);
+      }
+    },
+    async stop() {
+      isStopped = true;
+      cancelPoll();
+      stopTerminal();
+      stopProcesses();
+      dispatch.stop();
+      for (const { unwatch: stopWatching } of watches.values()) stopWatching();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+function capsOf({ agentsMost, agentsPerProject, agentsPerHarness }: ReturnType<AgentsPorts["config"]>) {
+  const pairs = agentsPerHarness.map((each) => each.split("=") as [string, string]);
+  const perHarness = Object.fromEntries(pairs.map(([name, most]) => [name, Number(most)]));
+  return { most: agentsMost, perProject: agentsPerProject, perHarness };
+}

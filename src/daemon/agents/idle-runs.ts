@@ -1,0 +1,59 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Submit } from "../submit.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { Mail } from "./mail.ts";
+import type { RunWatch } from "./watch-run.ts";
+
+export interface IdlePorts {
+  readonly clock: Clock;
+  readonly submit: Submit;
+  readonly mail: Mail;
+  readonly dispatch: Dispatch;
+}
+
+export interface Idle {
+  /** A run's turn is over, and it still is. */
+  noticed(watch: RunWatch): Promise<void>;
+  forget(run: string): void;
+}
+
+/** Between two reminders. */
+const pause = 5 * 60_000;
+
+interface Told {
+  /** Since when it was idle when the engine was told. */
+  readonly since: number;
+  readonly at: number;
+  readonly remindedAt: number;
+}
+
+/**
+ * Tells the engine that an agent has nothing to do: at once whenever it goes idle, so that what it has produced counts, and
+ * again after a while. It is not reminded twice in a row without a pause.
+ */
+export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
+  const told = new Map<string, Told>();
+  return {
+    async noticed(watch) {
+      const { run, signs, harness } = watch;
+      if (watch.started.mode !== "session") return;
+      if (mail.waits(watch)) return mail.wake(watch);
+      const now = clock.now();
+      if (signs.error?.kind === "rate-limit") {
+        const until = signs.error.resetAt ?? signs.since + pause;
+        if (now < until) return dispatch.limit(harness.name, until, signs.error.message);
+        const text = "The provider's limit is over. Go on with what you were at.";
+        return mail.tell(run, text, `limit-${signs.since}`);
+      }
+      const before = told.get(run.id);
+      if (before?.since === signs.since && now - before.at < pause) return;
+      const remindedAt = before?.remindedAt ?? Number.NEGATIVE_INFINITY;
+      const isPatient = now - remindedAt < pause;
+      told.set(run.id, { since: signs.since, at: now, remindedAt });
+      const { decision } = await submit(run.task, { kind: "idle", run: run.key, isPatient });
+      const isReminded = decision.kind === "stayed" && decision.events.some(({ type }) => type === "agent.reminded");
+      if (isReminded) told.set(run.id, { since: signs.since, at: now, remindedAt: now });
+    },
+    forget: (run) => void told.delete(run),
+  };
+}

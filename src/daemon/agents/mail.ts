@@ -1,0 +1,67 @@
+import type { TaskEvent } from "../../engine/decision.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Message, Run } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Turns } from "../turns.ts";
+import { type DeliverPorts, deliver } from "./deliver.ts";
+import type { RunWatch } from "./watch-run.ts";
+
+export interface MailPorts extends DeliverPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly inTurn: Turns;
+  watchOf(run: string): RunWatch | undefined;
+  track(work: Promise<unknown>): void;
+}
+
+/** Messages to interactive agents, one after the other for each. */
+export interface Mail {
+  /** Keeps a message for a run, once for each key. It is delivered as soon as the agent listens. */
+  tell(run: Run, text: string, key: string, from?: string): Promise<void>;
+  /** Something has changed: its next message may be delivered. */
+  wake(watch: RunWatch): void;
+  /** Whether a message waits for the run, as far as is known. */
+  waits(watch: RunWatch): boolean;
+}
+
+export function createMail(ports: MailPorts): Mail {
+  const { store, clock, inTurn, track } = ports;
+  const waiting = new Map<string, number>();
+
+  const pending = async (run: Run): Promise<readonly Message[]> => {
+    const all = await store.messages.list({ task: run.task });
+    const open = all.filter(
+      ({ to, deliveredAt, problem = "" }) => to === run.key && deliveredAt === undefined && problem === "",
+    );
+    waiting.set(run.id, open.length);
+    return open;
+  };
+  const pump = (watch: RunWatch) =>
+    inTurn(`mail ${watch.run.id}`, async () => {
+      for (;;) {
+        const [first] = await pending(watch.run);
+        if (first === undefined || ports.watchOf(watch.run.id) !== watch) return;
+        if (!(await deliver(ports, watch, first))) return;
+      }
+    });
+  const wake = (watch: RunWatch) => {
+    if (watch.started.mode === "session") track(pump(watch));
+  };
+
+  return {
+    async tell(run, text, key, from = "engine") {
+      const id = `${run.id}:${key}`;
+      if ((await store.messages.get(id)) !== undefined) return;
+      const at = clock.now();
+      const { project, task } = run;
+      await store.messages.put({ id, project, task, at, from, to: run.key, text, deliveredAt: undefined });
+      const event: TaskEvent = { type: "message.sent", by: from, data: { message: id, to: run.key, text }, set: {} };
+      await store.addEvents(task, [event], at);
+      waiting.set(run.id, (waiting.get(run.id) ?? 0) + 1);
+      const watch = ports.watchOf(run.id);
+      if (watch !== undefined) wake(watch);
+    },
+    wake,
+    waits: ({ run }) => (waiting.get(run.id) ?? 0) > 0,
+  };
+}
