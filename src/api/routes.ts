@@ -1,3 +1,4 @@
+import { agentRoutes } from "./agent-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { route } from "./route.ts";
@@ -24,6 +25,8 @@ export const statusWire = record({
   projects: integer(0),
   /** What is wrong with the configuration; the last good one is in use. */
   configProblems: list(text),
+  agents: record({ atWork: integer(0), needPerson: integer(0) }),
+  paused: record({ all: boolean, projects: list(text) }),
 });
 
 const taskEdit = {
@@ -292,6 +295,7 @@ export const routes = {
     answerType: "application/jsonl",
   }),
 
+  ...agentRoutes,
   ...workspaceRoutes,
 
   trust: route({

@@ -67,6 +67,14 @@ export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER): 
   };
 }
 
+/** Any number that JSON can say, not below zero. */
+export const number: Wire<number> = {
+  schema: { type: "number", minimum: 0 },
+  check: (value, at, report) => {
+    if (typeof value !== "number" || !(value >= 0)) report(at, `must be a number from 0 on, but is ${kindOf(value)}`);
+  },
+};
+
 /** Anything JSON can say. */
 export const any: Wire<unknown> = { schema: {}, check: () => {} };
 

@@ -9,7 +9,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
 import { killAgent, killSession } from "../effects/end-agents.ts";
 import type { Performers } from "../perform.ts";
-import type { Submit } from "../submit.ts";
+import type { Answer, Submit } from "../submit.ts";
 import { createTurns } from "../turns.ts";
 import { checkCosts } from "./check-costs.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
@@ -47,7 +47,7 @@ export interface Agents {
   watches(): readonly RunWatch[];
   watchOf(run: string): RunWatch | undefined;
   /** Ends a run that its task still wants: the engine is told, and decides. */
-  end(run: Run, end: ReportedEnd): Promise<void>;
+  end(run: Run, end: ReportedEnd): Promise<Answer>;
   noticed(stored: StoredTask): void;
   /** After a start: takes up what goes on, and ends what nobody wants. */
   recover(): Promise<void>;
@@ -101,10 +101,14 @@ export function createAgents(given: AgentsPorts): Agents {
 
   const finish = async (watch: RunWatch, end: ReportedEnd) => {
     const { run } = watch;
+    await over(run, end);
+  };
+  const over = async (run: Run, end: ReportedEnd) => {
     unwatch(run.id);
     await book.close(run, clock.now());
-    await reportEnd(given, run.task, run.key, end);
+    const answer = await reportEnd(given, run.task, run.key, end);
     dispatch.left(run.id);
+    return answer;
   };
   const unwatch = (run: string) => {
     const found = watches.get(run);
@@ -200,11 +204,10 @@ export function createAgents(given: AgentsPorts): Agents {
       }),
     },
     async end(run, end) {
-      const found = watches.get(run.id)?.watch;
+      // Nobody else is to find it dead before it is said why.
+      unwatch(run.id);
       await killRun(given, run);
-      if (found !== undefined) return finish(found, end);
-      await reportEnd(given, run.task, run.key, end);
-      dispatch.left(run.id);
+      return over(run, end);
     },
     noticed({ task }) {
       dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));

@@ -21,6 +21,11 @@ export function status(core: Core): Handler<Routes["status"]> {
     tasks: core.tally.counts(),
     projects: (await core.store.listProjects()).length,
     configProblems: core.config().problems,
+    agents: {
+      atWork: core.agents?.dispatch.atWork() ?? 0,
+      needPerson: core.agents?.watches().filter(({ started }) => started.raised !== "").length ?? 0,
+    },
+    paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
   });
 }
 

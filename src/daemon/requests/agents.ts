@@ -1,0 +1,155 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentView } from "../../api/agent-wires.ts";
+import { Refusal } from "../../api/error.ts";
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import type { Agent } from "../../ports/records.ts";
+import { harnessNamed } from "../agents/harnesses.ts";
+import { addUp } from "../agents/usage-book.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { agentsOf } from "./agents-of.ts";
+import { findTask } from "./find-task.ts";
+import { mustHave } from "./projects.ts";
+import { chosen } from "./workspaces.ts";
+
+export function listAgents(core: Core): Handler<Routes["listAgents"]> {
+  return async ({ query }) => {
+    const filter = query.project === undefined ? {} : { project: query.project };
+    const all = await core.store.agents.list(filter);
+    return { agents: await Promise.all(all.map((agent) => agentView(core, agent))) };
+  };
+}
+
+export function addAgents(core: Core): Handler<Routes["addAgents"]> {
+  return async ({ body }) => {
+    const project = await mustHave(core, body.project);
+    const harness = body.harness ?? (project.harness || core.config().values.harness || "claude");
+    harnessNamed(agentsOf(core).ports.harnesses, harness);
+    const known = new Set((await core.store.agents.list({ project: project.name })).map(({ id }) => nameOf(id)));
+    const names = body.name === undefined ? freeNames(known, body.count ?? 1) : [checked(body.name, known)];
+    const made: Agent[] = [];
+    for (const name of names) {
+      const agent: Agent = {
+        ...{ id: `${project.name}/${name}`, project: project.name, task: "", at: core.clock.now() },
+        ...{ role: "worker", harness, model: body.model ?? "", state: "idle", reason: "" },
+      };
+      await core.store.agents.put(agent);
+      made.push(agent);
+    }
+    return { agents: await Promise.all(made.map((agent) => agentView(core, agent))) };
+  };
+}
+
+export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
+  return async (asked) => {
+    const { project, task: reference } = asked.body;
+    const agent = await core.store.agents.get(`${project}/${asked.params.agent ?? ""}`);
+    if (agent === undefined) {
+      const hint = `Make it: signalbox agent spawn ${asked.params.agent ?? ""} --project ${project}`;
+      throw new Fault("agent.missing", `${project} has no agent "${asked.params.agent ?? ""}".`, { hint });
+    }
+    const view = await agentView(core, agent);
+    if (view.state !== "idle")
+      throw new Refusal([
+        {
+          code: "not-waiting",
+          text: `${view.name} is ${view.state}, with ${view.task}.`,
+          fix: "Choose one that is idle: signalbox agent ps",
+        },
+      ]);
+    const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
+    const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
+    await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
+    const bound: Agent = { ...agent, task: task.id };
+    await core.store.agents.put(bound);
+    return agentView(core, bound);
+  };
+}
+
+export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
+  return async ({ body }) => {
+    const { ports } = agentsOf(core);
+    const isDry = body.dryRun ?? false;
+    const projects = new Set((await chosen(core, body.project)).map(({ name }) => name));
+    const done: string[] = [];
+    const act = async (what: string, work: () => Promise<void>) => {
+      if (!isDry) await work();
+      done.push(what);
+    };
+    for (const agent of await core.store.agents.list({})) {
+      if (!projects.has(agent.project) || (await agentView(core, agent)).state !== "idle") continue;
+      await act(`the agent ${agent.id}`, () => core.store.agents.remove(agent.id));
+    }
+    const runs = (await core.store.runs.list({})).filter(({ project }) => projects.has(project));
+    const ended = new Map(
+      runs.flatMap((run) => (run.endedAt === undefined ? [] : [[run.started?.name ?? "", run] as const])),
+    );
+    for (const pane of await ports.terminal.list()) {
+      const run = ended.get(pane.run);
+      if (run === undefined || pane.dead === undefined) continue;
+      await act(`the window of ${run.id}`, () => ports.terminal.close(pane.run));
+    }
+    for (const [name, run] of ended) {
+      const isOpen = (await core.store.getTask(run.task))?.isOpen ?? false;
+      if (name === "" || isOpen) continue;
+      await act(`the folder of ${run.id}`, () => rm(join(core.places.runs, name), { recursive: true, force: true }));
+    }
+    return { done };
+  };
+}
+
+/** A slot is what its task's run is: nobody keeps a second record of it. */
+async function agentView(core: Core, agent: Agent): Promise<AgentView> {
+  const agents = agentsOf(core);
+  const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
+  const live = stored?.isOpen ? Object.values(stored.task.runs) : [];
+  const own = agents.watches().filter(({ run }) => run.task === agent.task && live.some(({ key }) => key === run.key));
+  const used = addUp(agents.book.list().filter((usage) => stored !== undefined && usage.task === stored.task.id));
+  const raised = own.find(({ started }) => started.raised !== "")?.started.raised ?? stored?.task.held?.reason ?? "";
+  const state = !stored?.isOpen ? "idle" : raised !== "" ? "stuck" : live.length > 0 ? "working" : "ready";
+  return {
+    name: nameOf(agent.id),
+    project: agent.project,
+    harness: agent.harness,
+    model: agent.model,
+    state,
+    task: stored?.isOpen ? `${stored.task.project}#${stored.task.number}` : "",
+    reason: raised,
+    runs: used.runs,
+    usage: {
+      inputTokens: used.inputTokens,
+      outputTokens: used.outputTokens,
+      cachedTokens: used.cachedTokens,
+      cost: used.runs > 0 && used.unknown === used.runs ? null : used.cost,
+    },
+  };
+}
+
+function nameOf(id: string): string {
+  return id.slice(id.indexOf("/") + 1);
+}
+
+/** A, B, …, Z, AA, AB, … */
+function freeNames(known: ReadonlySet<string>, count: number): readonly string[] {
+  const names: string[] = [];
+  for (let index = 0; names.length < count; index++) {
+    const name = letters(index);
+    if (!known.has(name)) names.push(name);
+  }
+  return names;
+}
+
+function letters(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : letters(Math.floor(index / 26) - 1) + last;
+}
+
+function checked(name: string, known: ReadonlySet<string>): string {
+  if (!/^[A-Za-z][\w-]{0,31}$/.test(name))
+    throw new Fault("usage", `"${name}" cannot be an agent's name.`, { hint: "Use letters, digits, _ and -." });
+  if (known.has(name))
+    throw new Fault("agent.exists", `There is an agent "${name}" already.`, { hint: "See them: signalbox agent ps" });
+  return name;
+}

@@ -1,0 +1,60 @@
+import type { UsageRow } from "../../api/agent-wires.ts";
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import type { Usage } from "../../ports/records.ts";
+import { addUp } from "../agents/usage-book.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { agentsOf } from "./agents-of.ts";
+import { findTask } from "./find-task.ts";
+
+export function listUsage(core: Core): Handler<Routes["listUsage"]> {
+  return async (asked) => {
+    const { book } = agentsOf(core);
+    const { by = "task", project, task, since } = asked.query;
+    const about = task === undefined ? undefined : (await findTask(core, { ...asked, params: { task } })).task.id;
+    const from = since === undefined ? 0 : Date.parse(since);
+    if (Number.isNaN(from))
+      throw new Fault("usage", `"${since}" is no date.`, { hint: "Write it as 2026-11-15 or 2026-11-15T08:00." });
+    const meant = book
+      .list()
+      .filter((usage) => usage.at >= from)
+      .filter((usage) => project === undefined || usage.project === project)
+      .filter((usage) => about === undefined || usage.task === about);
+    const groups = Map.groupBy(meant, (usage) => keyOf(usage, by));
+    const rows = [...groups].map(([key, all]) => row(key, all));
+    return {
+      rows: rows.sort((a, b) => b.cost - a.cost || b.outputTokens - a.outputTokens),
+      total: row("total", meant),
+    };
+  };
+}
+
+function row(key: string, all: readonly Usage[]): UsageRow {
+  return { key, ...addUp(all) };
+}
+
+function keyOf({ id, task, role = "", harness = "", model, project, at }: Usage, by: string): string {
+  switch (by) {
+    case "run":
+      return id;
+    case "role":
+      return role;
+    case "harness":
+      return harness;
+    case "model":
+      return model || "unknown";
+    case "project":
+      return project;
+    case "day":
+      return dayOf(at);
+    default:
+      return task;
+  }
+}
+
+/** Days are the person's. */
+function dayOf(at: number): string {
+  const day = new Date(at);
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}

@@ -1,0 +1,42 @@
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { agentsOf } from "./agents-of.ts";
+import { mustHave } from "./projects.ts";
+
+export function pause(core: Core): Handler<Routes["pause"]> {
+  return async ({ body }) => {
+    const agents = agentsOf(core);
+    const project = await meant(core, body);
+    agents.pauses.set(project, true);
+    let ended = 0;
+    if (body.now === true) {
+      // They are not to blame: each goes on in its session when everything goes on.
+      for (const { run } of agents.watches().filter(({ run }) => project === "" || run.project === project)) {
+        await agents.end(run, { word: "lost", reason: "A person has paused everything." });
+        ended++;
+      }
+    }
+    core.log.info("Paused", { project: project || "all", ended });
+    return { ...agents.pauses.list(), ended };
+  };
+}
+
+export function resume(core: Core): Handler<Routes["resume"]> {
+  return async ({ body }) => {
+    const agents = agentsOf(core);
+    const project = await meant(core, body);
+    agents.pauses.set(project, false);
+    agents.dispatch.wake();
+    core.scheduler.wake();
+    core.log.info("Resumed", { project: project || "all" });
+    return { ...agents.pauses.list(), ended: 0 };
+  };
+}
+
+async function meant(core: Core, { project, all }: { project?: string; all?: boolean }): Promise<string> {
+  if (all === true) return "";
+  if (project !== undefined) return (await mustHave(core, project)).name;
+  throw new Fault("usage", "Say which project, or --all.");
+}

@@ -1,0 +1,27 @@
+import { Refusal } from "../../api/error.ts";
+import type { Routes } from "../../api/routes.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { startOf } from "../scheduler.ts";
+import { findTask } from "./find-task.ts";
+import { ask } from "./move-task.ts";
+
+export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
+  return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "respawn", actor }));
+}
+
+/** A person's word starts a task, whether or not it would start by itself. */
+export function spawnTask(core: Core): Handler<Routes["spawnTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const workflow = await core.workflows.get(stored.task.workflowHash);
+    const start = startOf(workflow, stored.task);
+    if (start === undefined) {
+      const text = `The task has started already: it is in "${stored.task.status}".`;
+      throw new Refusal([
+        { code: "not-waiting", text, fix: `Bring a dead agent back: signalbox task respawn ${stored.task.id}` },
+      ]);
+    }
+    return ask(core, asked, stored, (actor) => ({ ...start, actor }));
+  };
+}

@@ -1,0 +1,74 @@
+import type { Routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import type { Run } from "../../ports/records.ts";
+import { processName, terminalSession } from "../agents/run-name.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { agentsOf, runOf } from "./agents-of.ts";
+import { findTask } from "./find-task.ts";
+import { ask } from "./move-task.ts";
+
+/** A person who attaches is there: a state that waits for one may be left by its agent from then on. */
+export function attachTask(core: Core): Handler<Routes["attachTask"]> {
+  return async (asked) => {
+    const { terminal } = agentsOf(core).ports;
+    const stored = await findTask(core, asked);
+    const { role, tmux } = asked.body;
+    const run = await runOf(core, stored, role === undefined ? {} : { role });
+    const panes = await terminal.list();
+    const pane = panes.find((each) => each.run === run.started?.name);
+    if (pane === undefined) {
+      throw new Fault("run.no-window", `${run.key} has no window${run.endedAt === undefined ? "" : " any more"}.`, {
+        hint: hintFor(run, stored.task.id),
+      });
+    }
+    await ask(core, asked, stored, (actor) => ({ kind: "reply", actor, text: "attached" }));
+    const at = { session: terminalSession(stored.task.id), run: pane.run };
+    const { argv, env, hint } = terminal.attachCommand(at, tmux === undefined ? {} : { TMUX: tmux });
+    const pairs = Object.entries(env);
+    return {
+      run: run.key,
+      argv,
+      set: pairs.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
+      unset: pairs.flatMap(([name, value]) => (value === undefined ? [name] : [])),
+      hint,
+    };
+  };
+}
+
+function hintFor({ started, endedAt }: Run, task: string): string {
+  if (started?.mode !== "session") return `See what it prints: signalbox task logs ${task}`;
+  return endedAt === undefined ? "It is about to start." : `Bring it back: signalbox task respawn ${task}`;
+}
+
+const mostOutput = 256 * 1024;
+const mostLines = 10_000;
+
+export function getScreen(core: Core): Handler<Routes["getScreen"]> {
+  return async (asked) => {
+    const { terminal, processes } = agentsOf(core).ports;
+    const stored = await findTask(core, asked);
+    const { role, run: key, from = "0", lines = "0", styled } = asked.query;
+    const run = await runOf(core, stored, {
+      ...(role === undefined ? {} : { role }),
+      ...(key === undefined ? {} : { run: key }),
+    });
+    const about = { run: run.key, role: run.role, harness: run.harness, isOver: run.endedAt !== undefined };
+    const { started } = run;
+    if (started === undefined) throw new Fault("run.missing", `${run.key} was not started by us.`);
+    if (started.mode === "session") {
+      const scrollback = Math.min(whole(lines), mostLines);
+      const isThere = (await terminal.list()).some((each) => each.run === started.name);
+      const show = styled === "true" ? terminal.captureStyled : terminal.capture;
+      const text = isThere ? await show(started.name, scrollback) : "";
+      return { ...about, source: "screen", text, next: text.length };
+    }
+    const bytes = await processes.read(processName(started), "output", whole(from), mostOutput);
+    return { ...about, source: "output", text: new TextDecoder().decode(bytes), next: whole(from) + bytes.length };
+  };
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}

@@ -1,0 +1,55 @@
+import type { MessageView } from "../../api/agent-wires.ts";
+import { Refusal } from "../../api/error.ts";
+import type { Routes } from "../../api/routes.ts";
+import type { Message } from "../../ports/records.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { isoTime } from "../views.ts";
+import { agentsOf, runOf } from "./agents-of.ts";
+import { findTask } from "./find-task.ts";
+
+export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
+  return async (asked) => {
+    const agents = agentsOf(core);
+    const stored = await findTask(core, asked);
+    const { text, role } = asked.body;
+    const run = await runOf(core, stored, role === undefined ? {} : { role });
+    const { id } = stored.task;
+    if (text.trim() === "")
+      throw new Refusal([{ code: "bad-value", text: "The message is empty.", fix: "Say something." }]);
+    if (run.endedAt !== undefined)
+      throw new Refusal([
+        {
+          code: "run-over",
+          text: `${run.key} has ended (${run.word}).`,
+          fix: `Bring it back: signalbox task respawn ${id}`,
+        },
+      ]);
+    if (run.started?.mode !== "session")
+      throw new Refusal([
+        {
+          code: "not-waiting",
+          text: `${run.key} has no terminal, so nobody can talk to it.`,
+          fix: "Wait for its answer.",
+        },
+      ]);
+    const key = `person-${core.ids.secret().slice(0, 12)}`;
+    await agents.mail.tell(run, text, key, "human");
+    const message = await core.store.messages.get(`${run.id}:${key}`);
+    if (message === undefined) throw new Error("The message was not kept.");
+    return messageView(message);
+  };
+}
+
+export function listMessages(core: Core): Handler<Routes["listMessages"]> {
+  return async (asked) => {
+    const { task } = await findTask(core, asked);
+    return { messages: (await core.store.messages.list({ task: task.id })).map(messageView) };
+  };
+}
+
+function messageView({ id, from, to, text, at, deliveredAt, evidence, problem = "" }: Message): MessageView {
+  const delivered = evidence === "typed" ? "typed" : "delivered";
+  const state = deliveredAt !== undefined ? delivered : problem === "" ? "queued" : "undelivered";
+  return { id, from, to, text, at: isoTime(at), state, problem };
+}
