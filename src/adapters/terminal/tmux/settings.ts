@@ -23,6 +23,8 @@ const options: readonly (readonly [string, string])[] = [
   // What a person's terminal has in its environment is nothing for agents.
   ["update-environment", ""],
   ["escape-time", "0"],
+  // Keys are keys, however fast they come: else the one for leaving may go to the program.
+  ["assume-paste-time", "0"],
   ["set-titles", "off"],
   ["allow-rename", "off"],
   ["automatic-rename", "off"],
