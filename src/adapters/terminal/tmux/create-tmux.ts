@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { ProcessTable } from "../../../ports/processes.ts";
 import type { Pane, Terminal } from "../../../ports/terminal.ts";
-import { checkId, sessionTarget, windowName, windowTarget } from "./address.ts";
+import { checkId, sessionTarget, windowTarget } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import { attachCommand } from "./attach-command.ts";
 import { closeWindow, endLost } from "./close-window.ts";
@@ -17,6 +17,7 @@ import { shownText } from "./shown-text.ts";
 import { checkSocket } from "./socket-path.ts";
 import { checkVersion } from "./tmux-version.ts";
 import { createTurns } from "./turns.ts";
+import { pasteInto, pressInto } from "./type-into.ts";
 import { typedText } from "./typed-text.ts";
 import { createDeathWatch } from "./watch-deaths.ts";
 
@@ -68,6 +69,11 @@ export function createTmux(tmux: Tmux): Terminal {
     if (pane === undefined) throw gone(run);
     return pane;
   };
+  const findAlive = async (run: string): Promise<Pane> => {
+    const pane = await find(run);
+    if (pane.dead !== undefined) throw ended(run);
+    return pane;
+  };
   const capture = async (run: string, scrollback: number) => {
     const target = windowTarget((await find(run)).session, run);
     const lines = Math.max(0, Math.trunc(scrollback));
@@ -91,30 +97,18 @@ export function createTmux(tmux: Tmux): Terminal {
     list,
     paste: (run, text) =>
       turns.take(run, async () => {
-        const { session, dead } = await find(run);
+        const { session } = await findAlive(run);
         const typed = typedText(text);
-        if (dead !== undefined) throw ended(run);
         if (typed === "") return;
-        const target = windowTarget(session, run);
-        const buffer = windowName(run);
-        // Asked in the same breath: some tmux servers die when somebody pastes into a pane that is dead.
-        const guard = ["if-shell", "-F", "-t", target, "#{pane_dead}"];
-        const choice = [
-          `delete-buffer -b ${buffer} ; display-message -p dead`,
-          `paste-buffer -p -r -d -b ${buffer} -t ${target}`,
-        ];
-        const end = await ask(["load-buffer", "-b", buffer, "-", ";", ...guard, ...choice], typed);
-        if (check(run, "paste", end).stdout.trim() === "dead") throw ended(run);
+        const { end, isDead } = await pasteInto(ask, session, run, typed);
+        check(run, "paste", end);
+        if (isDead) throw ended(run);
       }),
     press: (run, keys) =>
       turns.take(run, async () => {
         checkKeys(keys);
-        const { session, dead } = await find(run);
-        if (dead !== undefined) throw ended(run);
-        const target = windowTarget(session, run);
-        // Where a person looks at what scrolled away, keys would go to that view and not to the program.
-        const leave = ["copy-mode", "-q", "-t", target, ";"];
-        check(run, "press keys", await ask([...leave, "send-keys", "-t", target, "--", ...keys.map(asArgument)]));
+        const { session } = await findAlive(run);
+        check(run, "press keys", await pressInto(ask, session, run, keys));
       }),
     capture: async (run, scrollback = 0) => plainText(await capture(run, scrollback)),
     captureStyled: async (run, scrollback = 0) => styledText(await capture(run, scrollback)),

@@ -9,9 +9,13 @@ export const nameOption = "@signalbox_name";
 /** How to leave, for people. Nobody's own tmux listens to these keys, and no agent that we know needs them. */
 export const leaveKeys = "F12, or Ctrl-Q and then d,";
 
+const windowFormat = ` #{${windowOption}}#{?pane_dead, (ended),} `;
+
 const options: readonly (readonly [string, string])[] = [
   // A pane stays when its program has ended, so that nobody can miss how.
   ["remain-on-exit", "on"],
+  // What tmux would write below the last screen pushes its first line away.
+  ["remain-on-exit-format", ""],
   ["history-limit", "10000"],
   ["default-terminal", "tmux-256color"],
   ["default-size", "160x48"],
@@ -19,6 +23,8 @@ const options: readonly (readonly [string, string])[] = [
   // What a person's terminal has in its environment is nothing for agents.
   ["update-environment", ""],
   ["escape-time", "0"],
+  // Keys are keys, however fast they come: else the one for leaving may go to the program.
+  ["assume-paste-time", "0"],
   ["set-titles", "off"],
   ["allow-rename", "off"],
   ["automatic-rename", "off"],
@@ -39,8 +45,8 @@ const options: readonly (readonly [string, string])[] = [
   ["status-left-style", "bold"],
   ["status-right", " F12 or Ctrl-Q d: leave (the agent goes on) "],
   ["status-right-length", "50"],
-  ["window-status-format", ` #{${windowOption}} `],
-  ["window-status-current-format", ` #{${windowOption}} `],
+  ["window-status-format", windowFormat],
+  ["window-status-current-format", windowFormat],
   ["window-status-current-style", "reverse"],
 ];
 
