@@ -28,7 +28,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     throw new Fault("processes.bad-id", `"${id}" cannot be the id of a run: only a-z, 0-9 and "-" can be in it.`);
   };
   return {
-    start: (order) => startRun({ ...options, grace, patience }, folderOf(order.id), order),
+    start: async (order) => startRun({ ...options, grace, patience }, folderOf(order.id), order),
     look: async (id) => lookAtRun(table, folderOf(id)),
     kill: async (id) => endRun(table, folderOf(id), grace),
     watch(listener) {
