@@ -13,7 +13,7 @@ const base = mkdtempSync(join(tmpdir(), "signalbox-processes-"));
 const opened: { processes: Processes; folder: string }[] = [];
 afterAll(async () => {
   for (const { processes, folder } of opened) {
-    const ids = existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
+    const ids = existsSync(folder) ? readdirSync(folder).filter((name) => /^[a-z0-9-]+$/.test(name)) : [];
     for (const id of ids) await processes.kill(id);
   }
   rmSync(base, { recursive: true, force: true });
