@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ProcessIdentity } from "../../src/ports/processes.ts";
-import { newFolder, openProcesses, supervisor, table, until } from "./stage.ts";
+import { newFolder, openProcesses, recordOf, supervisor, table, until } from "./stage.ts";
 
 const starter = join(import.meta.dirname, "starter.ts");
 const dying = join(import.meta.dirname, "dying.cjs");
@@ -178,15 +178,6 @@ test("a folder that is deleted takes the program with it, which nobody could kno
   expect(await processes.look("a")).toEqual({ kind: "absent" });
   expect(readdirSync(folder)).toEqual([".news"]);
 });
-
-interface Recorded {
-  readonly identity: ProcessIdentity;
-  readonly supervisor: ProcessIdentity;
-}
-
-function recordOf(folder: string, id: string): Recorded {
-  return JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as Recorded;
-}
 
 async function killSupervisor(folder: string, id: string): Promise<void> {
   const { supervisor } = recordOf(folder, id);

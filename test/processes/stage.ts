@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { afterAll } from "vitest";
 import { createProcesses, type ProcessesOptions } from "../../src/adapters/processes/create-processes.ts";
 import { supervisorCommand } from "../../src/adapters/processes/supervisor-command.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
-import type { Processes, ProcessOrder, ProcessState } from "../../src/ports/processes.ts";
+import type { Processes, ProcessIdentity, ProcessOrder, ProcessState } from "../../src/ports/processes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-processes-"));
 const opened: { processes: Processes; folder: string }[] = [];
@@ -64,4 +64,15 @@ export function openProcesses(options: Partial<ProcessesOptions> = {}): {
 
 export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await sleep(10);
+}
+
+interface Recorded {
+  readonly identity: ProcessIdentity;
+  readonly supervisor: ProcessIdentity;
+  readonly mark: string;
+}
+
+/** What a supervisor has recorded about its program. */
+export function recordOf(folder: string, id: string): Recorded {
+  return JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as Recorded;
 }
