@@ -46,3 +46,11 @@ await build({
   define: { ...versionDefine, "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
 });
 chmodSync(join(folder, "cli.cjs"), 0o755);
+
+// There is one for each run, so it is as small as can be, in one file.
+await build({
+  ...shared,
+  entryPoints: ["src/adapters/processes/supervisor.ts"],
+  outfile: join(folder, "supervisor.cjs"),
+  format: "cjs",
+});

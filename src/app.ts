@@ -16,13 +16,14 @@ import { desktop } from "./adapters/notifier/desktop.ts";
 import { terminal } from "./adapters/notifier/terminal.ts";
 import { webhook } from "./adapters/notifier/webhook.ts";
 import { createProcesses } from "./adapters/processes/create-processes.ts";
+import { supervisorCommand } from "./adapters/processes/supervisor-command.ts";
 import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
 import { openSqliteStore } from "./adapters/store/sqlite/open.ts";
 import { fileTails } from "./adapters/tail/file-tails.ts";
 import { createTmux } from "./adapters/terminal/tmux/create-tmux.ts";
 import { errorBodyOf } from "./api/error.ts";
 import { createHarnesses } from "./app-harnesses.ts";
-import { ownProgram, placeRunPrograms } from "./daemon/agents/run-programs.ts";
+import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-programs.ts";
 import { publishAgents } from "./daemon/agents-at-work.ts";
 import { type CorePorts, createCore } from "./daemon/create-core.ts";
 import { notify } from "./daemon/effects/notify.ts";
@@ -163,7 +164,7 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places): NonNullable<CorePor
       ...{ socket: places.terminal, launcher: ownProgram("launcher"), table },
       folderOf: (run) => join(places.runs, run),
     }),
-    processes: createProcesses({ folder: places.runs, supervisor: ownProgram("supervisor"), table }),
+    processes: createProcesses({ folder: places.runs, supervisor: supervisorCommand(ownFile("supervisor")), table }),
   };
 }
 

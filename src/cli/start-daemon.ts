@@ -29,7 +29,7 @@ export function daemonArguments(...more: readonly string[]): string[] {
 
 /** What the daemon may see of our environment: nothing that speaks for a run. */
 export function daemonEnvironment(env: NodeJS.ProcessEnv, home: string): NodeJS.ProcessEnv {
-  const { SIGNALBOX_TOKEN: _, SIGNALBOX_RUN: __, SIGNALBOX_TASK: ___, ...rest } = env;
+  const { SIGNALBOX_TOKEN: _, SIGNALBOX_RUN: __, SIGNALBOX_TASK: ___, SIGNALBOX_PROCESS: ____, ...rest } = env;
   return { ...rest, SIGNALBOX_HOME: home };
 }
 

@@ -1,4 +1,5 @@
 import type { Mode } from "../engine/workflow.ts";
+import type { TailPosition } from "./tail.ts";
 
 /** What is kept beside tasks. Every record belongs to a project, and most to a task. */
 export interface Kept {
@@ -167,7 +168,7 @@ export interface Usage extends Kept {
   /** Milliseconds from its start to its end, or to the last look. */
   readonly duration?: number;
   /** How far the source that tells of it was read. */
-  readonly position?: number;
+  readonly position?: TailPosition;
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;

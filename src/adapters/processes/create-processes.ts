@@ -1,4 +1,4 @@
-import { watch } from "node:fs";
+import { constants, watch } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
@@ -28,7 +28,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     throw new Fault("processes.bad-id", `"${id}" cannot be the id of a run: only a-z, 0-9 and "-" can be in it.`);
   };
   return {
-    start: (order) => startRun({ ...options, grace, patience }, folderOf(order.id), order),
+    start: async (order) => startRun({ ...options, grace, patience }, folderOf(order.id), order),
     look: async (id) => lookAtRun(table, folderOf(id)),
     kill: async (id) => endRun(table, folderOf(id), grace),
     watch(listener) {
@@ -46,7 +46,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
 }
 
 async function readPart(path: string, from: number, limit: number): Promise<Uint8Array> {
-  const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw new Fault("processes.unreadable", `${path} cannot be read (${error.code}).`, {
       retry: "later",

@@ -14,6 +14,7 @@ import {
   readProcess,
 } from "./run-records.ts";
 import { sleep } from "./sleep.ts";
+import { unwritable } from "./unwritable.ts";
 
 /** How long a supervisor whose program is dead may take to say so; a disk that is full can make it late. */
 const patience = 10_000;
@@ -27,9 +28,12 @@ export async function endRun(table: ProcessTable, folder: string, grace: number)
   const head = isOver ? undefined : await headOf(table, folder, claim);
   const signal = await endFamily(table, { head, mark: claim.mark }, grace);
   if (isOver) return;
-  const isNoted = await until(async () => readEnd(folder) !== undefined || !(await table.isAlive(claim.supervisor)));
-  // Its supervisor is dead, so it is for us to say. Where nothing lived any more it stays unknown how it ended.
-  if (isNoted && signal !== "") publishEnd(folder, signal);
+  const isSettled = await until(async () => readEnd(folder) !== undefined || !(await table.isAlive(claim.supervisor)));
+  if (!isSettled || signal === "" || readEnd(folder) !== undefined) return;
+  // Its supervisor is dead, so it is for us to say. Where that cannot be written it is lost, which is true as well.
+  try {
+    publishEnd(folder, signal);
+  } catch {}
 }
 
 /** Takes the claim away from supervisors that have not come to it yet, so that nothing is started after us. */
@@ -37,8 +41,12 @@ async function forestall(table: ProcessTable, folder: string): Promise<ClaimReco
   if (!existsSync(join(folder, orderFile))) return readClaim(folder);
   const supervisor = await table.identify(process.pid);
   const claim = { supervisor, mark: "", at: Date.now() };
-  if (!publishRecord(folder, claimFile, JSON.stringify(claim))) return readClaim(folder);
-  publishEnd(folder, "");
+  try {
+    if (!publishRecord(folder, claimFile, JSON.stringify(claim))) return readClaim(folder);
+    publishEnd(folder, "");
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
   rmSync(join(folder, orderFile), { force: true });
   return undefined;
 }

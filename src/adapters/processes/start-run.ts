@@ -16,6 +16,7 @@ import {
   troubleFile,
 } from "./run-records.ts";
 import { sleep } from "./sleep.ts";
+import { unwritable } from "./unwritable.ts";
 
 export interface Starting {
   readonly supervisor: readonly string[];
@@ -44,12 +45,7 @@ function writeOrder({ grace }: Starting, folder: string, { input, ...order }: Pr
     if (input !== "") publishRecord(folder, inputFile, input);
     publishRecord(folder, orderFile, JSON.stringify(record));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Fault("processes.unwritable", `The order for a program cannot be written to ${folder} (${code}).`, {
-      retry: "later",
-      hint: "Look at the folder's permissions and at the free space.",
-      cause: error,
-    });
+    throw unwritable(folder, error);
   }
 }
 

@@ -16,6 +16,7 @@ import { systemProcessTable } from "./system-process-table.ts";
 export async function supervise(run: Supervision): Promise<void> {
   const { folder, order, printed } = run;
   const news = join(dirname(folder), newsFolder, basename(folder));
+  touch(news);
   const program = await startProgram(run);
   if (program.kind === "failed") {
     await note(run, { code: undefined, signal: "", cause: "start", reason: program.reason });

@@ -103,7 +103,8 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   if (read === undefined)
     return ports.finish(watch, { word: "error", reason: "It ended at once, and nobody noted how." });
   for (const event of read.events)
-    if (event.kind === "usage") await ports.book.add(run, event.usage, read.position, ports.clock.now());
+    if (event.kind === "usage")
+      await ports.book.add(run, event.usage, { offset: read.position, before: "" }, ports.clock.now());
   const session = read.events.findLast((event) => event.kind === "session")?.id ?? run.session;
   if (session !== run.session && session !== "") await watch.keep({ session });
   const task = (await ports.store.getTask(run.task))?.task;

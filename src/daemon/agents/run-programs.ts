@@ -5,22 +5,25 @@ import { packageRoot } from "../../home/package-root.ts";
 import type { Places } from "../../home/places.ts";
 import { publishFile } from "../../home/publish-file.ts";
 
-/** How our own programs are run: as sources beside sources, as bundles beside bundles. */
-export function ownProgram(name: OwnProgram): readonly string[] {
+/** Our own programs: sources beside sources, bundles beside bundles. */
+export function ownFile(name: OwnProgram): string {
+  const { source, bundle } = files[name];
   const isSource = import.meta.filename.endsWith(".ts");
-  const file = join(packageRoot(), isSource ? join("src", sources[name]) : join("dist", `${name}.js`));
-  return [process.execPath, ...quiet, file];
+  return join(packageRoot(), isSource ? join("src", source) : join("dist", bundle));
 }
 
-export type OwnProgram = keyof typeof sources;
+/** How they are run. Agents and people see what they print. */
+export function ownProgram(name: OwnProgram): readonly string[] {
+  return [process.execPath, "--disable-warning=ExperimentalWarning", ownFile(name)];
+}
 
-const sources = {
-  supervisor: "adapters/processes/supervisor.ts",
-  launcher: "adapters/terminal/tmux/launch.ts",
-  "scripted-agent": "testing/scripted-agent.ts",
+type OwnProgram = keyof typeof files;
+
+const files = {
+  supervisor: { source: "adapters/processes/supervisor.ts", bundle: "supervisor.cjs" },
+  launcher: { source: "adapters/terminal/tmux/launch.ts", bundle: "launcher.js" },
+  "scripted-agent": { source: "testing/scripted-agent.ts", bundle: "scripted-agent.js" },
 };
-/** Agents and people see what these print. */
-const quiet = ["--disable-warning=ExperimentalWarning"];
 
 /** Puts what agents call into the folder that is first on their PATH: the command line under all its names, and the hook. */
 export function placeRunPrograms(places: Places, aliases: readonly string[]): void {

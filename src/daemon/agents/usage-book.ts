@@ -2,6 +2,7 @@ import { Fault } from "../../fault.ts";
 import type { TokenUsage } from "../../ports/harness.ts";
 import type { Run, Usage } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
+import type { TailPosition } from "../../ports/tail.ts";
 
 export interface Total {
   readonly runs: number;
@@ -29,7 +30,7 @@ export interface UsageBook {
   /** Reads what is stored; before that nothing may be asked. */
   open(): Promise<void>;
   /** Adds to what a run has used. `position` is how far its source was read. */
-  add(run: Run, usage: TokenUsage, position: number, now: number): Promise<Usage>;
+  add(run: Run, usage: TokenUsage, position: TailPosition, now: number): Promise<Usage>;
   /** How long a run took, whatever it used. */
   close(run: Run, now: number): Promise<void>;
   of(run: string): Usage | undefined;
@@ -110,7 +111,7 @@ function blank(run: Run): Usage {
     cachedTokens: 0,
     cost: undefined,
     duration: 0,
-    position: 0,
+    position: { offset: 0, before: "" },
   };
 }
 

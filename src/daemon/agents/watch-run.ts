@@ -4,7 +4,7 @@ import type { Harness, HarnessEvent } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import type { Tails } from "../../ports/tail.ts";
+import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
 import { firstSigns, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
 import type { TurnReading } from "./turn-reading.ts";
@@ -50,6 +50,7 @@ export interface Seen {
   readonly hasServer: boolean;
 }
 
+const beginning: TailPosition = { offset: 0, before: "" };
 /** How long a busy agent may be quiet before its screen is looked at, in milliseconds. */
 const quietScreen = 10_000;
 /** The least share of a core that its children must use for it to count as at work. */
@@ -64,17 +65,18 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let pane: Pane | undefined;
   let isClosed = false;
   let cpu = { at: 0, used: 0, isBusy: false };
-  const events = tails.open(`${ports.runFolder(started)}/events`, 0);
+  const events = tails.open(`${ports.runFolder(started)}/events`);
   let transcript = openTranscript();
   const reading = isSession ? undefined : ports.readingOf(first, harness);
 
   function openTranscript() {
     if (signs.transcript === "") return undefined;
-    const known = book.of(run.id)?.position ?? 0;
-    return { path: signs.transcript, tail: tails.open(signs.transcript, Math.max(known, started.transcriptFrom)) };
+    const known = book.of(run.id)?.position ?? beginning;
+    const from = known.offset > started.transcriptFrom ? known : { offset: started.transcriptFrom, before: "" };
+    return { path: signs.transcript, tail: tails.open(signs.transcript, from) };
   }
 
-  const learn = async (learnt: readonly HarnessEvent[], position: number) => {
+  const learn = async (learnt: readonly HarnessEvent[], position: TailPosition) => {
     const now = clock.now();
     for (const event of learnt) signs = withEvent(signs, event, now);
     if (signs.transcript !== transcript?.path) transcript = openTranscript();
@@ -87,18 +89,24 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   };
 
   const readEvidence = async () => {
-    const found: HarnessEvent[] = [];
-    for (const line of await events.read()) found.push(...harness.readEvidence(line));
-    await learn(found, book.of(run.id)?.position ?? 0);
-    const lines = (await transcript?.tail.read()) ?? [];
-    const said = lines.flatMap((line) => harness.readTranscript(line));
-    if (lines.length > 0) signs = { ...signs, signAt: clock.now() };
-    await learn(said, transcript?.tail.position() ?? 0);
-    if (reading === undefined) return found.length + said.length > 0;
+    let count = 0;
+    const readAll = async (tail: Tail, read: (line: string) => readonly HarnessEvent[], isSource: boolean) => {
+      for (let hasMore = true; hasMore; ) {
+        const part = await tail.read();
+        const learnt = part.lines.flatMap(({ text, isCut }) => (isCut ? [] : read(text)));
+        if (part.lines.length > 0) signs = { ...signs, signAt: clock.now() };
+        count += learnt.length;
+        await learn(learnt, isSource ? part.position : (book.of(run.id)?.position ?? beginning));
+        hasMore = part.hasMore;
+      }
+    };
+    await readAll(events, (line) => harness.readEvidence(line), false);
+    if (transcript !== undefined) await readAll(transcript.tail, (line) => harness.readTranscript(line), true);
+    if (reading === undefined) return count > 0;
     const printed = await reading.read();
-    await learn(printed.events, printed.position);
+    await learn(printed.events, { offset: printed.position, before: "" });
     if (printed.grew) signs = { ...signs, signAt: clock.now() };
-    return found.length + said.length + printed.events.length > 0;
+    return count + printed.events.length > 0;
   };
 
   /** The screen is weak evidence: it is asked only where nothing stronger speaks. */

@@ -1,0 +1,168 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import type { Tail } from "../../ports/tail.ts";
+import { createTail } from "./create-tail.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-tail-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const newFile = () => join(folder, `${++files}.jsonl`);
+
+async function textsOf(tail: Tail): Promise<readonly string[]> {
+  return (await tail.read()).lines.map(({ text }) => text);
+}
+
+test("a file that is not there yet has no lines; when it comes they are read", async () => {
+  const path = newFile();
+  const tail = createTail(path);
+  expect(await tail.read()).toEqual({ lines: [], position: { offset: 0, before: "" }, hasMore: false, isAnew: false });
+  writeFileSync(path, "one\ntwo\n");
+  expect(await textsOf(tail)).toEqual(["one", "two"]);
+  expect(await textsOf(tail)).toEqual([]);
+});
+
+test("a line is read once it is complete, however it comes", async () => {
+  const path = newFile();
+  const tail = createTail(path);
+  writeFileSync(path, "on");
+  expect(await textsOf(tail)).toEqual([]);
+  appendFileSync(path, "e\r\n\ntw");
+  expect(await textsOf(tail)).toEqual(["one", ""]);
+  appendFileSync(path, "o\n");
+  expect(await textsOf(tail)).toEqual(["two"]);
+});
+
+test("another tail goes on from a stored position, with the line that was not complete", async () => {
+  const path = newFile();
+  writeFileSync(path, "one\ntwo\nthr");
+  const { position } = await createTail(path).read();
+  const stored = JSON.parse(JSON.stringify(position));
+  appendFileSync(path, "ee\nfour\n");
+  expect(await createTail(path, { position: stored }).read()).toMatchObject({
+    lines: [{ text: "three" }, { text: "four" }],
+    isAnew: false,
+  });
+});
+
+test("a file that was cut off is read from its beginning", async () => {
+  const path = newFile();
+  writeFileSync(path, "one\ntwo\n");
+  const tail = createTail(path);
+  await tail.read();
+  truncateSync(path, 4);
+  expect(await tail.read()).toMatchObject({ lines: [{ text: "one" }], isAnew: true });
+  truncateSync(path, 0);
+  expect(await tail.read()).toMatchObject({ lines: [], isAnew: true, position: { offset: 0 } });
+  appendFileSync(path, "three\n");
+  expect(await tail.read()).toMatchObject({ lines: [{ text: "three" }], isAnew: false });
+});
+
+test("a file that was written anew is noticed, also where it is longer by now", async () => {
+  const path = newFile();
+  writeFileSync(path, "one\ntwo\n");
+  const tail = createTail(path);
+  const { position } = await tail.read();
+  writeFileSync(path, "three\nfour\nfive\n");
+  for (const each of [tail, createTail(path, { position })]) {
+    const part = await each.read();
+    expect(part).toMatchObject({ isAnew: true, lines: [{ text: "three" }, { text: "four" }, { text: "five" }] });
+  }
+});
+
+test("a file that was replaced by one with more of the same goes on", async () => {
+  const path = newFile();
+  writeFileSync(path, "one\ntwo\n");
+  const tail = createTail(path);
+  await tail.read();
+  writeFileSync(`${path}.new`, "one\ntwo\nthree\n");
+  renameSync(`${path}.new`, path);
+  expect(await tail.read()).toMatchObject({ lines: [{ text: "three" }], isAnew: false });
+  rmSync(path);
+  expect(await textsOf(tail)).toEqual([]);
+  writeFileSync(path, "four\n");
+  expect(await tail.read()).toMatchObject({ lines: [{ text: "four" }], isAnew: true });
+});
+
+test("of a line that is too long the beginning is kept, and the next one is whole", async () => {
+  const path = newFile();
+  const tail = createTail(path, { longest: 1_000 });
+  writeFileSync(path, "x".repeat(10_000_000));
+  for (let more = true; more; more = (await tail.read()).hasMore);
+  appendFileSync(path, `${"x".repeat(10)}\nshort\n`);
+  const { lines } = await tail.read();
+  expect(lines).toEqual([
+    { text: "x".repeat(1_000), isCut: true },
+    { text: "short", isCut: false },
+  ]);
+});
+
+test("what is not UTF-8 is replaced, and characters are not torn apart", async () => {
+  const path = newFile();
+  const tail = createTail(path);
+  const bytes = Buffer.from("ä😀");
+  for (const byte of bytes) {
+    appendFileSync(path, Buffer.of(byte));
+    expect(await textsOf(tail)).toEqual([]);
+  }
+  appendFileSync(path, Buffer.from([0x0a, 0xff, 0x00, 0xc3, 0x0a]));
+  expect(await textsOf(tail)).toEqual(["ä😀", "\ufffd\u0000\ufffd"]);
+});
+
+test("a file with much in it comes in portions", async () => {
+  const path = newFile();
+  const count = 100_000;
+  writeFileSync(path, Array.from({ length: count }, (_, i) => `${i} ${"x".repeat(100)}\n`).join(""));
+  const tail = createTail(path);
+  const first = await tail.read();
+  expect(first.hasMore).toBe(true);
+  let last = first;
+  const numbers = first.lines.map(({ text }) => Number.parseInt(text, 10));
+  while (last.hasMore) {
+    last = await tail.read();
+    for (const { text } of last.lines) numbers.push(Number.parseInt(text, 10));
+  }
+  expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i));
+});
+
+test("what cannot be read is said to be so", async () => {
+  const pipe = newFile();
+  execFileSync("mkfifo", [pipe]);
+  for (const path of [folder, pipe]) {
+    await expect(createTail(path).read()).rejects.toMatchObject({ name: "Fault", code: "tail.unreadable" });
+  }
+});
+
+test("however a file grows and whoever goes on, every line is read once and in order", async () => {
+  const piece = fc.string({ unit: fc.constantFrom("a", "b", "\n", "ä"), maxLength: 200 });
+  const step = fc.record({ piece, isRead: fc.boolean(), isOther: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+      const path = newFile();
+      let tail = createTail(path);
+      let position = (await tail.read()).position;
+      const read: string[] = [];
+      for (const { piece, isRead, isOther } of steps) {
+        appendFileSync(path, piece);
+        if (isOther) tail = createTail(path, { position });
+        if (!isRead) continue;
+        const part = await tail.read();
+        expect(part.isAnew).toBe(false);
+        position = part.position;
+        for (const { text } of part.lines) read.push(text);
+      }
+      for (const text of await textsOf(createTail(path, { position }))) read.push(text);
+      expect(read).toEqual(
+        steps
+          .map((each) => each.piece)
+          .join("")
+          .split("\n")
+          .slice(0, -1),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
