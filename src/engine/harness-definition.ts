@@ -1,0 +1,232 @@
+import type { Key, Shape } from "./language/shape.ts";
+import { variablesOf } from "./template.ts";
+
+/** How any program is used as a harness, as it stands under its name in the configuration. */
+export interface HarnessDefinition {
+  /** As people call it; its name where nothing is said. */
+  readonly title?: string;
+  /** What prints its version. */
+  readonly version?: readonly string[];
+  readonly turn?: TurnDefinition;
+  readonly session?: SessionDefinition;
+  /** What is put behind the arguments of a run with reduced permissions. Without it the prompt only asks for it. */
+  readonly reduced?: Arguments;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** By the kind of an error a regular expression that finds it in what the program says. */
+  readonly errors?: Readonly<Record<string, string>>;
+}
+
+/** A list inside is left out as a whole where a variable in it has no value. */
+export type Arguments = readonly (string | readonly string[])[];
+
+export interface TurnDefinition {
+  readonly argv: Arguments;
+  /** How a session is gone on with; without it none can be. */
+  readonly resume?: Arguments;
+  /** plain: all that is printed is the answer. json: one JSON document. jsonl: a line of JSON each. */
+  readonly output?: "plain" | "json" | "jsonl";
+  /** Where things are in the JSON: `result.text`, `items.0.id`. */
+  readonly text?: string;
+  readonly answer?: string;
+  readonly session?: string;
+  readonly error?: string;
+  readonly usage?: UsagePaths;
+}
+
+export interface UsagePaths {
+  readonly model?: string;
+  readonly input?: string;
+  readonly output?: string;
+  readonly cached?: string;
+  readonly cost?: string;
+}
+
+export interface SessionDefinition {
+  readonly argv: Arguments;
+  readonly resume?: Arguments;
+  /** Regular expressions that tell from the end of the screen how it is. */
+  readonly ready?: string;
+  readonly busy?: string;
+  readonly asks?: string;
+  /** It appends lines to the file that SIGNALBOX_EVENTS names. */
+  readonly events?: boolean;
+}
+
+/** What arguments can be filled with. */
+export const harnessVariables = [
+  "prompt",
+  "system",
+  "model",
+  "effort",
+  "session",
+  "schema",
+  "schema_file",
+  "task_file",
+  "workspace",
+  "cli",
+] as const;
+export type HarnessVariable = (typeof harnessVariables)[number];
+
+/** The kinds of errors that a definition can tell apart. */
+export const definedErrors = [
+  "session-in-use",
+  "session-unknown",
+  "authentication",
+  "rate-limit",
+  "overflow",
+  "timeout",
+  "refusal",
+  "denied",
+  "server",
+  "budget",
+] as const;
+
+const text: Shape = { kind: "text" };
+const argumentsShape: Shape = {
+  kind: "list",
+  notEmpty: true,
+  of: {
+    kind: "either",
+    options: [{ kind: "list", of: text, notEmpty: true }, text],
+    expected: "a text or a list of texts",
+  },
+};
+const turnKeys: Readonly<Record<string, Key>> = {
+  argv: { shape: argumentsShape, required: true, description: "The program and its arguments" },
+  resume: { shape: argumentsShape, description: "The same for going on with a session" },
+  output: {
+    shape: { kind: "text", oneOf: ["plain", "json", "jsonl"] },
+    description: "What it prints; plain if left out",
+  },
+  text: { shape: text, description: "Where the text of its answer is in the JSON" },
+  answer: { shape: text, description: "Where its answer is as data" },
+  session: { shape: text, description: "Where the id of its session is" },
+  error: { shape: text, description: "Where an error is" },
+  usage: {
+    shape: {
+      kind: "record",
+      what: "a map of what is used up",
+      keys: {
+        model: { shape: text, description: "Where the model is" },
+        input: { shape: text, description: "Where the tokens are that it read" },
+        output: { shape: text, description: "Where the tokens are that it wrote" },
+        cached: { shape: text, description: "Where the tokens are that came from a cache" },
+        cost: { shape: text, description: "Where the cost is, in US dollars" },
+      },
+    },
+    description: "Where it tells what was used up",
+  },
+};
+const sessionKeys: Readonly<Record<string, Key>> = {
+  argv: { shape: argumentsShape, required: true, description: "The program and its arguments" },
+  resume: { shape: argumentsShape, description: "The same for going on with a session" },
+  ready: { shape: text, description: "A regular expression: it waits for a message" },
+  busy: { shape: text, description: "A regular expression: it is at work" },
+  asks: { shape: text, description: "A regular expression: a dialog waits for a person" },
+  events: { shape: { kind: "boolean" }, description: "Whether it tells what happens in the file of SIGNALBOX_EVENTS" },
+};
+
+/** The form of everything under `harnesses` in a configuration. */
+export const harnessesShape: Shape = {
+  kind: "map",
+  what: "harnesses",
+  names: /^[a-z][a-z0-9-]*$/,
+  of: {
+    kind: "record",
+    what: "a harness",
+    keys: {
+      title: { shape: text, description: "As people call it" },
+      version: { shape: { kind: "list", of: text, notEmpty: true }, description: "What prints its version" },
+      turn: {
+        shape: { kind: "record", what: "a map of turns", keys: turnKeys },
+        description: "How it answers without a terminal",
+      },
+      session: {
+        shape: { kind: "record", what: "a map of sessions", keys: sessionKeys },
+        description: "How it runs in a terminal",
+      },
+      reduced: { shape: argumentsShape, description: "Further arguments where permissions are reduced" },
+      env: {
+        shape: { kind: "map", of: text, what: "variables", names: /^[A-Za-z_]\w*$/ },
+        description: "Further variables of its environment",
+      },
+      errors: {
+        shape: {
+          kind: "record",
+          what: "a map of errors",
+          keys: Object.fromEntries(
+            definedErrors.map((kind) => [kind, { shape: text, description: `How it says ${kind}` }]),
+          ),
+        },
+        description: "Regular expressions that tell errors apart",
+      },
+    },
+  },
+};
+
+/** What is wrong with definitions of the right form, as a sentence with the next step; undefined where nothing is. */
+export function harnessesProblem(harnesses: Readonly<Record<string, HarnessDefinition>>): string | undefined {
+  for (const [name, definition] of Object.entries(harnesses)) {
+    const problem = problemOf(definition);
+    if (problem !== undefined) return `The harness "${name}" is wrong: ${problem}`;
+  }
+  return undefined;
+}
+
+function problemOf({ turn, session, reduced, errors }: HarnessDefinition): string | undefined {
+  if (turn === undefined && session === undefined)
+    return 'it has neither "turn" nor "session". Say how it is run, in at least one of the two.';
+  const given: readonly (readonly [string, Arguments | undefined])[] = [
+    ["turn.argv", turn?.argv],
+    ["turn.resume", turn?.resume],
+    ["session.argv", session?.argv],
+    ["session.resume", session?.resume],
+    ["reduced", reduced],
+  ];
+  for (const [where, argv] of given) {
+    const problem = argv === undefined ? undefined : argumentsProblem(where, argv);
+    if (problem !== undefined) return problem;
+  }
+  const { output = "plain" } = turn ?? {};
+  const paths = (["text", "answer", "session", "error", "usage"] as const).find((key) => turn?.[key] !== undefined);
+  if (output === "plain" && paths !== undefined)
+    return `"turn.${paths}" says where something is in JSON, but the output is plain. Add output: json or output: jsonl.`;
+  if (output !== "plain" && turn?.text === undefined && turn?.answer === undefined)
+    return `the output is ${output}, but nothing says where the answer is in it. Add "text" or "answer" to "turn".`;
+  const expressions = [
+    ...(["ready", "busy", "asks"] as const).map((key) => [`session.${key}`, session?.[key]] as const),
+    ...Object.entries(errors ?? {}).map(([kind, each]) => [`errors.${kind}`, each] as const),
+  ];
+  for (const [where, expression] of expressions) {
+    const problem = expression === undefined ? undefined : expressionProblem(where, expression);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function argumentsProblem(where: string, argv: Arguments): string | undefined {
+  const used = variablesIn(argv);
+  const unknown = used.find((name) => !(harnessVariables as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    return `"${where}" uses {${unknown}}, which does not exist. There are ${harnessVariables.map((name) => `{${name}}`).join(", ")}; write {{${unknown}}} for the text itself.`;
+  const [program] = argv;
+  if (where.endsWith(".argv") && (typeof program !== "string" || program === "" || variablesIn([program]).length > 0))
+    return `"${where}" must begin with the program, as plain text.`;
+  if (where.endsWith(".resume") && !used.includes("session"))
+    return `"${where}" does not say which session. Put {session} into it.`;
+  return undefined;
+}
+
+export function variablesIn(argv: Arguments): readonly string[] {
+  return argv.flat().flatMap((each) => variablesOf(each).map(({ name }) => name));
+}
+
+function expressionProblem(where: string, expression: string): string | undefined {
+  try {
+    new RegExp(expression, "mu");
+    return undefined;
+  } catch (error) {
+    return `"${where}" is no regular expression (${error instanceof Error ? error.message : error}).`;
+  }
+}
