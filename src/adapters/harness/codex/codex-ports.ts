@@ -1,0 +1,9 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { Commands } from "../../../ports/commands.ts";
+
+export interface CodexPorts {
+  readonly commands: Commands;
+  readonly clock: Clock;
+  /** The environment in which agents are started: `PATH`, `HOME`, `CODEX_HOME`. */
+  readonly env: Readonly<Record<string, string>>;
+}
