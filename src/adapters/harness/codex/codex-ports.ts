@@ -6,4 +6,6 @@ export interface CodexPorts {
   readonly clock: Clock;
   /** The environment in which agents are started: `PATH`, `HOME`, `CODEX_HOME`. */
   readonly env: Readonly<Record<string, string>>;
+  /** Sockets by which a run with reduced permissions could make others act for it, such as that of our terminal. */
+  readonly hidden: readonly string[];
 }

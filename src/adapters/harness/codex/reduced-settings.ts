@@ -1,5 +1,6 @@
 import { mkdir, readdir, realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { userInfo } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
 import type { CodexPorts } from "./codex-ports.ts";
@@ -19,7 +20,12 @@ export async function reducedSettings(
 ): Promise<readonly (readonly [key: string, value: string])[]> {
   const temporary = join(order.runFolder, "tmp");
   await mkdir(temporary, { recursive: true });
-  const access = { ":root": "read", ...(await writable(order, ports)), [await realpath(temporary)]: "write" };
+  const access = {
+    ":root": "read",
+    ...(await writable(order, ports)),
+    [await realpath(temporary)]: "write",
+    ...Object.fromEntries(ways(order, ports).map((path) => [path, "deny"])),
+  };
   // Codex would take such a name for a pattern.
   const odd = Object.keys(access).find((path) => /[*?[\]{}]/.test(path));
   if (odd !== undefined) {
@@ -55,6 +61,13 @@ async function writable(order: HarnessOrder, ports: CodexPorts): Promise<Readonl
     .map((name) => join(folder, name))
     .filter((path) => path !== join(folder, taskName(order)) && open[path] === undefined);
   return { [folder]: "write", ...Object.fromEntries(closed.map((path) => [path, "read"])), ...open };
+}
+
+/** Whoever listens there does what it is asked to, outside of the sandbox. It matters not whether they exist. */
+function ways({ env }: HarnessOrder, { hidden }: CodexPorts): readonly string[] {
+  const terminals = join(env.TMUX_TMPDIR || "/tmp", `tmux-${userInfo().uid}`);
+  const daemons = ["/run/docker.sock", "/var/run/docker.sock", "/run/podman", "/run/containerd"];
+  return [...hidden, terminals, ...daemons, env.SSH_AUTH_SOCK ?? ""].filter(isAbsolute);
 }
 
 function taskName({ taskFile }: HarnessOrder): string {
