@@ -14,8 +14,8 @@ export interface Harness {
    * program needs to start without questions into its own configuration. Safe to do twice.
    */
   prepare(order: HarnessOrder): Promise<Launch>;
-  /** Reads what a turn prints. */
-  readOutput(): OutputReader;
+  /** Reads what a turn prints. `at` is from its order: what is needed to understand the output may be noted there. */
+  readOutput(at: Pick<HarnessOrder, "run" | "runFolder">): OutputReader;
   /** Reads what hooks have put into the run's `events` file, and what the transcript says; one line at a time. */
   readEvidence(line: string): readonly HarnessEvent[];
   /** A line of a session's transcript. What it says must not be said by `readEvidence` too, or is said twice. */

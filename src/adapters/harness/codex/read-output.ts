@@ -1,0 +1,94 @@
+import type { HarnessError, HarnessEvent, HarnessOrder, OutputReader, TurnEnd } from "../../../ports/harness.ts";
+import type { ProcessEnd } from "../../../ports/processes.ts";
+import { errorOf } from "./error-of.ts";
+import { type JsonObject, textAt } from "./json-at.ts";
+import { jsonLines } from "./json-lines.ts";
+import { rolloutOf } from "./rollout-of.ts";
+import { withoutNulls } from "./strict-schema.ts";
+import { noTokens, readCount, usageBetween } from "./token-count.ts";
+import { tokensOf } from "./tokens-of.ts";
+import { readNotes } from "./turn-notes.ts";
+
+/** Reads what `codex exec --json` prints. */
+export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () => number): OutputReader {
+  const notes = readNotes(at);
+  const lines = jsonLines();
+  let session = "";
+  let said = "";
+  let failure: HarnessError | undefined;
+  let isComplete = false;
+
+  function usageTo(after: typeof noTokens): readonly HarnessEvent[] {
+    const usage = usageBetween(notes?.before ?? noTokens, after, notes?.model ?? "");
+    return usage === undefined ? [] : [{ kind: "usage", usage }];
+  }
+
+  function eventsOf(line: JsonObject): readonly HarnessEvent[] {
+    switch (line.type) {
+      case "thread.started":
+        session = textAt(line, "thread_id");
+        return [{ kind: "session", id: session, transcript: "" }];
+      case "turn.started":
+        return [{ kind: "busy", what: "" }];
+      case "item.started":
+        return toolEvents(line.item, "began");
+      case "item.completed": {
+        if (textAt(line, "item", "type") !== "agent_message") return toolEvents(line.item, "ended");
+        said = textAt(line, "item", "text");
+        return [{ kind: "said", text: said }];
+      }
+      case "turn.completed":
+        isComplete = true;
+        return usageTo(readCount(line.usage));
+      case "turn.failed":
+        failure = errorOf(textAt(line, "error", "message"), now());
+        return [{ kind: "failed", error: failure }];
+      default:
+        return [];
+    }
+  }
+
+  return {
+    push: (chunk) => lines.push(chunk).flatMap(eventsOf),
+    end(end, errors): TurnEnd {
+      const last = lines.rest().flatMap(eventsOf);
+      // A turn that did not come to its end tells nothing about what it has used up, but its transcript does.
+      const lost = isComplete || notes === undefined ? [] : usageTo(tokensOf(rolloutOf(session, notes.home)));
+      const error = isComplete ? undefined : (failure ?? errorAtEnd(end, errors, now()));
+      return { text: said, answer: answerIn(said, notes?.schema), error, events: [...last, ...lost] };
+    },
+  };
+}
+
+function toolEvents(item: unknown, state: "began" | "ended"): readonly HarnessEvent[] {
+  const type = textAt(item, "type");
+  if (type === "mcp_tool_call") {
+    return [{ kind: "tool", name: `${textAt(item, "server")}.${textAt(item, "tool")}`, state }];
+  }
+  return ["command_execution", "file_change", "web_search"].includes(type) ? [{ kind: "tool", name: type, state }] : [];
+}
+
+function answerIn(text: string, schema: unknown): unknown {
+  if (schema === undefined) return undefined;
+  try {
+    return withoutNulls(JSON.parse(text), schema);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorAtEnd(end: ProcessEnd, errors: string, now: number): HarnessError {
+  const told = (kind: HarnessError["kind"], message: string) => ({ kind, message, resetAt: undefined });
+  if (end.cause === "start") return told("start", end.reason === "" ? "Codex could not be started." : end.reason);
+  if (end.cause === "time") return told("timeout", "Codex had not finished when its time was up.");
+  if (end.cause === "output") return told("other", "Codex printed more than it may.");
+  if (end.cause === "killed") return told("other", "Codex was ended before it had finished.");
+  if (end.signal !== "") return told("other", `Codex was ended by ${end.signal}.`);
+  const reason = errors
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !line.startsWith("Reading "))
+    .slice(-5)
+    .join(" ");
+  if (reason !== "") return errorOf(reason, now);
+  return told("other", `Codex ended with exit code ${end.code ?? "unknown"}, and did not say why.`);
+}
