@@ -20,7 +20,7 @@ const wordings: readonly (readonly [HarnessError["kind"], RegExp])[] = [
   ["timeout", /timed? ?out|etimedout/i],
   [
     "server",
-    /\b5\d\d\b|internal (server )?error|overloaded|unavailable|bad gateway|high demand|econnre|enotfound|fetch failed|cannot connect|socket|network/i,
+    /\b5\d\d\b|internal (server )?error|server (had an )?error|overloaded|unavailable|bad gateway|high demand|econnre|enotfound|fetch failed|cannot connect|socket|network/i,
   ],
 ];
 

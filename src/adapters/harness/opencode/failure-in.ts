@@ -9,8 +9,10 @@ export function failureIn(error: unknown): HarnessError {
   if (name === "ContextOverflowError") return { kind: "overflow", message, resetAt: undefined };
   if (name === "ProviderAuthError") return { kind: "authentication", message, resetAt: undefined };
   if (name === "MessageOutputLengthError") return { kind: "other", message, resetAt: undefined };
-  return failureOf(message, {
+  const failure = failureOf(message, {
     status: numberAt(error, "data", "statusCode"),
     resetAt: numberAt(error, "data", "next"),
   });
+  // It tries again only where the provider failed.
+  return name === "RetryLimit" && failure.kind === "other" ? { ...failure, kind: "server" } : failure;
 }
