@@ -1,9 +1,17 @@
+import { homedir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
+import { claude } from "./adapters/harness/claude/claude.ts";
+import { codex } from "./adapters/harness/codex/codex.ts";
+import { command } from "./adapters/harness/command/command.ts";
+import { gemini } from "./adapters/harness/gemini/gemini.ts";
 import { opencode } from "./adapters/harness/opencode/opencode.ts";
 import { scripted } from "./adapters/harness/scripted/scripted.ts";
 import type { Harnesses } from "./daemon/agents/harnesses.ts";
+import { rememberDetection } from "./daemon/agents/remember-detection.ts";
 import { ownProgram } from "./daemon/agents/run-programs.ts";
+import type { AgentConfig } from "./home/agent-fields.ts";
 import { packageVersion } from "./home/package-version.ts";
 import type { Places } from "./home/places.ts";
 import type { Harness } from "./ports/harness.ts";
@@ -11,21 +19,33 @@ import type { Harness } from "./ports/harness.ts";
 export interface HarnessesPorts {
   readonly env: NodeJS.ProcessEnv;
   readonly places: Places;
+  /** Harnesses that the user defines, as they are now. */
+  defined(): AgentConfig["harnesses"];
 }
 
 /** All harnesses that agents can be started in. */
-export function createHarnesses({ env, places }: HarnessesPorts): Harnesses {
+export function createHarnesses({ env: all, places, defined }: HarnessesPorts): Harnesses {
+  const env = plain(all);
+  const home = env.HOME ?? homedir();
+  const ports = { commands: spawnCommands, clock: systemClock, env, home };
+  const remember = rememberDetection(systemClock);
   const builtIn: readonly Harness[] = [
-    opencode({ commands: spawnCommands, env: plain(env) }),
+    claude({ ...ports, isRoot: process.getuid?.() === 0 }),
+    codex({ ...ports, hidden: [places.terminal] }),
+    gemini(ports),
+    opencode(ports),
     scripted({
       program: ownProgram("scripted-agent"),
       version: packageVersion,
       state: join(places.runs, ".scripted"),
       script: env.SIGNALBOX_SCRIPT ?? "",
     }),
-  ];
-  const all = new Map(builtIn.map((harness) => [harness.name, harness]));
-  return () => all;
+  ].map(remember);
+  return () => {
+    const own = Object.entries(defined()).map(([name, definition]) => command({ ...definition, name }, ports));
+    // What comes with us keeps its name: nobody should take a program of theirs for it.
+    return new Map([...own, ...builtIn].map((harness) => [harness.name, harness]));
+  };
 }
 
 function plain(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {

@@ -96,7 +96,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     git,
     workspacesOf: workspaces(env, places, git, killing.signal),
     forgeOf: forges(env, store, config, git),
-    agents: agentPorts(env, places),
+    agents: agentPorts(env, places, config),
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
@@ -153,13 +153,13 @@ function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: Ab
 }
 
 /** What agents are started with. */
-function agentPorts(env: NodeJS.ProcessEnv, places: Places): NonNullable<CorePorts["agents"]> {
+function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig): NonNullable<CorePorts["agents"]> {
   const table = systemProcessTable();
   return {
     env,
     table,
     tails: fileTails,
-    harnesses: createHarnesses({ env, places }),
+    harnesses: createHarnesses({ env, places, defined: () => config.resolved().harnesses }),
     terminal: createTmux({
       ...{ socket: places.terminal, launcher: ownProgram("launcher"), table },
       folderOf: (run) => join(places.runs, run),

@@ -1,10 +1,13 @@
 import { readDuration } from "../engine/duration.ts";
+import { type HarnessDefinition, harnessesProblem, harnessesShape } from "../engine/harness-definition.ts";
 import type { Shape } from "../engine/language/shape.ts";
 import type { Field } from "./config-field.ts";
 import { readSize } from "./read-size.ts";
 
 /** How agents are started, and how many; the daemon alone reads it. */
 export interface AgentConfig {
+  /** Programs that are used as harnesses, by the names they get. */
+  readonly harnesses: Readonly<Record<string, HarnessDefinition>>;
   readonly agentsMost: number;
   readonly agentsPerProject: number;
   /** Each as `name=number`. */
@@ -37,6 +40,15 @@ const duration = (key: string) => (value: string) =>
   readDuration(value) === undefined ? `"${key}" must be a time such as 90s, 5m or 1h, but is "${value}".` : undefined;
 
 export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentConfig[Name]> } = {
+  harnesses: {
+    key: "harnesses",
+    level: "user",
+    isDaemons: true,
+    shape: harnessesShape,
+    default: {},
+    description: "Programs of your own that agents can run in, by the names you give them",
+    problem: harnessesProblem,
+  },
   agentsMost: {
     key: "agents.most",
     level: "user",

@@ -17,7 +17,8 @@ export function configValue(field: Field, written: string | number | boolean, na
 
 /** As a person would write it behind its key, or on a command line. */
 export function writeConfigValue(value: unknown): string {
-  return Array.isArray(value) ? `[${value.map(writeItem).join(", ")}]` : String(value);
+  if (Array.isArray(value)) return `[${value.map(writeItem).join(", ")}]`;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 function writeItem(item: unknown): string {

@@ -151,7 +151,13 @@ export function createAgents(given: AgentsPorts): Agents {
       {
         ...{ store, clock, terminal, tails, book, table: given.table, stallOf, heal },
         readingOf: (each, of: Harness) =>
-          readTurnOutput(processes, of, each.started as StartedRun, book.of(each.id)?.position?.offset ?? 0),
+          readTurnOutput(
+            processes,
+            of,
+            each.started as StartedRun,
+            folderOf(run.started?.name ?? ""),
+            book.of(each.id)?.position?.offset ?? 0,
+          ),
         runFolder: ({ name }) => folderOf(name),
         learnt(each) {
           if (each.started.raised !== "" && each.signs.activity === "busy")

@@ -31,10 +31,11 @@ export function readTurnOutput(
   processes: Processes,
   harness: Harness,
   started: StartedRun,
+  runFolder: string,
   counted: number,
 ): TurnReading {
   const id = processName(started);
-  const reader = harness.readOutput();
+  const reader = harness.readOutput({ run: started.name, runFolder });
   let position = 0;
   let last: ReadEnd | undefined;
 
