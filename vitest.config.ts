@@ -41,7 +41,7 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          include: ["test/{e2e,faults}/**/*.test.ts"],
+          include: ["test/{e2e,faults,agents}/**/*.test.ts"],
           pool: "forks",
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -48,6 +48,16 @@ export const agentRoutes = {
     body: nothing,
     answer: changeWire,
   }),
+  replyTask: route({
+    name: "replyTask",
+    method: "POST",
+    path: "/v1/tasks/:task/reply",
+    summary: "Answer what a task's agent asks in a dialogue, or say that a person is there",
+    access: "human",
+    query: ofTask,
+    body: record({ text }),
+    answer: changeWire,
+  }),
   attachTask: route({
     name: "attachTask",
     method: "POST",

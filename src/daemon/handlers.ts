@@ -18,7 +18,7 @@ import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import { openPullRequest } from "./requests/open-pull-request.ts";
 import { pause, resume } from "./requests/pause.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
-import { respawnTask, spawnTask } from "./requests/respawn-task.ts";
+import { replyTask, respawnTask, spawnTask } from "./requests/respawn-task.ts";
 import { retryTask } from "./requests/retry-task.ts";
 import { endRun, registerRun } from "./requests/runs.ts";
 import { dropSalvage, listSalvage, restoreSalvage } from "./requests/salvage.ts";
@@ -75,6 +75,7 @@ const handlers = {
   listRuns,
   spawnTask,
   respawnTask,
+  replyTask,
   attachTask,
   sendMessage,
   listMessages,

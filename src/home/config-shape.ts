@@ -4,6 +4,13 @@ import { configFields, type Field, type Level } from "./config-fields.ts";
 
 const fields = Object.values<Field>(configFields);
 
+/** What the keys that lead into a map have in common. */
+const groups: Readonly<Record<string, { readonly what: string; readonly description: string }>> = {
+  notify: { what: "a map of notifications", description: "Who is told when a person is needed" },
+  agents: { what: "a map of what agents get", description: "How agents are started, and how many" },
+  budget: { what: "a map of budgets", description: "What agents may use up before nothing more is started" },
+};
+
 /** What a configuration file may contain. */
 export const configShapes: Readonly<Record<Level, Shape>> = {
   user: shapeOf(fields),
@@ -21,11 +28,16 @@ export function isForUserOnly(key: string): boolean {
 }
 
 function shapeOf(all: readonly Field[]): Shape {
-  const notify = all.filter(({ key }) => key.startsWith("notify."));
-  const inner: Shape = { kind: "record", what: "a map of notifications", keys: keysOf(notify) };
+  const inGroup = (group: string) => all.filter(({ key }) => key.startsWith(`${group}.`));
+  const maps = Object.entries(groups).flatMap(([group, { what, description }]) => {
+    const keys = keysOf(inGroup(group));
+    return Object.keys(keys).length === 0
+      ? []
+      : [[group, { shape: { kind: "record", what, keys } as const, description }] as const];
+  });
   const keys: Readonly<Record<string, Key>> = {
-    ...keysOf(all.filter((field) => !notify.includes(field))),
-    ...(notify.length > 0 ? { notify: { shape: inner, description: "Who is told when a person is needed" } } : {}),
+    ...keysOf(all.filter(({ key }) => !key.includes("."))),
+    ...Object.fromEntries(maps),
     $schema: { shape: { kind: "text" }, description: "Where the schema of this file is, for editors" },
   };
   return { kind: "record", what: "a configuration", keys };
@@ -33,6 +45,6 @@ function shapeOf(all: readonly Field[]): Shape {
 
 function keysOf(some: readonly Field[]): Readonly<Record<string, Key>> {
   return Object.fromEntries(
-    some.map(({ key, shape, description }) => [key.replace(/^notify\./, ""), { shape, description }]),
+    some.map(({ key, shape, description }) => [key.slice(key.indexOf(".") + 1), { shape, description }]),
   );
 }

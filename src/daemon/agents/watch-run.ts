@@ -76,9 +76,14 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     return { path: signs.transcript, tail: tails.open(signs.transcript, from) };
   }
 
-  const learn = async (learnt: readonly HarnessEvent[], position: TailPosition) => {
+  /** What a second source says about the same things comes late: where hooks speak, it does not say what goes on now. */
+  const learn = async (learnt: readonly HarnessEvent[], position: TailPosition, isSecond = false) => {
     const now = clock.now();
-    for (const event of learnt) signs = withEvent(signs, event, now);
+    for (const event of learnt) {
+      const { activity, since, tools } = signs;
+      signs = withEvent(signs, event, now);
+      if (isSecond) signs = { ...signs, activity, since, tools };
+    }
     if (signs.transcript !== transcript?.path) transcript = openTranscript();
     for (const usage of usageIn(learnt)) await book.add(run, usage, position, now);
     if (signs.session !== run.session) await keep({ session: signs.session });
@@ -96,7 +101,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         const learnt = part.lines.flatMap(({ text, isCut }) => (isCut ? [] : read(text)));
         if (part.lines.length > 0) signs = { ...signs, signAt: clock.now() };
         count += learnt.length;
-        await learn(learnt, isSource ? part.position : (book.of(run.id)?.position ?? beginning));
+        const position = isSource ? part.position : (book.of(run.id)?.position ?? beginning);
+        await learn(learnt, position, isSource && harness.can.acknowledges === "hook");
         hasMore = part.hasMore;
       }
     };

@@ -10,6 +10,13 @@ export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
   return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "respawn", actor }));
 }
 
+export function replyTask(core: Core): Handler<Routes["replyTask"]> {
+  return async (asked) => {
+    const { text } = asked.body;
+    return ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "reply", actor, text }));
+  };
+}
+
 /** A person's word starts a task, whether or not it would start by itself. */
 export function spawnTask(core: Core): Handler<Routes["spawnTask"]> {
   return async (asked) => {

@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { RunView } from "../../src/api/agent-wires.ts";
+import { routes } from "../../src/api/routes.ts";
+import type { EventView, TaskView } from "../../src/api/task-wires.ts";
+import { createAsk, type Daemon, startDaemon } from "../faults/daemon.ts";
+import { createHome } from "../faults/home.ts";
+
+export interface StageOptions {
+  /** Instead of the built-in workflow `default`. */
+  readonly flow?: string;
+  /** What the agents do; what is built in where nothing is said. */
+  readonly script?: string;
+  /** The user's configuration. */
+  readonly config?: string;
+  readonly poolSize?: number;
+  readonly workspaces?: "worktree" | "clone";
+}
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** A real daemon with a real repository, in which scripted agents work in real terminals. */
+export async function startStage({ flow, script, config, poolSize = 4, workspaces }: StageOptions = {}) {
+  const plain = createHome(() => (flow === undefined ? {} : { flow }));
+  const { base, repository, places } = plain;
+  const git = (folder: string, ...args: readonly string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    }).trim();
+  git(repository, "symbolic-ref", "HEAD", "refs/heads/main");
+  git(repository, "config", "user.name", "Ada");
+  git(repository, "config", "user.email", "ada@example.org");
+  writeFileSync(join(repository, "recipe.md"), "beans\n");
+  git(repository, "add", "-A");
+  git(repository, "commit", "-qm", "first");
+  if (config !== undefined) writeFileSync(places.config, config);
+  const scriptFile = join(base, "script.yml");
+  if (script !== undefined) writeFileSync(scriptFile, script);
+  const home = { ...plain, env: { ...plain.env, ...(script === undefined ? {} : { SIGNALBOX_SCRIPT: scriptFile }) } };
+  let daemon: Daemon = await startDaemon(home);
+  onTestFinished(async () => {
+    await daemon.kill();
+    endTerminal();
+    home.remove();
+  });
+  const endTerminal = () => {
+    try {
+      execFileSync("tmux", ["-S", places.terminal, "kill-server"], { stdio: "ignore" });
+    } catch {
+      // There was none.
+    }
+  };
+  const call = createAsk(home);
+  await call(routes.addProject, {
+    body: {
+      ...{ path: repository, name: "coffee", harness: "scripted", poolSize },
+      ...(workspaces === undefined ? {} : { workspaces }),
+    },
+  });
+
+  const task = async (id: string): Promise<TaskView> => (await call(routes.getTask, { params: { task: id } })).task;
+  const events = async (id: string): Promise<readonly EventView[]> =>
+    (await call(routes.listEvents, { query: { task: id, limit: "1000" } })).events;
+  const runs = async (all = false): Promise<readonly RunView[]> =>
+    (await call(routes.listRuns, { query: all ? { all: "true" } : {} })).runs;
+
+  return {
+    ...{ home, base, repository, places, git, call, task, events, runs, endTerminal },
+    daemon: () => daemon,
+    /** Creates a task that starts at once; gives its id. */
+    async create(
+      summary: string,
+      more: { readonly branch?: string; readonly context?: string; readonly autostart?: boolean } = {},
+    ) {
+      const body = { project: "coffee", summary, ...more, ...(flow === undefined ? {} : { workflow: "flow" }) };
+      return (await call(routes.createTask, { body })).task.id;
+    },
+    /** Waits until something is so of a task. */
+    async until(id: string, isSo: (task: TaskView) => boolean, patience = 25_000): Promise<TaskView> {
+      return eventually(
+        async () => {
+          const now = await task(id);
+          return isSo(now) ? now : undefined;
+        },
+        patience,
+        async () =>
+          JSON.stringify(
+            [await task(id), (await events(id)).slice(-8), (await runs(true)).slice(-3), daemon.said().slice(-9000)],
+            undefined,
+            1,
+          ),
+      );
+    },
+    async untilRun(isSo: (run: RunView) => boolean, all = false): Promise<RunView> {
+      return eventually(
+        async () => (await runs(all)).find(isSo),
+        60_000,
+        async () => JSON.stringify(await runs(true)),
+      );
+    },
+    types: async (id: string) => (await events(id)).map(({ type }) => type),
+    async killDaemon() {
+      await daemon.kill();
+    },
+    async restart() {
+      daemon = await startDaemon(home);
+    },
+    /** Processes that were started for a run: `worker#1` of a task has this in its environment. */
+    processesOf: (taskId: string, run: string) => processesWith([`SIGNALBOX_TASK=${taskId}`, `SIGNALBOX_RUN=${run}`]),
+    runFolder: (taskId: string, run: string) => join(places.runs, `${taskId}-${run.slice(run.indexOf("#") + 1)}`),
+  };
+}
+
+/** Asks until there is an answer. */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined>,
+  patience = 60_000,
+  tell: () => Promise<string> = async () => "",
+): Promise<T> {
+  const end = Date.now() + patience;
+  for (;;) {
+    const answer = await ask().catch((error) => {
+      // The daemon may be on its way down or up.
+      if (Date.now() > end) throw error;
+      return undefined;
+    });
+    if (answer !== undefined) return answer;
+    if (Date.now() > end) throw new Error(`It did not come to that. ${await tell().catch(String)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+/** The pids of living processes that were started with all of these in their environment. */
+export function processesWith(entries: readonly string[]): readonly number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const found = readFileSync(`/proc/${name}/environ`, "latin1").split("\0");
+      return entries.every((entry) => found.includes(entry)) ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
