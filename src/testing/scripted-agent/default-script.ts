@@ -43,7 +43,7 @@ roles:
         - section: { heading: "## Questions", text: "1. What is to be done, in one sentence?" }
         - say: The questions stand in the task file.
   reviewer:
-    - when: { mode: session }
+    - when: { status: agent-review }
       steps:
         - think: 1s
         - run: [git, log, --oneline, -5]
