@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createScriptedStage, runTurn } from "./scripted-stage.ts";
+import { until } from "./tmux.ts";
 
 let stage: ReturnType<typeof createScriptedStage>;
 beforeEach(() => {
@@ -74,7 +76,6 @@ test("a session that nobody knows is told apart from one that is open elsewhere"
 
   const order = stage.orderFor({ session: { kind: "new", id: "held" } });
   const { argv, env } = await harness.prepare(order);
-  const { spawn } = await import("node:child_process");
   const [file = "", ...args] = argv;
   const holder = spawn(file, args, { cwd: order.folder, env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
   holder.stdin.end("Wait.");
@@ -109,11 +110,11 @@ test("what a turn answers as data arrives as data, and where the script has none
   expect(answered.answer).toEqual({ good: false, points: [1, 2] });
   const schema = {
     type: "object",
-    required: ["good", "why"],
-    properties: { good: { type: "boolean" }, why: { type: "string" } },
+    required: ["good", "why", "next"],
+    properties: { good: { type: "boolean" }, why: { type: "string" }, next: { enum: ["questions", "ready"] } },
   };
   const fitting = await runTurn(stage.harnessFor(steps("say: Here it is.")), stage.orderFor({ schema }));
-  expect(fitting.answer).toEqual({ good: true, why: expect.any(String) });
+  expect(fitting.answer).toEqual({ good: true, why: expect.any(String), next: "ready" });
 });
 
 test("the marker stands on a line of its own", async () => {
@@ -186,6 +187,24 @@ test("it ends with the code or by the signal that its script says, and that is n
     const crashed = await runTurn(stage.harnessFor(steps("say: Last words.", `crash: ${signal}`)), stage.orderFor({}));
     expect(crashed).toMatchObject({ ended: { signal }, text: "Last words.", error: { kind: "other" } });
   }
+});
+
+test("one that is deaf lives on when it is told to end", async () => {
+  const harness = stage.harnessFor(steps("hang: deaf"));
+  const order = stage.orderFor({});
+  const { argv, env, input } = await harness.prepare(order);
+  const [file = "", ...args] = argv;
+  const child = spawn(file, args, { cwd: order.folder, env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
+  child.stdin.end(input);
+  let printed = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    printed += chunk.toString("utf8");
+  });
+  await until("it is deaf", () => printed.includes("from now on"));
+  child.kill("SIGTERM");
+  await until("it ignores that", () => printed.includes("SIGTERM is ignored."));
+  child.kill("SIGKILL");
+  await until("it is dead", () => child.signalCode === "SIGKILL");
 });
 
 test("it leaves a process behind that is in no group of its own", async () => {
