@@ -37,13 +37,13 @@ test("of 100 messages to an agent that is busy, idle or in a dialog, each arrive
   const lines = (number: number) =>
     Array.from({ length: number % 7 }, (_, line) => `\nline ${line} of ${number}`).join("");
   const messages = Array.from({ length: 100 }, (_, n) => `message ${n}: ${kinds[n % kinds.length]}${lines(n)}`);
-  const accidents: string[] = [];
+  const lost: string[] = [];
   for (const [n, message] of messages.entries()) {
     tmux.paste(message, "Enter");
     if (kinds[n % kinds.length] !== "is it allowed") continue;
     await until("it asks", isAsking);
     // Somebody who does not look loses what they say, and it is known that they did.
-    accidents.push(`lost ${n}`);
+    lost.push(`lost ${n}`);
     tmux.paste(`lost ${n}`);
     tmux.press("n");
     await until("it was decided", () => texts("said").length === n + 1);
@@ -51,7 +51,7 @@ test("of 100 messages to an agent that is busy, idle or in a dialog, each arrive
   await until("all are heard", () => texts("heard").length >= messages.length);
   expect(texts("received")).toEqual(messages);
   expect(texts("heard")).toEqual(messages);
-  expect(texts("accident")).toEqual(accidents);
+  expect(texts("swallowed")).toEqual(lost);
   const events = readJsonLines(join(order.runFolder, "events"));
   expect(events.flatMap(({ kind, text }) => (kind === "prompted" ? [text] : []))).toEqual(messages);
 });

@@ -127,13 +127,13 @@ test("a dialog swallows what is typed for somebody else, and notes it", async ()
   await agent.is("asks");
   await agent.saw("session", "prompted", "busy", "asks");
   tmux.paste("words for the agent");
-  await until("it is noted", () => agent.transcript().some(({ kind }) => kind === "accident"));
+  await until("it is noted", () => agent.transcript().some(({ kind }) => kind === "swallowed"));
   expect(agent.state()).toBe("asks");
   tmux.press("n");
   const events = await agent.saw("session", "prompted", "busy", "asks", "busy", "idle");
   expect(events.at(-1)).toEqual({ kind: "idle", said: "Refused." });
-  expect(agent.transcript().filter(({ kind }) => kind === "accident")).toEqual([
-    { kind: "accident", text: "words for the agent" },
+  expect(agent.transcript().filter(({ kind }) => kind === "swallowed")).toEqual([
+    { kind: "swallowed", text: "words for the agent" },
   ]);
   expect(agent.transcript().filter(({ kind }) => kind === "received")).toHaveLength(1);
 });

@@ -51,7 +51,7 @@ export async function interactive(
     answer?.(isYes);
   };
   /** Who types while a dialog is open meant somebody else. */
-  const swallow = (text: string) => session.note({ kind: "accident", text });
+  const swallow = (text: string) => session.note({ kind: "swallowed", text });
 
   const submit = () => {
     const text = input;
