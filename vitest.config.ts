@@ -32,7 +32,7 @@ export default defineConfig({
       {
         test: {
           name: "git",
-          include: ["test/{daemon,git,workspaces,poisoned,processes,terminal}/**/*.test.ts"],
+          include: ["test/{daemon,git,workspaces,poisoned,processes,terminal,harness}/**/*.test.ts"],
           pool: "forks",
           isolate: false,
           testTimeout: 120_000,

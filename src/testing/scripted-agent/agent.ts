@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { sampleAnswers } from "../../engine/answer.ts";
+import { fieldValues, sampleAnswers } from "../../engine/answer.ts";
 import { type AnswerSchema, isObject } from "../../engine/answer-schema.ts";
 import { frontmatterValues } from "../../engine/frontmatter-block.ts";
 import { parseTaskDocument } from "../../engine/task-document.ts";
@@ -109,9 +109,17 @@ function taskOf(file: string): Readonly<Record<string, string>> {
   }
 }
 
-/** The least that fits, and which says yes to everything: a workflow then comes to its end. */
+/** What says yes, as far as one can tell from a word: a workflow then comes to its end. */
+const agreeing = ["done", "ready", "pass", "approve", "approved", "ok", "yes"];
+
+/** The least that fits the schema, and agrees where it can. */
 function fittingAnswer(schema: AnswerSchema): unknown {
   const [least] = sampleAnswers(schema, []);
   if (!isObject(least)) return least;
-  return Object.fromEntries(Object.entries(least).map(([key, value]) => [key, value === false ? true : value]));
+  const chosen = Object.entries(least).map(([key, value]) => {
+    const values = fieldValues(schema, key) ?? [];
+    const best = values.find((each) => each === true || agreeing.includes(String(each).toLowerCase()));
+    return [key, best ?? value] as const;
+  });
+  return Object.fromEntries(chosen);
 }

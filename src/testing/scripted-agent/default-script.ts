@@ -1,6 +1,6 @@
 /**
- * What is played without a script: the work of the built-in workflow `default`, and of others as far as their prompts ask
- * for an answer or a marker.
+ * What is played without a script: the work of the built-in workflow `default`, and of others as far as their statuses
+ * are the same, or a turn only has to answer.
  */
 export const defaultScript = `
 roles:
@@ -35,7 +35,10 @@ roles:
             text: |
               DONE: the note is changed as the review asked, in message {turn} of session {run}.
               REMAINING: nothing.
-        - cli: [task, update, --status, agent-review]
+        - choose:
+            - when: { prompt: task update --status reviewing }
+              steps: [{ cli: [task, update, --status, reviewing] }]
+            - steps: [{ cli: [task, update, --status, agent-review] }]
         - usage: { input: 800, output: 200, cost: 0.01 }
         - say: The points of the review are mended.
     - when: { status: clarification }
@@ -43,7 +46,7 @@ roles:
         - section: { heading: "## Questions", text: "1. What is to be done, in one sentence?" }
         - say: The questions stand in the task file.
   reviewer:
-    - when: { mode: session }
+    - when: { status: agent-review }
       steps:
         - think: 1s
         - run: [git, log, --oneline, -5]

@@ -46,12 +46,13 @@ export const faultSteps: StepPlayers = {
     process.kill(process.pid, signal as NodeJS.Signals);
     return forEver();
   },
-  async hang(how, { signal }) {
+  async hang(how, { signal, tell }) {
     if (how === "deaf") {
       for (const each of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         process.removeAllListeners(each);
-        process.on(each, () => {});
+        process.on(each, () => tell({ kind: "said", text: `${each} is ignored.` }));
       }
+      tell({ kind: "said", text: "Signals are ignored from now on." });
       return forEver();
     }
     return forEver(signal);

@@ -51,7 +51,7 @@ export async function interactive(
     answer?.(isYes);
   };
   /** Who types while a dialog is open meant somebody else. */
-  const swallow = (text: string) => session.note({ kind: "accident", text });
+  const swallow = (text: string) => session.note({ kind: "swallowed", text });
 
   const submit = () => {
     const text = input;
@@ -59,11 +59,17 @@ export async function interactive(
     if (text.trim() !== "") {
       session.note({ kind: "received", text });
       queue = [...queue, text];
-      if (turn === undefined) void work();
+      if (turn === undefined) goOn();
     }
     redraw();
   };
 
+  const goOn = () => {
+    work().catch((error: unknown) => {
+      screen.say(String(error));
+      finish(1);
+    });
+  };
   const work = async (): Promise<void> => {
     const [next, ...rest] = queue;
     if (next === undefined) return;
@@ -101,7 +107,7 @@ export async function interactive(
     // Like the real ones it does not tell that it is idle after it was interrupted.
     if (!played.interrupted) evidence({ kind: "idle", said: played.text });
     redraw();
-    void work();
+    goOn();
   };
 
   const inDialog = (key: Key) => {
@@ -167,12 +173,9 @@ export async function interactive(
     queue = prompt === "" ? queue : [prompt, ...queue];
     if (prompt !== "") session.note({ kind: "received", text: prompt });
     redraw();
-    await work();
+    goOn();
   };
-  void start().catch((error: unknown) => {
-    screen.say(String(error));
-    finish(1);
-  });
+  void start();
 
   const code = await over;
   turn?.abort();

@@ -1,5 +1,4 @@
 import { fill } from "../../engine/template.ts";
-import { Fault } from "../../fault.ts";
 import type { HarnessError } from "../../ports/harness.ts";
 import { holds } from "./choose-turn.ts";
 import { faultSteps } from "./fault-steps.ts";
@@ -80,15 +79,11 @@ async function playStep(step: Step, scene: Scene, players: StepPlayers): Promise
   try {
     return await play?.(value, scene);
   } catch (error) {
-    if (scene.signal.aborted || !(error instanceof Fault || isSystemError(error))) throw error;
+    if (scene.signal.aborted || !(error instanceof Error)) throw error;
     return { kind: "other", message: error.message, resetAt: undefined };
   } finally {
     if (isTool) scene.tell({ kind: "tool", name: step.kind, state: "ended" });
   }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && "syscall" in error;
 }
 
 /** Steps inside of steps are filled when they are played. */

@@ -138,6 +138,8 @@ const stepKeys: { readonly [Kind in StepKind]: Key } = {
   switch_branch: key(text, "Goes to another branch, and makes it where there is none"),
 };
 
+export const stepNames: readonly string[] = Object.keys(stepKeys);
+
 const step: Shape = {
   kind: "either",
   options: [

@@ -110,23 +110,27 @@ function numberOf(folder: string, role: string, id: string): number {
 }
 
 function take(lock: string): boolean {
+  const own = identityOf(process.pid);
   try {
-    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    writeFileSync(lock, own, { flag: "wx" });
     return true;
   } catch {
-    if (isAlive(Number(readFileSync(lock, "utf8")))) return false;
-    writeFileSync(lock, String(process.pid));
+    const holder = readFileSync(lock, "utf8");
+    if (holder !== "" && holder === identityOf(Number.parseInt(holder, 10))) return false;
+    writeFileSync(lock, own);
     return true;
   }
 }
 
-function isAlive(pid: number): boolean {
-  if (pid === process.pid || !Number.isInteger(pid) || pid <= 0) return false;
+/** A pid alone may be somebody else's by now, so it is told with its beginning where the system shows it. */
+function identityOf(pid: number): string {
   try {
     process.kill(pid, 0);
-    return true;
+    const stat = existsSync("/proc/self/stat") ? readFileSync(`/proc/${pid}/stat`, "utf8") : "";
+    // The name in parentheses may contain anything; the beginning is the twentieth field behind it.
+    return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""}`;
   } catch {
-    return false;
+    return "";
   }
 }
 

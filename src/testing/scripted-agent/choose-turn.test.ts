@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { type Circumstances, chooseTurn, holds } from "./choose-turn.ts";
+import { readScript } from "./read-script.ts";
+import type { When } from "./script.ts";
+
+const at: Circumstances = {
+  role: "worker",
+  mode: "turn",
+  permissions: "full",
+  prompt: "Read ## Review and mend it.",
+  turn: 2,
+  run: 1,
+  task: { status: "working", review_round: "1" },
+  counter: (name) => (name === "tries" ? 3 : 0),
+};
+
+test.each<[When, boolean]>([
+  [{}, true],
+  [{ status: ["planning", "working"] }, true],
+  [{ status: ["planning"] }, false],
+  [{ prompt: ["nothing", "## Review"] }, true],
+  [{ prompt: ["## Plan"] }, false],
+  [{ role: ["reviewer"] }, false],
+  [{ mode: ["session"] }, false],
+  [{ permissions: ["reduced"] }, false],
+  [{ turn: 2, run: 1 }, true],
+  [{ turn: 1 }, false],
+  [{ run: 2 }, false],
+  [{ counter: { tries: 3, other: 0 } }, true],
+  [{ counter: { tries: 2 } }, false],
+  [{ task: { review_round: "1" } }, true],
+  [{ task: { review_round: "2" } }, false],
+  [{ status: ["working"], turn: 1 }, false],
+])("%j: %s", (when, expected) => {
+  expect(holds(when, at)).toBe(expected);
+});
+
+test("the first turn that fits is played, until it was played often enough; those of every role come last", () => {
+  const script = readScript(
+    "roles: { any: [{ steps: [] }], worker: [{ when: { turn: 9 }, steps: [] }, { times: 2, steps: [] }] }",
+    "s.yml",
+  );
+  expect(chooseTurn(script, at, {})?.key).toBe("worker/1");
+  expect(chooseTurn(script, at, { "worker/1": 1 })?.key).toBe("worker/1");
+  expect(chooseTurn(script, at, { "worker/1": 2 })?.key).toBe("any/0");
+  expect(chooseTurn(script, { ...at, role: "constructor" }, {})?.key).toBe("any/0");
+});

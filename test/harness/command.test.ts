@@ -1,0 +1,227 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { command } from "../../src/adapters/harness/command/command.ts";
+import type { HarnessDefinition } from "../../src/engine/harness-definition.ts";
+import type { Harness } from "../../src/ports/harness.ts";
+import { createScriptedStage, linesOf, runTurn } from "./scripted-stage.ts";
+import { createTmux, until } from "./tmux.ts";
+
+let stage: ReturnType<typeof createScriptedStage>;
+beforeEach(() => {
+  stage = createScriptedStage();
+});
+afterEach(() => stage.close());
+
+const node = process.execPath;
+
+/** A harness whose program is a few lines of JavaScript. */
+function harnessOf(
+  body: string,
+  definition: Omit<HarnessDefinition, "turn"> & { turn?: object },
+  args: readonly unknown[] = [],
+): Harness {
+  const file = join(stage.root, "program.mjs");
+  writeFileSync(file, body);
+  const turn = { argv: [node, file, ...args], ...definition.turn } as HarnessDefinition["turn"] & object;
+  return command({ name: "mine", ...definition, turn }, { commands: spawnCommands, env: stage.env });
+}
+
+const told =
+  'import { readFileSync } from "node:fs"; const input = readFileSync(0, "utf8"); const args = process.argv.slice(2);';
+const echo = `${told} process.stdout.write(JSON.stringify({ args, input }));`;
+const asJson = { output: "json", text: "input", answer: "args" } as const;
+
+test("a prompt that is no argument is read from the input, and all that is printed is the answer", async () => {
+  const harness = harnessOf(`${told} process.stdout.write("\\x1b[1mHeard " + input + "\\x1b[0m\\n");`, {});
+  const { text, answer, error } = await runTurn(harness, stage.orderFor({ prompt: "a\nb" }));
+  expect({ text, answer, error }).toEqual({ text: "Heard a\nb", answer: undefined, error: undefined });
+});
+
+test("whatever the values are, each stays one argument and nothing of it is run", async () => {
+  const harness = harnessOf(echo, { turn: asJson }, [
+    "--ask={prompt}",
+    "{task_file}",
+    "{workspace}",
+    "{cli}",
+    "{{model}}",
+  ]);
+  const prompt = "$(touch x); `touch x` \"'\n{model} {prompt} %s * ~ \\ #(touch x)\0end";
+  const { answer, text } = await runTurn(harness, stage.orderFor({ prompt, model: "big" }));
+  const kept = prompt.replace("\0", "");
+  expect(answer).toEqual([`--ask=${kept}`, stage.taskFile, stage.repository, "signalbox", "{model}"]);
+  expect(text).toBe("");
+  expect(existsSync(join(stage.repository, "x"))).toBe(false);
+});
+
+test("a group of arguments is left out where a variable in it has no value", async () => {
+  const harness = harnessOf(echo, { turn: asJson }, [["--model", "{model}"], ["--effort", "{effort}"], "-"]);
+  const { answer } = await runTurn(harness, stage.orderFor({ model: "big" }));
+  expect(answer).toEqual(["--model", "big", "-"]);
+});
+
+test("a session is gone on with by its own arguments, and its id is learnt from the output", async () => {
+  const harness = harnessOf(
+    echo,
+    {
+      turn: { ...asJson, session: "args.0", resume: [node, join(stage.root, "program.mjs"), "again", "{session}"] },
+    },
+    ["first"],
+  );
+  const first = await runTurn(harness, stage.orderFor({}));
+  expect(first.all).toEqual([{ kind: "session", id: "first", transcript: "" }]);
+  const { answer } = await runTurn(harness, stage.orderFor({ session: { kind: "resume", id: "-x y" } }));
+  expect(answer).toEqual(["again", "-x y"]);
+});
+
+test("instructions go before the prompt where the program takes none apart", async () => {
+  const before = harnessOf(echo, { turn: asJson });
+  expect((await runTurn(before, stage.orderFor({ system: "Be kind.", prompt: "Go." }))).text).toBe("Be kind.\n\nGo.");
+  const apart = harnessOf(echo, { turn: asJson }, ["{system}"]);
+  const { text, answer } = await runTurn(apart, stage.orderFor({ system: "Be kind.", prompt: "Go." }));
+  expect({ text, answer }).toEqual({ text: "Go.", answer: ["Be kind."] });
+});
+
+test("a schema is handed over in a file of the run's", async () => {
+  const harness = harnessOf(echo, { turn: asJson }, ["{schema_file}"]);
+  expect(harness.can.schema).toBe(true);
+  const { answer } = await runTurn(harness, stage.orderFor({ schema: { type: "object" } }));
+  expect(JSON.parse(readFileSync((answer as readonly string[])[0] ?? "", "utf8"))).toEqual({ type: "object" });
+});
+
+test("reduced permissions add their arguments, and only then", async () => {
+  const harness = harnessOf(echo, { turn: asJson, reduced: ["--read-only"] });
+  expect(harness.can.reduced).toBe("enforced");
+  expect((await runTurn(harness, stage.orderFor({}))).answer).toEqual([]);
+  expect((await runTurn(harness, stage.orderFor({ permissions: "reduced" }))).answer).toEqual(["--read-only"]);
+});
+
+test("from lines of JSON come sayings, the session once, usage and the last text, whatever else is printed", async () => {
+  const lines = [
+    '{"id":"s-1","msg":{"text":"one"}}',
+    "no JSON at all \\xff",
+    '{"id":"s-1","use":{"in":3,"out":1}}',
+    '{"id":"s-1","msg":{"text":"two"},"use":{"in":4,"out":-1,"usd":0.25}}',
+  ];
+  const harness = harnessOf(`process.stdout.write(${JSON.stringify(lines.join("\n"))});`, {
+    turn: {
+      output: "jsonl",
+      text: "msg.text",
+      session: "id",
+      usage: { input: "use.in", output: "use.out", cost: "use.usd" },
+    },
+  });
+  const { text, all, error } = await runTurn(harness, stage.orderFor({}));
+  expect({ text, error }).toEqual({ text: "two", error: undefined });
+  const usage = (inputTokens: number, outputTokens: number, cost: number | undefined) => ({
+    kind: "usage",
+    usage: { model: "", inputTokens, outputTokens, cachedTokens: 0, cost },
+  });
+  expect(all).toEqual([
+    { kind: "session", id: "s-1", transcript: "" },
+    { kind: "said", text: "one" },
+    usage(3, 1, undefined),
+    usage(4, 0, 0.25),
+    { kind: "said", text: "two" },
+  ]);
+});
+
+describe("an error is told", () => {
+  const errors = { "rate-limit": "\\b429\\b", authentication: "not logged in" };
+  test("by its exit code, with what it said, and by its kind where the definition knows it", async () => {
+    const failing = (said: string) => harnessOf(`console.error(${JSON.stringify(said)}); process.exit(4);`, { errors });
+    const { error } = await runTurn(failing("HTTP 429"), stage.orderFor({}));
+    expect(error).toMatchObject({ kind: "rate-limit", message: "mine ended with 4. It said: HTTP 429" });
+    expect((await runTurn(failing("who knows"), stage.orderFor({}))).error?.kind).toBe("other");
+  });
+
+  test("by a field of its JSON, although it ended with 0", async () => {
+    const harness = harnessOf(`console.log('{"text":"","error":{"message":"You are not logged in"}}')`, {
+      errors,
+      turn: { output: "json", text: "text", error: "error.message" },
+    });
+    const { error } = await runTurn(harness, stage.orderFor({}));
+    expect(error).toMatchObject({ kind: "authentication", message: "You are not logged in" });
+  });
+
+  test("where it promised JSON and printed something else", async () => {
+    const harness = harnessOf('console.log("{ half")', { turn: { output: "json", text: "a" } });
+    const { error } = await runTurn(harness, stage.orderFor({}));
+    expect(error?.message).toBe("mine did not print a JSON document.");
+  });
+
+  test("where time or room was over, whatever it said", () => {
+    const end = { kind: "ended", code: undefined, signal: "SIGKILL", reason: "", at: 0 } as const;
+    const harness = harnessOf("", { errors });
+    const kindAfter = (cause: "time" | "start" | "output") =>
+      harness.readOutput().end({ ...end, cause }, "429").error?.kind;
+    expect([kindAfter("time"), kindAfter("start")]).toEqual(["timeout", "start"]);
+  });
+});
+
+test("what a definition does not have is refused before anything is started", async () => {
+  const harness = harnessOf(echo, { turn: asJson });
+  expect(harness.can).toMatchObject({ session: false, turn: true, resume: false, acknowledges: "no", cost: false });
+  await expect(harness.prepare(stage.orderFor({ mode: "session" }))).rejects.toThrow(
+    "not defined for a run of the mode",
+  );
+  const resumed = stage.orderFor({ session: { kind: "resume", id: "a" } });
+  await expect(harness.prepare(resumed)).rejects.toThrow("cannot go on with a session");
+  const long = harnessOf(echo, { turn: asJson }, ["{prompt}"]);
+  await expect(long.prepare(stage.orderFor({ prompt: "x".repeat(200_000) }))).rejects.toThrow("An argument would have");
+});
+
+test("it is found on the PATH, with its version", async () => {
+  const bin = join(stage.root, "bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "mine"), "#!/bin/sh\necho '  mine 4.2'\n", { mode: 0o755 });
+  const of = (program: string) =>
+    command(
+      { name: "mine", turn: { argv: [program] }, version: [program, "--version"] },
+      { commands: spawnCommands, env: stage.env },
+    ).detect();
+  expect(await of("mine")).toEqual({ found: true, path: join(bin, "mine"), version: "mine 4.2", hint: "" });
+  expect(await of("not-there")).toMatchObject({ found: false, hint: 'Install "not-there", or put it on your PATH.' });
+});
+
+test("in a terminal its screen is read by its expressions, and its events by the lines that it appends", async () => {
+  const tmux = createTmux(stage.root);
+  try {
+    const body = `
+      import { appendFileSync } from "node:fs";
+      import { createInterface } from "node:readline";
+      const tell = (event) => appendFileSync(process.env.SIGNALBOX_EVENTS, JSON.stringify(event) + "\\n");
+      console.log("ready> ");
+      createInterface({ input: process.stdin }).on("line", (text) => {
+        tell({ kind: "prompted", text });
+        console.log(text === "ask" ? "Really? (y/n)" : "working on it");
+        tell({ kind: "idle", said: "" });
+      });
+    `;
+    const file = join(stage.root, "tui.mjs");
+    writeFileSync(file, body);
+    const session = { argv: [node, file], ready: "^ready>", busy: "^working", asks: "\\(y/n\\)", events: true };
+    const harness = command({ name: "mine", session }, { commands: spawnCommands, env: stage.env });
+    expect(harness.can).toMatchObject({ session: true, turn: false, acknowledges: "hook" });
+    const order = stage.orderFor({ mode: "session", prompt: "hello" });
+    mkdirSync(order.runFolder);
+    const launch = await harness.prepare(order);
+    expect(launch.message).toBe("hello");
+    expect(harness.readScreen("\n\n", "")).toBe("starting");
+    tmux.open(launch, order.folder);
+    const is = (wanted: string) => until(wanted, () => harness.readScreen(tmux.screen(), "") === wanted);
+    await is("ready");
+    tmux.paste(launch.message, "Enter");
+    await is("busy");
+    tmux.paste("ask", "Enter");
+    await is("asks");
+    const events = linesOf(join(order.runFolder, "events")).flatMap((line) => [...harness.readEvidence(line)]);
+    expect(events.filter(({ kind }) => kind === "prompted")).toEqual([
+      { kind: "prompted", text: "hello" },
+      { kind: "prompted", text: "ask" },
+    ]);
+  } finally {
+    tmux.close();
+  }
+});
