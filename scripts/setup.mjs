@@ -1,4 +1,5 @@
-// Makes a checkout runnable: Node 24 where the system has an older one, and the locked dependencies.
+// Makes a checkout runnable: Node 24 where the system has an older one, the locked dependencies, and programs that npm does
+// not have.
 // Plain JavaScript, no imports outside node: — it runs before anything is installed, on whatever Node there is (>= 18).
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -6,6 +7,8 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NODE = "24.21.0";
+/** Programs of the system, by the names of the packages that have them. */
+const PROGRAMS = [{ name: "tmux", debian: "tmux", brew: "tmux", purpose: "agents' sessions run in it" }];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const toolDir = join(root, ".node"); // outside node_modules: npm ci empties that
 const packaged = join(toolDir, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
@@ -13,8 +16,12 @@ const linked = join(root, "node_modules", ".bin", "node");
 const own = Number(process.versions.node.split(".")[0]) >= 24 && process.execPath !== packaged;
 
 if (process.argv[2] === "--link") link();
-else if (!isCurrent()) alone(() => isCurrent() || install());
-else if (!own && !existsSync(linked)) link();
+else if (!isCurrent() || missing().length > 0) {
+  alone(() => {
+    if (!isCurrent()) install();
+    installPrograms(missing());
+  });
+} else if (!own && !existsSync(linked)) link();
 
 /** One setup at a time per checkout: a second one waits, and takes over from one that died. */
 function alone(work) {
@@ -82,6 +89,36 @@ function install() {
   say("installing the locked dependencies");
   npm(node, root, ["ci"]);
   link();
+}
+
+function missing() {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return PROGRAMS.filter(({ name }) => !folders.some((folder) => existsSync(join(folder, name))));
+}
+
+/** Without them most things work; what needs one says so. Whatever goes wrong here, setup goes on. */
+function installPrograms(programs) {
+  if (programs.length === 0) return;
+  const names = programs.map(({ name }) => name).join(", ");
+  const isDebian = existsSync("/usr/bin/apt-get");
+  if (isDebian && process.getuid?.() === 0) {
+    say(`installing ${names} with apt-get`);
+    apt(["update"]);
+    apt(["install", "--yes", "--no-install-recommends", ...programs.map(({ debian }) => debian)]);
+  }
+  for (const { name, debian, brew, purpose } of missing()) {
+    const command = process.platform === "darwin" ? `brew install ${brew}` : `apt-get install ${debian}`;
+    const how = isDebian || process.platform === "darwin" ? `"${command}"` : "the package manager of your system";
+    say(`${name} is missing (${purpose}). Install it with ${how}; everything else goes on without it.`);
+  }
+}
+function apt(args) {
+  const { status, error } = spawnSync("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=60", ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    stdio: ["ignore", 2, 2],
+    timeout: 5 * 60_000,
+  });
+  if (error ?? status !== 0) say(`apt-get ${args[0]} failed (${error?.message ?? `exit ${status}`})`);
 }
 
 /** Runs npm itself under `node`, so that engine checks and lifecycle scripts see that version. */

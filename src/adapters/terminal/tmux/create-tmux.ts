@@ -59,13 +59,13 @@ export function createTmux(tmux: Tmux): Terminal {
   const deaths = createDeathWatch(program, socket, ask);
 
   const list = async () => {
-    const panes = await listPanes(ask, table);
-    if (panes.length > 0) deaths.serverSeen();
+    const { panes, server } = await listPanes(ask, table);
+    if (server !== undefined) deaths.serverSeen(server);
     return panes;
   };
   const find = async (run: string): Promise<Pane> => {
     checkId(run);
-    const pane = (await listPanes(ask, table)).find((each) => each.run === run);
+    const pane = (await list()).find((each) => each.run === run);
     if (pane === undefined) throw gone(run);
     return pane;
   };
@@ -82,18 +82,13 @@ export function createTmux(tmux: Tmux): Terminal {
   };
   const close = (run: string) =>
     turns.take(run, async () => {
-      const pane = (await listPanes(ask, table)).find((each) => each.run === run);
+      const pane = (await list()).find((each) => each.run === run);
       if (pane !== undefined) await closeWindow(ask, ending, pane);
       else if (folderOf !== undefined) await endLost(ending, folderOf(run));
     });
 
   return {
-    open: (order) =>
-      turns.take(order.run, async () => {
-        const pane = await openWindow({ ask, table, launcher }, order);
-        deaths.serverSeen();
-        return pane;
-      }),
+    open: (order) => turns.take(order.run, () => openWindow({ list, ask, table, launcher }, order)),
     list,
     paste: (run, text) =>
       turns.take(run, async () => {
@@ -115,7 +110,7 @@ export function createTmux(tmux: Tmux): Terminal {
     close: async (run) => close(checkId(run)),
     closeSession: async (session) => {
       checkId(session);
-      const panes = (await listPanes(ask, table)).filter((each) => each.session === session);
+      const panes = (await list()).filter((each) => each.session === session);
       await Promise.all(panes.map(({ run }) => close(run)));
     },
     setTitle: async (session, title) => {

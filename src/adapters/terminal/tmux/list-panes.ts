@@ -3,11 +3,14 @@ import type { ProcessTable } from "../../../ports/processes.ts";
 import type { Pane } from "../../../ports/terminal.ts";
 import { runOf } from "./address.ts";
 import type { Ask } from "./ask.ts";
+import { nudge } from "./nudge.ts";
 import { hasNoServer, hasNoTarget, tmuxFault } from "./run-tmux.ts";
 import { nameOption } from "./settings.ts";
 
 // None of the fields can have a space in it but the last. Tmux lets no line end into a title.
 const fields = [
+  "version",
+  "pid",
   "session_name",
   "window_name",
   "pane_index",
@@ -22,43 +25,55 @@ const fields = [
 ] as const;
 const format = fields.map((field) => `#{${field}}`).join(" ");
 const line =
-  /^(?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>\d*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
+  /^(?<version>\S*) (?<server>\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
 
-/** All panes of ours; empty where there is no server. */
-export async function listPanes(ask: Ask, table: ProcessTable): Promise<readonly Pane[]> {
-  const end = await ask(["list-panes", "-a", "-F", format]);
-  if (hasNoServer(end) || hasNoTarget(end)) return [];
-  if (end.code !== 0) throw tmuxFault("list its panes", end);
-  const panes = end.stdout.split("\n").flatMap((text) => readPane(text) ?? []);
-  return Promise.all(panes.map((pane) => unlessAlive(pane, table)));
+export interface Listing {
+  readonly panes: readonly Pane[];
+  /** The server's process; undefined where there is none. */
+  readonly server: number | undefined;
 }
 
-function readPane(text: string): Pane | undefined {
-  const read = line.exec(text)?.groups;
-  const run = runOf(read?.window ?? "");
-  if (read === undefined || run === undefined) return undefined;
-  const { session = "", pid, isDead, code, signal, activeAt, watchers, name = "", title = "" } = read;
-  return {
+/** All panes of ours, in one look. */
+export async function listPanes(ask: Ask, table: ProcessTable): Promise<Listing> {
+  const end = await ask(["list-panes", "-a", "-F", format]);
+  if (hasNoServer(end) || hasNoTarget(end)) return { panes: [], server: undefined };
+  if (end.code !== 0) throw tmuxFault("list its panes", end);
+  const read = end.stdout.split("\n").map((text) => line.exec(text)?.groups ?? {});
+  const server = Number(read.find((groups) => groups.server !== undefined)?.server ?? 0);
+  const panes = await Promise.all(read.map((groups) => readPane(groups, server, table)));
+  return { panes: panes.filter((pane) => pane !== undefined), server: server === 0 ? undefined : server };
+}
+
+async function readPane(read: Record<string, string>, server: number, table: ProcessTable): Promise<Pane | undefined> {
+  const { version = "", session = "", window = "", pid, isDead, code, signal = "", name = "", title = "" } = read;
+  const run = runOf(window);
+  if (run === undefined) return undefined;
+  const pane = {
     run,
     session,
     window: Buffer.from(name, "base64url").toString("utf8"),
     pid: Number(pid),
     title,
     dead: isDead === "1" ? { code: code ? Number(code) : undefined, signal: signalName(signal) } : undefined,
-    activeAt: Number(activeAt) * 1000,
-    watchers: Number(watchers),
+    activeAt: Number(read.activeAt) * 1000,
+    watchers: Number(read.watchers),
   };
-}
-
-/** A program that lets go of its terminal leaves a pane that looks dead, but tmux cannot say how it ended. */
-async function unlessAlive(pane: Pane, table: ProcessTable): Promise<Pane> {
   const isSure = pane.dead === undefined || pane.dead.code !== undefined || pane.dead.signal !== "";
-  if (isSure || (await table.identify(pane.pid)) === undefined) return pane;
+  if (isSure) return pane;
+  // It looks dead as soon as nobody holds its terminal any more. The program may live, or tmux has not heard how it ended.
+  if (tellsSignals(version)) nudge(server);
+  else if ((await table.identify(pane.pid)) === undefined) return pane;
   return { ...pane, dead: undefined };
 }
 
-function signalName(number: string | undefined): string {
-  if (!number) return "";
-  const found = Object.entries(constants.signals).find(([, value]) => value === Number(number));
-  return found?.[0] ?? `SIG${number}`;
+/** An old tmux never tells of signals. */
+function tellsSignals(version: string): boolean {
+  return !/^3\.[0-2]/.test(version);
+}
+
+/** Some systems give a number, others a name without its beginning. */
+function signalName(told: string): string {
+  if (told === "") return "";
+  const found = Object.entries(constants.signals).find(([, value]) => value === Number(told));
+  return found?.[0] ?? `SIG${told.toUpperCase().replace(/^SIG/, "")}`;
 }

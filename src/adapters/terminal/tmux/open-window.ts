@@ -1,10 +1,9 @@
 import { Fault } from "../../../fault.ts";
 import type { ProcessTable } from "../../../ports/processes.ts";
-import type { Pane, WindowOrder } from "../../../ports/terminal.ts";
+import type { Pane, Terminal, WindowOrder } from "../../../ports/terminal.ts";
 import { checkId, sessionTarget, windowName, windowTarget } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import { writeOrder } from "./launch-order.ts";
-import { listPanes } from "./list-panes.ts";
 import { readRecord } from "./run-record.ts";
 import { asArgument, hasNoServer, hasNoTarget, type TmuxEnd, tmuxFault } from "./run-tmux.ts";
 import { nameOption, settings, titleOption, windowOption } from "./settings.ts";
@@ -14,19 +13,20 @@ import { shownText } from "./shown-text.ts";
 const attempts = 5;
 
 export interface OpenWindow {
+  readonly list: Terminal["list"];
   readonly ask: Ask;
   readonly table: ProcessTable;
   readonly launcher: readonly string[];
 }
 
 /** Opens the window of a run, or finds it. */
-export async function openWindow({ ask, table, launcher }: OpenWindow, order: WindowOrder): Promise<Pane> {
+export async function openWindow({ list, ask, table, launcher }: OpenWindow, order: WindowOrder): Promise<Pane> {
   checkId(order.run);
   checkId(order.session);
   for (let attempt = 0; attempt < attempts; attempt++) {
     // First the record: whoever has written it had a pane by then.
     const record = await readRecord(order.folder);
-    const panes = await listPanes(ask, table);
+    const panes = await list();
     const pane = panes.find(({ run }) => run === order.run);
     if (pane !== undefined) return pane;
     if (record !== undefined) return lostPane(order, record.pid, await table.isAlive(record));

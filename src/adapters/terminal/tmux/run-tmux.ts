@@ -28,10 +28,11 @@ export function runTmux({ program, socket, args, input = "", timeout }: TmuxCall
     const child = spawn(program, [...baseArguments(socket), ...args], { cwd: "/", env: environment(), stdio: "pipe" });
     const chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
     let size = 0;
-    let isLate = false;
     const timer = setTimeout(() => {
-      isLate = true;
       child.kill("SIGKILL");
+      // A server that hangs holds its ends of our pipes, so that they would never be closed.
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      reject(late(args, timeout));
     }, timeout);
     const take = (channel: "stdout" | "stderr") => (chunk: Buffer) => {
       size += chunk.length;
@@ -48,7 +49,6 @@ export function runTmux({ program, socket, args, input = "", timeout }: TmuxCall
     });
     child.on("close", (code) => {
       clearTimeout(timer);
-      if (isLate) return reject(late(args, timeout));
       const [stdout, stderr] = [chunks.stdout, chunks.stderr].map((each) => Buffer.concat(each).toString("utf8"));
       resolve({ code: code ?? 1, stdout: stdout ?? "", stderr: stderr ?? "" });
     });

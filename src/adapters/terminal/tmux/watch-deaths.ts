@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Ask } from "./ask.ts";
 import { environment } from "./environment.ts";
+import { nudge } from "./nudge.ts";
 import { baseArguments } from "./run-tmux.ts";
 import { deathChannel } from "./settings.ts";
 
 export interface DeathWatch {
   watch(listener: () => void): () => void;
-  /** Tells that there is a server, now that somebody has seen it. */
-  serverSeen(): void;
+  /** Tells that there is a server, now that somebody has seen it; `pid` is its process. */
+  serverSeen(pid: number): void;
 }
+
+// Costs a few microseconds; an ending that tmux missed is known after this time.
+const nudgeInterval = 200;
 
 /**
  * Waits inside of tmux until a hook of the server says that a pane has died. While nothing happens this costs nothing. A
@@ -19,6 +23,8 @@ export function createDeathWatch(program: string, socket: string, ask: Ask): Dea
   const listeners = new Set<() => void>();
   let waiting: ChildProcess | undefined;
   let isFirst = true;
+  let server = 0;
+  let nudging: NodeJS.Timeout | undefined;
 
   const tell = () => {
     for (const listener of [...listeners]) listener();
@@ -32,22 +38,31 @@ export function createDeathWatch(program: string, socket: string, ask: Ask): Dea
     });
     waiting = child;
     child.unref();
+    nudging ??= setInterval(() => nudge(server), nudgeInterval).unref();
     let said = "";
     child.stderr?.on("data", (chunk: Buffer) => {
       said = (said + chunk.toString("utf8")).slice(-1000);
     });
     child.on("error", () => {
-      if (waiting === child) waiting = undefined;
+      if (waiting === child) disarm();
     });
     child.on("close", (code) => {
       if (waiting !== child) return;
-      waiting = undefined;
-      if (code === 0) arm();
+      if (code === 0) {
+        waiting = undefined;
+        arm();
+      } else disarm();
       // A server that dies takes all panes with it; one that was not there took nothing.
       if (code === 0 || !/no server running|error connecting/.test(said)) tell();
     });
   };
-  const serverSeen = () => {
+  const disarm = () => {
+    waiting = undefined;
+    clearInterval(nudging);
+    nudging = undefined;
+  };
+  const serverSeen = (pid: number) => {
+    server = pid;
     if (waiting !== undefined || listeners.size === 0) return;
     if (!isFirst) return arm();
     isFirst = false;
@@ -58,12 +73,12 @@ export function createDeathWatch(program: string, socket: string, ask: Ask): Dea
   return {
     watch: (listener) => {
       listeners.add(listener);
-      serverSeen();
+      if (server !== 0) serverSeen(server);
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
         const child = waiting;
-        waiting = undefined;
+        disarm();
         child?.kill("SIGKILL");
       };
     },

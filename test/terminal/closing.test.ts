@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { procTable } from "./proc-table.ts";
+import { createTmuxStage, type TmuxStage } from "./tmux-stage.ts";
+import { until } from "./until.ts";
+
+let stage: TmuxStage;
+beforeEach(async () => {
+  stage = await createTmuxStage({ grace: 400 });
+});
+afterEach(() => stage.clear());
+
+/** Every process writes its number into `pids`; gives those that live. */
+const alive = async () => {
+  const pids = (await readFile(join(stage.folder, "pids"), "utf8")).trim().split("\n").map(Number);
+  const identities = await Promise.all(pids.map((pid) => procTable.identify(pid)));
+  return { started: pids.length, alive: identities.filter((each) => each !== undefined).length };
+};
+const openScript = (script: string) => stage.open({ run: "r-1", argv: ["sh", "-c", script] });
+
+test("a program that ignores everything ends with its children, also those that left its group", async () => {
+  await openScript(`trap '' TERM HUP INT; echo $$ >> pids
+    sleep 1000 & echo $! >> pids
+    setsid sh -c 'echo $$ >> pids; trap "" TERM HUP; setsid sleep 1000 & echo $! >> pids; while :; do sleep 1; done' &
+    while [ $(wc -l < pids) -lt 4 ]; do sleep 0.05; done
+    printf ready; while :; do sleep 1; done`);
+  expect(await alive()).toEqual({ started: 4, alive: 4 });
+  await stage.terminal.close("r-1");
+  expect(await alive()).toEqual({ started: 4, alive: 0 });
+  expect(await stage.terminal.list()).toEqual([]);
+});
+
+test("a program may end in good order first", async () => {
+  await openScript(`trap 'echo bye > said; exit 0' TERM; echo $$ >> pids; printf ready; while :; do sleep 0.05; done`);
+  await stage.terminal.close("r-1");
+  expect(await readFile(join(stage.folder, "said"), "utf8")).toBe("bye\n");
+  expect(await alive()).toEqual({ started: 1, alive: 0 });
+});
+
+test("a program that is stopped ends too", async () => {
+  const { pid } = await openScript("echo $$ >> pids; printf ready; while :; do sleep 0.05; done");
+  process.kill(pid, "SIGSTOP");
+  await stage.terminal.closeSession("s-1");
+  expect(await alive()).toEqual({ started: 1, alive: 0 });
+});
+
+test("what a program that has ended left in its group ends with its window", async () => {
+  await openScript("trap '' HUP; sleep 1000 & echo $! >> pids; printf ready; exit 0");
+  await until(stage.terminal.list, ([pane]) => pane?.dead !== undefined);
+  expect(await alive()).toEqual({ started: 1, alive: 1 });
+  await stage.terminal.close("r-1");
+  expect(await alive()).toEqual({ started: 1, alive: 0 });
+});

@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTmux } from "../../src/adapters/terminal/tmux/create-tmux.ts";
+import { procTable } from "./proc-table.ts";
+import { createTmuxStage, launcher, type TmuxStage } from "./tmux-stage.ts";
+import { until } from "./until.ts";
+
+let stage: TmuxStage;
+beforeEach(async () => {
+  stage = await createTmuxStage();
+});
+afterEach(() => stage.clear());
+
+test("without tmux it is said what to install", async () => {
+  const terminal = createTmux({ socket: stage.socket, launcher, table: procTable, program: "/no/such/tmux" });
+  await expect(terminal.list()).rejects.toMatchObject({
+    code: "terminal.missing",
+    hint: expect.stringContaining("Install tmux 3.2 or newer"),
+  });
+});
+
+test("a tmux that is too old is refused, and one without a number is not", async () => {
+  const listWith = async (version: string) => {
+    const program = join(stage.folder, "other-tmux");
+    await writeFile(program, `#!/bin/sh\n[ "$1" = -V ] && echo 'tmux ${version}' && exit\nexec tmux "$@"\n`, {
+      mode: 0o755,
+    });
+    return createTmux({ socket: stage.socket, launcher, table: procTable, program }).list();
+  };
+  for (const version of ["1.8", "2.9a", "3.1c"])
+    await expect(listWith(version)).rejects.toMatchObject({ code: "terminal.old" });
+  for (const version of ["3.2", "3.10", "next-3.6", "master", "openbsd-7.4"])
+    expect(await listWith(version)).toEqual([]);
+});
+
+test("a socket whose path is too long is refused before anything is tried", async () => {
+  const socket = join(stage.folder, "x".repeat(108));
+  const terminal = createTmux({ socket, launcher, table: procTable });
+  await expect(terminal.list()).rejects.toMatchObject({ code: "terminal.socket" });
+  await expect(terminal.open(stage.orderOf({ run: "r-1" }))).rejects.toMatchObject({ code: "terminal.socket" });
+});
+
+test("a server that does not answer is given up on, and works again when it does", async () => {
+  await stage.open({ run: "r-1" });
+  const terminal = createTmux({ socket: stage.socket, launcher, table: procTable, timeout: 1_000 });
+  await terminal.list();
+  const pid = await stage.serverPid();
+  process.kill(pid, "SIGSTOP");
+  try {
+    await expect(terminal.list()).rejects.toMatchObject({ code: "terminal.timeout", retry: "later" });
+    await expect(terminal.paste("r-1", "x")).rejects.toMatchObject({ code: "terminal.timeout" });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await until(
+    () => terminal.list().catch(() => []),
+    (panes) => panes.length === 1,
+  );
+});
+
+test("a text of 256 KB arrives byte for byte", async () => {
+  await stage.open({ run: "r-1" });
+  const text = Array.from({ length: 8_192 }, (_, index) => `${index}: #(x) ;`.padEnd(31, "ж"))
+    .join("\n")
+    .slice(0, 256 * 1024);
+  await stage.terminal.paste("r-1", text);
+  const received = await until(
+    () => stage.received("r-1"),
+    (all) => all.endsWith(">"),
+  );
+  expect(received === `<${text}>`).toBe(true);
+});
+
+test("a program that dies while it is pasted to does not take the server with it", async () => {
+  await stage.open({ run: "r-0" });
+  // The list is from before the death: tmux itself must not believe it.
+  for (let index = 1; index <= 5; index++) {
+    const run = `r-${index}`;
+    await stage.open({ run });
+    const end = stage.end(run, { code: 0 });
+    for (let more = 0; more < 10; more++) await stage.terminal.paste(run, "x".repeat(10_000)).catch(() => {});
+    await end;
+  }
+  expect((await stage.terminal.list()).find(({ run }) => run === "r-0")?.dead).toBeUndefined();
+  expect(await stage.tmux("list-buffers")).toBe("");
+});
+
+test("bytes of any kind on the screen, and many of them, stay inside of it", async () => {
+  // What chance has begun is ended first: strings swallow everything up to their end.
+  const reset = "printf '\\033\\134\\033\\134\\033c'";
+  const script = `head -c 3000000 /dev/urandom; ${reset}; seq 300000; printf '\\nready'; exec cat`;
+  await stage.open({ run: "r-1", argv: ["sh", "-c", script] });
+  const junk = ["sh", "-c", "head -c 300000 /dev/urandom; touch written; exec sleep 1000"];
+  await stage.terminal.open(stage.orderOf({ run: "r-2", argv: junk }));
+  await until(
+    async () => existsSync(join(stage.folder, "written")),
+    (is) => is,
+  );
+  expect(await stage.terminal.capture("r-1", 100_000)).toContain("\n299999\n300000\n");
+  const noControl = /^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u;
+  expect(await stage.terminal.capture("r-2", 10_000)).toMatch(noControl);
+  const colours = new RegExp(`${"\x1b"}\\[[0-9;:]*m`, "g");
+  expect((await stage.terminal.captureStyled("r-2", 10_000)).replace(colours, "")).toMatch(noControl);
+  expect((await stage.terminal.list()).map(({ run }) => run)).toEqual(["r-1", "r-2"]);
+});
+
+test("whoever waited for one that was killed does not wait for ever", async () => {
+  await stage.open({ run: "r-1" });
+  const waiting = stage.tmux("wait-for", "signalbox-death");
+  const stop = stage.terminal.watch(() => {});
+  await waiting;
+  stop();
+});
+
+test("every death is told of by itself, and soon", async () => {
+  const dead = new Set<string>();
+  const stop = stage.terminal.watch(async () => {
+    for (const pane of await stage.terminal.list()) if (pane.dead?.code === 3) dead.add(pane.run);
+  });
+  for (let index = 0; index < 15; index++) {
+    const run = `r-${index}`;
+    await stage.terminal.open(stage.orderOf({ run, argv: ["sh", "-c", "sleep 0.1; exit 3"] }));
+    await until(
+      async () => dead.has(run),
+      (is) => is,
+    );
+  }
+  stop();
+});
