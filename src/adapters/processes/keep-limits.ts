@@ -2,11 +2,13 @@ import type { Printed } from "./printed.ts";
 import type { OrderRecord } from "./run-records.ts";
 
 /**
- * How often it is looked what was printed: often while something is, so that a flood does not get far, and seldom
- * otherwise. To be told of changes would take one of the few watchers that the system has for everybody of this user.
+ * How often it is looked what was printed: often while something is, so that a flood does not get far, and the less often
+ * the longer nothing was; a hundred silent programs must cost next to nothing. After a long silence a flood can last a
+ * second. To be told of changes would take one of the few watchers that the system has for everybody of this user.
  */
 const busyPace = 20;
-const idlePace = 200;
+const idlePace = 1_000;
+const slowing = 1.1;
 
 export interface LimitListener {
   onGrowth(): void;
@@ -35,7 +37,7 @@ export function keepLimits(
     if (size !== before) listener.onGrowth();
     const limit = broken();
     if (limit !== undefined) return listener.onBroken(limit);
-    pace = size === before ? Math.min(idlePace, pace * 1.25) : busyPace;
+    pace = size === before ? Math.min(idlePace, pace * slowing) : busyPace;
     wait();
   };
   const wait = () => {
