@@ -40,7 +40,7 @@ export async function endRun(table: ProcessTable, folder: string, grace: number)
 async function forestall(table: ProcessTable, folder: string): Promise<ClaimRecord | undefined> {
   if (!existsSync(join(folder, orderFile))) return readClaim(folder);
   const supervisor = await table.identify(process.pid);
-  const claim = { supervisor, mark: "", at: Date.now() };
+  const claim = { supervisor, mark: "none", at: Date.now() };
   try {
     if (!publishRecord(folder, claimFile, JSON.stringify(claim))) return readClaim(folder);
     publishEnd(folder, "");

@@ -12,7 +12,7 @@ const slowing = 1.1;
 
 export interface LimitListener {
   onGrowth(): void;
-  /** Called once. `gone`: the files were deleted, so that nothing can be noted about the run any more. */
+  /** Called once for each. `gone`: the files were deleted, so that nothing can be noted about the run any more. */
   onBroken(limit: "time" | "output" | "gone"): void;
 }
 
@@ -25,24 +25,24 @@ export function keepLimits(
   const began = performance.now();
   let size = 0;
   let pace = busyPace;
+  let isLate = false;
   let timer: NodeJS.Timeout;
-  const broken = (): "time" | "output" | "gone" | undefined => {
-    if (size > outputLimit) return "output";
-    if (printed.isGone()) return "gone";
-    return performance.now() - began >= timeLimit ? "time" : undefined;
-  };
   const look = () => {
     const before = size;
     size = printed.size();
     if (size !== before) listener.onGrowth();
-    const limit = broken();
-    if (limit !== undefined) return listener.onBroken(limit);
+    if (size > outputLimit) return listener.onBroken("output");
+    if (printed.isGone()) return listener.onBroken("gone");
     pace = size === before ? Math.min(idlePace, pace * slowing) : busyPace;
+    if (!isLate && left() <= 0) {
+      isLate = true;
+      listener.onBroken("time");
+    }
     wait();
   };
+  const left = () => timeLimit - (performance.now() - began);
   const wait = () => {
-    const left = timeLimit - (performance.now() - began);
-    timer = setTimeout(look, Math.max(1, Math.min(pace, left)));
+    timer = setTimeout(look, isLate ? pace : Math.max(1, Math.min(pace, left())));
   };
   wait();
   return () => clearTimeout(timer);

@@ -24,19 +24,21 @@ export async function supervise(run: Supervision): Promise<void> {
   }
   touch(news);
   let broken: "time" | "output" | "gone" | undefined;
+  let hasExited = false;
   let ended: Promise<unknown> = Promise.resolve();
-  const family = { head: program.identity, mark: order.mark };
+  const family = { head: program.identity, mark: order.mark, keepsGroup: true };
   const table = systemProcessTable();
   const stop = keepLimits(order, printed, {
     onGrowth: () => touch(news),
     onBroken(limit) {
-      broken = limit;
+      broken ??= limit;
       // Whoever floods is not given the time to go on with it.
-      if (limit !== "time") program.kill();
-      ended = endFamily(table, family, limit === "time" ? order.grace : 0);
+      if (limit !== "time" && !hasExited) program.kill();
+      ended = Promise.all([ended, endFamily(table, family, limit === "time" ? order.grace : 0)]);
     },
   });
   const { code, signal } = await program.exit;
+  hasExited = true;
   await ended;
   const isOver = printed.size() > order.outputLimit;
   if (isOver) printed.trim(order.outputLimit);
