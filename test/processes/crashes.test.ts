@@ -131,8 +131,7 @@ test("there is never a second program, whatever a supervisor has done when it is
   const seen = new Map<string, number>();
   for (let call = 1, isOver = false; !isOver; call++) {
     const folder = newFolder();
-    const preload = join(folder, "preload.cjs");
-    writeFileSync(preload, `globalThis.dieBefore = ${call};\nrequire(${JSON.stringify(dying)});\n`);
+    const preload = writePreload(folder, call);
     const [node = "", ...rest] = supervisor;
     const first = openProcesses({ folder: join(folder, "runs"), supervisor: [node, "--require", preload, ...rest] });
     const second = openProcesses({ folder: join(folder, "runs") });
@@ -156,6 +155,32 @@ test("there is never a second program, whatever a supervisor has done when it is
     "running running lost 1",
     "running running ended 1",
   ]);
+});
+
+test("whenever a daemon is killed while it starts a program, the next one brings it to life once", async () => {
+  const outcomes = new Set<string>();
+  for (let call = 1, hasStarted = false; !hasStarted; call++) {
+    const folder = newFolder();
+    const preload = writePreload(folder, call);
+    const runs = join(folder, "runs");
+    const daemon = spawn(process.execPath, ["--require", preload, starter, runs, "1", ...supervisor], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    hasStarted = await Promise.race([
+      once(daemon.stdout, "data").then(() => true),
+      once(daemon, "exit").then(() => false),
+    ]);
+    daemon.kill("SIGKILL");
+    const { processes, start, ended } = openProcesses({ folder: runs });
+    outcomes.add((await processes.look("run-0")).kind);
+    const argv = ["sh", "-c", "echo $$ >> lives; while [ ! -e 0.over ]; do sleep 0.02; done"];
+    await start("run-0", argv, { cwd: runs });
+    expect(await processes.look("run-0")).toMatchObject({ kind: "running" });
+    writeFileSync(join(runs, "0.over"), "");
+    expect(await ended("run-0")).toMatchObject({ kind: "ended", code: 0, cause: "exit" });
+    expect(readFileSync(join(runs, "lives"), "utf8").trim().split("\n")).toHaveLength(1);
+  }
+  expect(outcomes).toEqual(new Set(["absent", "running"]));
 });
 
 test("of many that start the same run at once one does", async () => {
@@ -196,4 +221,11 @@ async function deadIdentity(): Promise<ProcessIdentity> {
   child.kill("SIGKILL");
   await once(child, "exit");
   return identity;
+}
+
+/** What kills a program before one of its calls, for Node to load first. */
+function writePreload(folder: string, call: number): string {
+  const preload = join(folder, "preload.cjs");
+  writeFileSync(preload, `globalThis.dieBefore = ${call};\nrequire(${JSON.stringify(dying)});\n`);
+  return preload;
 }

@@ -69,8 +69,7 @@ test("a flood is stopped, and what it may print is kept", async () => {
   const outputLimit = 4_000_000;
   await start("a", sh("cat /dev/zero & cat /dev/zero >&2"), { outputLimit });
   expect(await ended("a")).toMatchObject({ signal: "SIGKILL", cause: "output" });
-  const size = () => ["output", "errors"].reduce((sum, name) => sum + statSync(join(folder, "a", name)).size, 0);
-  await until(() => size() === outputLimit);
+  await until(() => printedIn(folder, "a") === outputLimit);
 });
 
 test("a flood by somebody whom the program has left behind is stopped too", async () => {
@@ -130,7 +129,7 @@ test("a program that floods once its time is up is stopped at once", async () =>
   await start("a", sh(script), { timeLimit: 300, outputLimit: 1_000_000 });
   expect(await ended("a")).toMatchObject({ kind: "ended", signal: "SIGKILL", cause: "output" });
   await supervisorGone(folder, "a");
-  expect(statSync(join(folder, "a", "output")).size).toBe(1_000_000);
+  expect(printedIn(folder, "a")).toBe(1_000_000);
 });
 
 test("a program that closes its channels goes on, and ends when it ends", async () => {
@@ -244,6 +243,10 @@ function bearers(folder: string, id: string): Promise<readonly ProcessIdentity[]
 async function supervisorGone(folder: string, id: string): Promise<void> {
   const { supervisor } = recordOf(folder, id);
   await until(async () => !(await table.isAlive(supervisor)));
+}
+
+function printedIn(folder: string, id: string): number {
+  return ["output", "errors"].reduce((sum, name) => sum + statSync(join(folder, id, name)).size, 0);
 }
 
 function freeIn(folder: string): number {
