@@ -51,7 +51,10 @@ test("a program whose supervisor was killed can still be killed, and that is not
   await killSupervisor(folder, "a");
   const family = await table.familyOf(recordOf(folder, "a").identity.pid);
   expect(family.length).toBeGreaterThan(1);
+  const heard: string[] = [];
+  onTestFinished(processes.watch((id) => heard.push(id)));
   await processes.kill("a");
+  await until(() => heard.includes("a"));
   expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed", signal: "SIGKILL" });
   expect(await living(family)).toEqual([]);
 });
@@ -157,7 +160,9 @@ test("there is never a second program, whatever a supervisor has done when it is
   ]);
 });
 
-test("whenever a daemon is killed while it starts a program, the next one brings it to life once", async () => {
+test("whenever a daemon is killed while it starts a program, the next one brings it to life once", {
+  timeout: 600_000,
+}, async () => {
   const outcomes = new Set<string>();
   for (let call = 1, hasStarted = false; !hasStarted; call++) {
     const folder = newFolder();

@@ -8,6 +8,7 @@ import {
   claimFile,
   endFile,
   killFile,
+  newsOf,
   orderFile,
   readClaim,
   readEnd,
@@ -33,6 +34,7 @@ export async function endRun(table: ProcessTable, folder: string, grace: number)
   // Its supervisor is dead, so it is for us to say. Where that cannot be written it is lost, which is true as well.
   try {
     publishEnd(folder, signal);
+    rmSync(newsOf(folder), { force: true });
   } catch {}
 }
 

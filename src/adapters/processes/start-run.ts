@@ -7,7 +7,7 @@ import type { ProcessOrder, ProcessTable } from "../../ports/processes.ts";
 import { publishRecord } from "./reserve-record.ts";
 import {
   inputFile,
-  newsFolder,
+  newsOf,
   type OrderRecord,
   orderFile,
   readClaim,
@@ -41,7 +41,7 @@ export function makeFolder(path: string): void {
 function writeOrder({ grace }: Starting, folder: string, { input, ...order }: ProcessOrder): void {
   const record: OrderRecord = { ...order, grace, mark: randomBytes(16).toString("hex") };
   try {
-    for (const each of [folder, join(dirname(folder), newsFolder)]) makeFolder(each);
+    for (const each of [folder, dirname(newsOf(folder))]) makeFolder(each);
     if (input !== "") publishRecord(folder, inputFile, input);
     publishRecord(folder, orderFile, JSON.stringify(record));
   } catch (error) {

@@ -1,9 +1,9 @@
 import { existsSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { ProcessEnd } from "../../ports/processes.ts";
 import { endFamily } from "./end-family.ts";
 import { keepLimits } from "./keep-limits.ts";
-import { killFile, newsFolder } from "./run-records.ts";
+import { killFile, newsOf } from "./run-records.ts";
 import { sleep } from "./sleep.ts";
 import { startProgram } from "./start-program.ts";
 import type { Supervision } from "./supervision.ts";
@@ -15,7 +15,7 @@ import { systemProcessTable } from "./system-process-table.ts";
  */
 export async function supervise(run: Supervision): Promise<void> {
   const { folder, order, printed } = run;
-  const news = join(dirname(folder), newsFolder, basename(folder));
+  const news = newsOf(folder);
   touch(news);
   const program = await startProgram(run);
   if (program.kind === "failed") {
