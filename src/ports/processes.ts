@@ -8,7 +8,7 @@ export interface Processes {
   look(id: string): Promise<ProcessState>;
   /**
    * Ends the program and everything of its process group, gently first; also what left the group, where the system can
-   * tell. Returns when nothing of it lives any more. Nothing happens where it has ended.
+   * tell. Returns when nothing of it lives any more. Where it has ended only what it left behind is.
    */
   kill(id: string): Promise<void>;
   /** Calls whenever something about a program may have changed: it printed, or it ended. Returns what stops the calls. */
@@ -34,11 +34,15 @@ export interface ProcessOrder {
 }
 
 export type ProcessState =
-  /** Nothing was ever started under that id, or its start died before the program was. */
+  /** Nothing was ever started under that id, or its start died before the program was. It may be started. */
   | { readonly kind: "absent" }
+  /** Also while its end is being noted. */
   | { readonly kind: "running"; readonly identity: ProcessIdentity; readonly startedAt: number }
   | ProcessEnd
-  /** It lives no more, and nobody noted how it ended: the machine went down, or the supervisor was killed too. */
+  /**
+   * It lives no more, and nobody noted how it ended: the machine went down, or the supervisor was killed too. Or nobody
+   * knows whether it ever lived. It is not started again under that id.
+   */
   | { readonly kind: "lost" };
 
 export interface ProcessEnd {

@@ -51,7 +51,10 @@ test("a program whose supervisor was killed can still be killed, and that is not
   await killSupervisor(folder, "a");
   const family = await table.familyOf(recordOf(folder, "a").identity.pid);
   expect(family.length).toBeGreaterThan(1);
+  const heard: string[] = [];
+  onTestFinished(processes.watch((id) => heard.push(id)));
   await processes.kill("a");
+  await until(() => heard.includes("a"));
   expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed", signal: "SIGKILL" });
   expect(await living(family)).toEqual([]);
 });
@@ -131,8 +134,7 @@ test("there is never a second program, whatever a supervisor has done when it is
   const seen = new Map<string, number>();
   for (let call = 1, isOver = false; !isOver; call++) {
     const folder = newFolder();
-    const preload = join(folder, "preload.cjs");
-    writeFileSync(preload, `globalThis.dieBefore = ${call};\nrequire(${JSON.stringify(dying)});\n`);
+    const preload = writePreload(folder, call);
     const [node = "", ...rest] = supervisor;
     const first = openProcesses({ folder: join(folder, "runs"), supervisor: [node, "--require", preload, ...rest] });
     const second = openProcesses({ folder: join(folder, "runs") });
@@ -156,6 +158,34 @@ test("there is never a second program, whatever a supervisor has done when it is
     "running running lost 1",
     "running running ended 1",
   ]);
+});
+
+test("whenever a daemon is killed while it starts a program, the next one brings it to life once", {
+  timeout: 600_000,
+}, async () => {
+  const outcomes = new Set<string>();
+  for (let call = 1, hasStarted = false; !hasStarted; call++) {
+    const folder = newFolder();
+    const preload = writePreload(folder, call);
+    const runs = join(folder, "runs");
+    const daemon = spawn(process.execPath, ["--require", preload, starter, runs, "1", ...supervisor], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    hasStarted = await Promise.race([
+      once(daemon.stdout, "data").then(() => true),
+      once(daemon, "exit").then(() => false),
+    ]);
+    daemon.kill("SIGKILL");
+    const { processes, start, ended } = openProcesses({ folder: runs });
+    outcomes.add((await processes.look("run-0")).kind);
+    const argv = ["sh", "-c", "echo $$ >> lives; while [ ! -e 0.over ]; do sleep 0.02; done"];
+    await start("run-0", argv, { cwd: runs });
+    expect(await processes.look("run-0")).toMatchObject({ kind: "running" });
+    writeFileSync(join(runs, "0.over"), "");
+    expect(await ended("run-0")).toMatchObject({ kind: "ended", code: 0, cause: "exit" });
+    expect(readFileSync(join(runs, "lives"), "utf8").trim().split("\n")).toHaveLength(1);
+  }
+  expect(outcomes).toEqual(new Set(["absent", "running"]));
 });
 
 test("of many that start the same run at once one does", async () => {
@@ -196,4 +226,11 @@ async function deadIdentity(): Promise<ProcessIdentity> {
   child.kill("SIGKILL");
   await once(child, "exit");
   return identity;
+}
+
+/** What kills a program before one of its calls, for Node to load first. */
+function writePreload(folder: string, call: number): string {
+  const preload = join(folder, "preload.cjs");
+  writeFileSync(preload, `globalThis.dieBefore = ${call};\nrequire(${JSON.stringify(dying)});\n`);
+  return preload;
 }

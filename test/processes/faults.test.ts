@@ -69,8 +69,7 @@ test("a flood is stopped, and what it may print is kept", async () => {
   const outputLimit = 4_000_000;
   await start("a", sh("cat /dev/zero & cat /dev/zero >&2"), { outputLimit });
   expect(await ended("a")).toMatchObject({ signal: "SIGKILL", cause: "output" });
-  const size = () => ["output", "errors"].reduce((sum, name) => sum + statSync(join(folder, "a", name)).size, 0);
-  await until(() => size() === outputLimit);
+  await until(() => printedIn(folder, "a") === outputLimit);
 });
 
 test("a flood by somebody whom the program has left behind is stopped too", async () => {
@@ -105,9 +104,11 @@ test("whoever has left the program's group, its session or its family is ended w
 
 test("what an ended program has left behind is ended by its supervisor, and by a kill where that died", async () => {
   const { folder, processes, start, ended, text } = openProcesses();
-  await start("a", sh("setsid sleep 1000 & echo $!"));
+  await start("a", sh("setsid sleep 1000 & env -i sleep 1000 & echo $!"));
   await ended("a");
-  await until(async () => (await bearers(folder, "a")).length === 0);
+  await supervisorGone(folder, "a");
+  expect(await bearers(folder, "a")).toEqual([]);
+  expect(await table.identify(Number(await text("a")))).toBeUndefined();
 
   await start("b", sh("trap '' HUP; setsid sleep 1000 & echo $!; while [ ! -e over ]; do sleep 0.05; done"), {
     cwd: folder,
@@ -120,6 +121,15 @@ test("what an ended program has left behind is ended by its supervisor, and by a
   expect((await bearers(folder, "b")).length).toBe(1);
   await processes.kill("b");
   expect(await bearers(folder, "b")).toEqual([]);
+});
+
+test("a program that floods once its time is up is stopped at once", async () => {
+  const { folder, start, ended } = openProcesses({ grace: 600_000 });
+  const script = "trap 'cat /dev/zero' TERM; while true; do sleep 0.05; done";
+  await start("a", sh(script), { timeLimit: 300, outputLimit: 1_000_000 });
+  expect(await ended("a")).toMatchObject({ kind: "ended", signal: "SIGKILL", cause: "output" });
+  await supervisorGone(folder, "a");
+  expect(printedIn(folder, "a")).toBe(1_000_000);
 });
 
 test("a program that closes its channels goes on, and ends when it ends", async () => {
@@ -140,7 +150,7 @@ test("a program that is stopped can be killed", async () => {
   await start("a", sh("echo ready; kill -STOP $$; sleep 1000"));
   await until(async () => (await text("a")) !== "");
   await processes.kill("a");
-  expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed", signal: "SIGTERM" });
 });
 
 test("nothing in arguments, environment or folder is run or taken apart", async () => {
@@ -233,6 +243,10 @@ function bearers(folder: string, id: string): Promise<readonly ProcessIdentity[]
 async function supervisorGone(folder: string, id: string): Promise<void> {
   const { supervisor } = recordOf(folder, id);
   await until(async () => !(await table.isAlive(supervisor)));
+}
+
+function printedIn(folder: string, id: string): number {
+  return ["output", "errors"].reduce((sum, name) => sum + statSync(join(folder, id, name)).size, 0);
 }
 
 function freeIn(folder: string): number {

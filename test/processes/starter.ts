@@ -8,7 +8,7 @@ const limits = { timeLimit: 600_000, outputLimit: 1_000_000 };
 const env = { PATH: process.env.PATH ?? "" };
 for (let i = 0; i < Number(count); i++) {
   // Each ends when a file of its name is there.
-  const argv = ["sh", "-c", `while [ ! -e ${i}.over ]; do sleep 0.2; done; exit ${i}`];
+  const argv = ["sh", "-c", `echo $$ >> lives; while [ ! -e ${i}.over ]; do sleep 0.2; done; exit ${i}`];
   await processes.start({ id: `run-${i}`, argv, cwd: folder, env, input: "", ...limits });
 }
 process.stdout.write("started\n");

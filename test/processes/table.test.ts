@@ -50,6 +50,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     const stranger = run("sleep 1000");
     const child = run("sleep 1000 & setsid sleep 1000 & (sleep 1000 &) & wait $!; echo ready; sleep 1000");
     await firstLine(child);
+    await until(async () => (await table.familyOf(child.pid ?? 0)).length === 5);
     const pids = (await table.familyOf(child.pid ?? 0)).map(({ pid }) => pid);
     expect(pids).toHaveLength(5);
     expect(pids).toContain(child.pid);

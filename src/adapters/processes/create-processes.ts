@@ -13,6 +13,7 @@ export interface ProcessesOptions {
   readonly folder: string;
   /** What starts a supervisor; the run's folder is put after it. */
   readonly supervisor: readonly string[];
+  /** The one for this machine: supervisors write down who somebody is in its words. */
   readonly table: ProcessTable;
   /** Milliseconds that a program has to end by itself once it is asked to. */
   readonly grace?: number;

@@ -6,6 +6,8 @@ export interface Family {
   /** The program; undefined where nobody knows who it was. */
   readonly head: ProcessIdentity | undefined;
   readonly mark: string;
+  /** Only for whoever has been there all the time: the head's number, where it is dead, is still only that of its group. */
+  readonly keepsGroup?: boolean;
 }
 
 const pace = 20;
@@ -17,7 +19,7 @@ const pace = 20;
  */
 export async function endFamily(
   table: ProcessTable,
-  { head, mark }: Family,
+  family: Family,
   grace: number,
 ): Promise<"" | "SIGTERM" | "SIGKILL"> {
   // Whoever was seen once is remembered: when a parent dies nobody can tell any more where its children came from.
@@ -26,7 +28,7 @@ export async function endFamily(
   let last: "" | "SIGTERM" | "SIGKILL" = "";
   const deadline = performance.now() + grace;
   for (;;) {
-    await seek(table, { head, mark }, known);
+    await seek(table, family, known);
     if (known.size === 0) return last;
     const signal = performance.now() >= deadline ? "SIGKILL" : "SIGTERM";
     for (const [key, identity] of known) {
@@ -41,13 +43,15 @@ export async function endFamily(
 }
 
 /** Brings what is known up to date: who is there, and no longer who is not. */
-async function seek(table: ProcessTable, { head, mark }: Family, known: Map<string, ProcessIdentity>): Promise<void> {
+async function seek(table: ProcessTable, family: Family, known: Map<string, ProcessIdentity>): Promise<void> {
+  const { head, mark, keepsGroup = false } = family;
   const heads = [...known.values(), ...(head === undefined ? [] : [head])];
   for (const identity of await table.bearersOf(markEntry(mark))) add(known, identity);
   for (const each of heads) {
     // Its number may be somebody else's by now, with a family of their own.
-    if (await table.isAlive(each)) for (const identity of await table.familyOf(each.pid)) add(known, identity);
-    else known.delete(keyOf(each));
+    const isTheirs = (await table.isAlive(each)) || (each === head && keepsGroup && !(await table.identify(each.pid)));
+    if (!isTheirs) known.delete(keyOf(each));
+    else for (const identity of await table.familyOf(each.pid)) add(known, identity);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   claimFile,
   endFile,
   killFile,
+  newsOf,
   orderFile,
   readClaim,
   readEnd,
@@ -33,6 +34,7 @@ export async function endRun(table: ProcessTable, folder: string, grace: number)
   // Its supervisor is dead, so it is for us to say. Where that cannot be written it is lost, which is true as well.
   try {
     publishEnd(folder, signal);
+    rmSync(newsOf(folder), { force: true });
   } catch {}
 }
 
@@ -40,7 +42,7 @@ export async function endRun(table: ProcessTable, folder: string, grace: number)
 async function forestall(table: ProcessTable, folder: string): Promise<ClaimRecord | undefined> {
   if (!existsSync(join(folder, orderFile))) return readClaim(folder);
   const supervisor = await table.identify(process.pid);
-  const claim = { supervisor, mark: "", at: Date.now() };
+  const claim = { supervisor, mark: "none", at: Date.now() };
   try {
     if (!publishRecord(folder, claimFile, JSON.stringify(claim))) return readClaim(folder);
     publishEnd(folder, "");

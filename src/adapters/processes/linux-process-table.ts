@@ -6,10 +6,12 @@ import { type LinuxStat, readLinuxBoot, readLinuxStat, readProc } from "./linux-
 /** What Linux counts processor time in, on every machine that Node runs on. */
 const ticksPerSecond = 100;
 
-/** Reads /proc. A single look takes some ten microseconds, so none of it is put off. */
+/** Reads /proc. To look at one process takes some ten microseconds, at all of them as many milliseconds. */
 export function linuxProcessTable(): ProcessTable {
   const boot = readLinuxBoot();
   const identityOf = ({ pid, start }: LinuxStat): ProcessIdentity => ({ boot, pid, start });
+  const everybody = together(readEverybody);
+  const environments = together(() => readEverybody().map((stat) => ({ stat, environment: environmentOf(stat.pid) })));
   return {
     async identify(pid) {
       const stat = readLinuxStat(pid);
@@ -19,27 +21,43 @@ export function linuxProcessTable(): ProcessTable {
       return identity.boot === boot && readLinuxStat(identity.pid)?.start === identity.start;
     },
     async familyOf(pid) {
-      return familyIn(everybody(), pid).map(identityOf);
+      return familyIn(await everybody(), pid).map(identityOf);
     },
     async bearersOf(entry) {
-      // Who ends between the two looks is gone; who began in between has another start.
-      return everybody()
-        .filter(({ pid }) => bears(pid, entry))
-        .map(identityOf);
+      const bearers = (await environments()).filter(({ environment }) => environment.includes(`\0${entry}\0`));
+      return bearers.map(({ stat }) => identityOf(stat));
     },
     async cpuTime(pid) {
-      const ticks = familyIn(everybody(), pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0);
+      const ticks = familyIn(await everybody(), pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0);
       return (ticks * 1_000) / ticksPerSecond;
     },
   };
 }
 
-function everybody(): readonly LinuxStat[] {
+/** Whoever asks before the look is taken shares it: when everything is stopped at once, all ask at once. */
+function together<Seen>(look: () => Seen): () => Promise<Seen> {
+  let coming: Promise<Seen> | undefined;
+  return () => {
+    coming ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        coming = undefined;
+        try {
+          resolve(look());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    return coming;
+  };
+}
+
+function readEverybody(): readonly LinuxStat[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readLinuxStat(Number(name)) ?? []);
 }
 
-function bears(pid: number, entry: string): boolean {
-  return `\0${readProc(`/proc/${pid}/environ`) ?? ""}\0`.includes(`\0${entry}\0`);
+function environmentOf(pid: number): string {
+  return `\0${readProc(`/proc/${pid}/environ`) ?? ""}\0`;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { ProcessEnd, ProcessIdentity, ProcessOrder } from "../../ports/processes.ts";
 
@@ -24,6 +24,7 @@ export const endFile = "end.json";
 export const troubleFile = "trouble";
 /** Beside the folders of the runs: a file for each that goes on, touched when there is something new about it. */
 export const newsFolder = ".news";
+export const newsOf = (folder: string) => join(dirname(folder), newsFolder, basename(folder));
 
 export interface OrderRecord extends Omit<ProcessOrder, "input"> {
   /** Only this run's processes have it in their environment. */

@@ -7,7 +7,7 @@ import type { ProcessOrder, ProcessTable } from "../../ports/processes.ts";
 import { publishRecord } from "./reserve-record.ts";
 import {
   inputFile,
-  newsFolder,
+  newsOf,
   type OrderRecord,
   orderFile,
   readClaim,
@@ -41,7 +41,7 @@ export function makeFolder(path: string): void {
 function writeOrder({ grace }: Starting, folder: string, { input, ...order }: ProcessOrder): void {
   const record: OrderRecord = { ...order, grace, mark: randomBytes(16).toString("hex") };
   try {
-    for (const each of [folder, join(dirname(folder), newsFolder)]) makeFolder(each);
+    for (const each of [folder, dirname(newsOf(folder))]) makeFolder(each);
     if (input !== "") publishRecord(folder, inputFile, input);
     publishRecord(folder, orderFile, JSON.stringify(record));
   } catch (error) {
@@ -52,7 +52,7 @@ function writeOrder({ grace }: Starting, folder: string, { input, ...order }: Pr
 /** Gives a function that says why there will be no record, once that is known. */
 function spawnSupervisor([program = "", ...rest]: readonly string[], folder: string): () => Fault | undefined {
   const trouble = join(folder, troubleFile);
-  const descriptor = openSync(trouble, "a", 0o600);
+  const descriptor = openTrouble(trouble, folder);
   let reason: string | undefined;
   // It inherits nothing: what our environment says is about us.
   const child = spawn(program, [...rest, folder], {
@@ -76,6 +76,14 @@ function spawnSupervisor([program = "", ...rest]: readonly string[], folder: str
           retry: "later",
           hint: `Look at the free space, and into ${trouble}. ${lastLine(trouble)}`.trim(),
         });
+}
+
+function openTrouble(trouble: string, folder: string): number {
+  try {
+    return openSync(trouble, "a", 0o600);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
 }
 
 function lastLine(file: string): string {

@@ -1,9 +1,9 @@
 import { existsSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { ProcessEnd } from "../../ports/processes.ts";
 import { endFamily } from "./end-family.ts";
 import { keepLimits } from "./keep-limits.ts";
-import { killFile, newsFolder } from "./run-records.ts";
+import { killFile, newsOf } from "./run-records.ts";
 import { sleep } from "./sleep.ts";
 import { startProgram } from "./start-program.ts";
 import type { Supervision } from "./supervision.ts";
@@ -15,7 +15,7 @@ import { systemProcessTable } from "./system-process-table.ts";
  */
 export async function supervise(run: Supervision): Promise<void> {
   const { folder, order, printed } = run;
-  const news = join(dirname(folder), newsFolder, basename(folder));
+  const news = newsOf(folder);
   touch(news);
   const program = await startProgram(run);
   if (program.kind === "failed") {
@@ -24,19 +24,21 @@ export async function supervise(run: Supervision): Promise<void> {
   }
   touch(news);
   let broken: "time" | "output" | "gone" | undefined;
+  let hasExited = false;
   let ended: Promise<unknown> = Promise.resolve();
-  const family = { head: program.identity, mark: order.mark };
+  const family = { head: program.identity, mark: order.mark, keepsGroup: true };
   const table = systemProcessTable();
   const stop = keepLimits(order, printed, {
     onGrowth: () => touch(news),
     onBroken(limit) {
-      broken = limit;
+      broken ??= limit;
       // Whoever floods is not given the time to go on with it.
-      if (limit !== "time") program.kill();
-      ended = endFamily(table, family, limit === "time" ? order.grace : 0);
+      if (limit !== "time" && !hasExited) program.kill();
+      ended = Promise.all([ended, endFamily(table, family, limit === "time" ? order.grace : 0)]);
     },
   });
   const { code, signal } = await program.exit;
+  hasExited = true;
   await ended;
   const isOver = printed.size() > order.outputLimit;
   if (isOver) printed.trim(order.outputLimit);
