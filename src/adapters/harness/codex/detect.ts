@@ -1,6 +1,6 @@
 import type { Detected } from "../../../ports/harness.ts";
+import { findProgram } from "../find-program.ts";
 import type { CodexPorts } from "./codex-ports.ts";
-import { findProgram } from "./find-program.ts";
 
 const patience = 60_000;
 const install = "Install it with npm install -g @openai/codex, then run codex login";
@@ -8,7 +8,7 @@ const install = "Install it with npm install -g @openai/codex, then run codex lo
 const oldest = [0, 166] as const;
 
 export async function detect({ commands, env }: CodexPorts): Promise<Detected> {
-  const path = await findProgram("codex", env.PATH ?? "");
+  const path = findProgram("codex", env.PATH ?? "");
   if (path === "") return { found: false, path: "", version: "", hint: install };
   const { code, output } = await commands
     .run({ argv: [path, "--version"], cwd: "/", env, timeout: patience })

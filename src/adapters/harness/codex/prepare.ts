@@ -2,9 +2,9 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { HarnessOrder, Launch } from "../../../ports/harness.ts";
+import { findProgram } from "../find-program.ts";
 import { codexHome, isHomeTemporary } from "./codex-home.ts";
 import type { CodexPorts } from "./codex-ports.ts";
-import { findProgram } from "./find-program.ts";
 import { hookSettings } from "./hooks.ts";
 import { modelUpgrades } from "./model-upgrades.ts";
 import { reducedSettings } from "./reduced-settings.ts";
@@ -21,7 +21,7 @@ const longestArgument = 100_000;
 
 export async function prepare(order: HarnessOrder, ports: CodexPorts): Promise<Launch> {
   checkSession(order);
-  const program = (await findProgram("codex", order.env.PATH ?? "")) || "codex";
+  const program = findProgram("codex", order.env.PATH ?? "") || "codex";
   await mkdir(order.runFolder, { recursive: true });
   const env = await environmentOf(order);
   const session = order.session.kind === "resume" ? order.session.id : "";
