@@ -36,7 +36,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
     mkdirSync(join(root, name));
     return join(root, name);
   }) as [string, string, string, string];
-  const server = await startModelServer();
+  const server = await startModelServer(candidate.isSide === undefined ? {} : { isSide: candidate.isSide });
   const git = (...args: readonly string[]) =>
     execFileSync("git", [...args], { cwd: folder, encoding: "utf8", env: gitEnvironment(home), stdio: "pipe" });
   const tracked = join(folder, "coffee.txt");

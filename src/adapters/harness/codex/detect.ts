@@ -7,8 +7,8 @@ const install = "Install it with npm install -g @openai/codex, then run codex lo
 /** Earlier ones have no permission profiles that reach a daemon's socket, or no hooks on the command line. */
 const oldest = [0, 166] as const;
 
-export async function detect({ commands, env }: CodexPorts): Promise<Detected> {
-  const path = findProgram("codex", env.PATH ?? "");
+export async function detect({ commands, env, program = "codex" }: CodexPorts): Promise<Detected> {
+  const path = findProgram(program, env.PATH ?? "");
   if (path === "") return { found: false, path: "", version: "", hint: install };
   const { code, output } = await commands
     .run({ argv: [path, "--version"], cwd: "/", env, timeout: patience })

@@ -46,7 +46,7 @@ afterAll(() => rmSync(place, { recursive: true }));
 const harness = () =>
   codex({
     commands: spawnCommands,
-    clock: { now: () => now, after: () => () => {} },
+    clock: { now: () => now },
     env: order.env,
     hidden: ["/run/tmux.sock"],
   });

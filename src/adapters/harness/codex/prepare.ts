@@ -8,9 +8,8 @@ import type { CodexPorts } from "./codex-ports.ts";
 import { hookSettings } from "./hooks.ts";
 import { modelUpgrades } from "./model-upgrades.ts";
 import { reducedSettings } from "./reduced-settings.ts";
-import { isSessionId, rolloutOf } from "./rollout-of.ts";
+import { isSessionId } from "./rollout-of.ts";
 import { strictSchema } from "./strict-schema.ts";
-import { tokensOf } from "./tokens-of.ts";
 import { tomlText } from "./toml-text.ts";
 import { keepNotes } from "./turn-notes.ts";
 
@@ -21,7 +20,8 @@ const longestArgument = 100_000;
 
 export async function prepare(order: HarnessOrder, ports: CodexPorts): Promise<Launch> {
   checkSession(order);
-  const program = findProgram("codex", order.env.PATH ?? "") || "codex";
+  const { program: name = "codex" } = ports;
+  const program = findProgram(name, order.env.PATH ?? "") || name;
   await mkdir(order.runFolder, { recursive: true });
   const env = await environmentOf(order);
   const session = order.session.kind === "resume" ? order.session.id : "";
@@ -44,9 +44,11 @@ function checkSession({ session }: HarnessOrder): void {
 
 async function turnArguments(order: HarnessOrder, ports: CodexPorts): Promise<readonly string[]> {
   const strict = strictSchema(order.schema);
-  const home = codexHome(order.env);
-  const before = tokensOf(rolloutOf(order.session.kind === "resume" ? order.session.id : "", home));
-  await keepNotes(order, { model: order.model, home, before, schema: strict === undefined ? undefined : order.schema });
+  await keepNotes(order, {
+    model: order.model,
+    home: codexHome(order.env),
+    schema: strict === undefined ? undefined : order.schema,
+  });
   const schemaFile = join(order.runFolder, "codex-schema.json");
   if (strict !== undefined) await writeFile(schemaFile, JSON.stringify(strict));
   return [

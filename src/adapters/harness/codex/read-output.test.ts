@@ -1,12 +1,10 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ProcessEnd } from "../../../ports/processes.ts";
 import { readOutput } from "./read-output.ts";
 import { rolloutOf } from "./rollout-of.ts";
-import { noTokens } from "./token-count.ts";
-import { tokensOf } from "./tokens-of.ts";
 import { keepNotes } from "./turn-notes.ts";
 
 const session = "01a1df5b-1111-7b80-bfb5-5120d9b3de0e";
@@ -62,49 +60,47 @@ test("a turn is told as it goes, however its output is cut into pieces", () => {
     { kind: "tool", name: "command_execution", state: "began" },
     { kind: "tool", name: "command_execution", state: "ended" },
     { kind: "said", text: "é" },
-    { kind: "usage", usage: { model: "", inputTokens: 180, cachedTokens: 120, outputTokens: 30, cost: undefined } },
   ]);
-  expect(whole.end).toEqual({ text: "é", answer: undefined, error: undefined, events: [] });
+  const usage = { model: "", inputTokens: 180, cachedTokens: 120, outputTokens: 30, cost: undefined };
+  expect(whole.end).toEqual({ text: "é", answer: undefined, error: undefined, events: [{ kind: "usage", usage }] });
   expect(events(7)).toEqual(whole);
 });
 
-test("of a session that goes on, only what this turn has used up is told", async () => {
-  const at = { run: "r-1", runFolder: newFolder() };
-  const notes = { model: "m", home: "/nowhere", before: { input: 200, cached: 80, output: 20 }, schema: undefined };
-  await keepNotes(at, notes);
-  await keepNotes(at, { ...notes, before: { input: 300, cached: 120, output: 30 } });
-  expect(readOutput(at, () => 0).push(lines(completed))).toEqual([
-    { kind: "usage", usage: { model: "m", inputTokens: 60, cachedTokens: 40, outputTokens: 10, cost: undefined } },
-  ]);
+const record = (thread: number, turn: number) => ({
+  type: "token_usage_record",
+  payload: { thread_token_usage: { input_tokens: thread }, turn_token_usage: { input_tokens: turn } },
 });
+const started = { type: "event_msg", payload: { type: "task_started" } };
+const noise = { type: "other", payload: `"token_usage_record"${"x".repeat(300_000)}` };
 
-test("what a turn has used up that was killed is found in its transcript", async () => {
+/** What a turn of a session with this transcript is told to have used up. */
+async function usedUp(transcript: readonly unknown[], output: readonly unknown[]): Promise<unknown> {
   const home = newFolder();
   const day = join(home, "sessions/2026/11/15");
   mkdirSync(day, { recursive: true });
   const file = join(day, `rollout-2026-11-15T13-17-29-${session}.jsonl`);
-  const record = (input: number) =>
-    JSON.stringify({ type: "token_usage_record", payload: { thread_token_usage: { input_tokens: input } } });
-  writeFileSync(file, `${record(5)}\n${record(70)}\n`);
-  appendFileSync(file, `${JSON.stringify({ type: "other", payload: "x".repeat(300_000) })}\n{"type":"token_usage_rec`);
+  writeFileSync(file, `${lines(...transcript)}{"type":"token_usage_rec`);
   expect(rolloutOf(session, home)).toBe(file);
-  expect(tokensOf(file)).toEqual({ input: 70, cached: 0, output: 0 });
-
   const at = { run: "r-1", runFolder: newFolder() };
-  await keepNotes(at, { model: "m", home, before: { input: 20, cached: 0, output: 0 }, schema: undefined });
+  await keepNotes(at, { model: "m", home, schema: undefined });
   const reader = readOutput(at, () => 0);
-  reader.push(lines(...began));
-  const { error, events } = reader.end(ended({ code: undefined, signal: "SIGKILL", cause: "time" }), "");
-  expect(error?.kind).toBe("timeout");
-  expect(events).toEqual([
-    { kind: "usage", usage: { model: "m", inputTokens: 50, cachedTokens: 0, outputTokens: 0, cost: undefined } },
-  ]);
+  reader.push(lines(...output));
+  const { events } = reader.end(ended({ code: undefined, signal: "SIGKILL", cause: "time" }), "");
+  return events.map((event) => event.kind === "usage" && [event.usage.model, event.usage.inputTokens]);
+}
+
+test("of a session that goes on, only what this turn has used up is told, and also where it was killed", async () => {
+  const before = [started, record(100, 100), noise, started];
+  expect(await usedUp([...before, record(170, 70), noise], [...began, completed])).toEqual([["m", 70]]);
+  expect(await usedUp([...before, record(170, 70), noise], began)).toEqual([["m", 70]]);
+  expect(await usedUp([...before, noise], began)).toEqual([]);
+  expect(await usedUp([started, record(100, 100)], [])).toEqual([]);
 });
 
 test("an answer that was to fit a schema comes as data", async () => {
   const at = { run: "r-1", runFolder: newFolder() };
   const schema = { type: "object", required: ["a"], properties: { a: { type: "string" }, b: { type: "string" } } };
-  await keepNotes(at, { model: "", home: "", before: noTokens, schema });
+  await keepNotes(at, { model: "", home: "", schema });
   const answer = (text: string) => {
     const reader = readOutput(at, () => 0);
     reader.push(lines(...began, message(text), completed));

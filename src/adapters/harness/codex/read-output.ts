@@ -5,9 +5,9 @@ import { errorOf } from "./error-of.ts";
 import { jsonAt, parseObject, textAt } from "./json-at.ts";
 import { rolloutOf } from "./rollout-of.ts";
 import { withoutNulls } from "./strict-schema.ts";
-import { noTokens, readCount, usageBetween } from "./token-count.ts";
-import { tokensOf } from "./tokens-of.ts";
+import { noTokens, readCount, usageEvents } from "./token-count.ts";
 import { readNotes } from "./turn-notes.ts";
+import { turnTokens } from "./turn-tokens.ts";
 
 /** Reads what `codex exec --json` prints. */
 export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () => number): OutputReader {
@@ -16,12 +16,9 @@ export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () 
   let session = "";
   let said = "";
   let failure: HarnessError | undefined;
+  let hasBegun = false;
   let isComplete = false;
-
-  function usageTo(after: typeof noTokens): readonly HarnessEvent[] {
-    const usage = usageBetween(notes?.before ?? noTokens, after, notes?.model ?? "");
-    return usage === undefined ? [] : [{ kind: "usage", usage }];
-  }
+  let total = noTokens;
 
   function eventsOf(text: string): readonly HarnessEvent[] {
     const line = parseObject(text);
@@ -30,6 +27,7 @@ export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () 
         session = textAt(line, "thread_id");
         return [{ kind: "session", id: session, transcript: "" }];
       case "turn.started":
+        hasBegun = true;
         return [{ kind: "busy", what: "" }];
       case "item.started":
         return toolEvents(jsonAt(line, "item"), "began");
@@ -40,7 +38,8 @@ export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () 
       }
       case "turn.completed":
         isComplete = true;
-        return usageTo(readCount(jsonAt(line, "usage")));
+        total = readCount(jsonAt(line, "usage"));
+        return [];
       case "turn.failed":
         failure = errorOf(textAt(line, "error", "message"), now());
         return [{ kind: "failed", error: failure }];
@@ -53,10 +52,11 @@ export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () 
     push: (chunk) => lines.push(chunk).flatMap(eventsOf),
     end(end, errors): TurnEnd {
       const last = eventsOf(lines.rest());
-      // A turn that did not come to its end tells nothing about what it has used up, but its transcript does.
-      const lost = isComplete || notes === undefined ? [] : usageTo(tokensOf(rolloutOf(session, notes.home)));
+      // What it prints is the total of the session, and nothing where the turn did not come to its end.
+      const used = hasBegun ? (turnTokens(rolloutOf(session, notes.home)) ?? total) : noTokens;
       const error = isComplete ? undefined : (failure ?? errorAtEnd(end, errors, now()));
-      return { text: said, answer: answerIn(said, notes?.schema), error, events: [...last, ...lost] };
+      const events = [...last, ...usageEvents(used, notes.model)];
+      return { text: said, answer: answerIn(said, notes.schema), error, events };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { HarnessEvent } from "../../../ports/harness.ts";
 import { errorOf } from "./error-of.ts";
 import { jsonAt, parseObject, textAt } from "./json-at.ts";
-import { noTokens, readCount, usageBetween } from "./token-count.ts";
+import { readCount, usageEvents } from "./token-count.ts";
 
 /** The turns of which it is remembered which model they have. */
 const mostTurns = 1000;
@@ -27,10 +27,8 @@ export function createRolloutReader(now: () => number): (line: string) => readon
         remember(turn, textAt(payload, "model"));
         return [];
       // One for each answer of the model. `token_count` says the same, but now and then once more.
-      case "token_usage_record": {
-        const usage = usageBetween(noTokens, readCount(jsonAt(payload, "usage")), models.get(turn) ?? "");
-        return usage === undefined ? [] : [{ kind: "usage", usage }];
-      }
+      case "token_usage_record":
+        return usageEvents(readCount(jsonAt(payload, "usage")), models.get(turn) ?? "");
       case "response_item":
         return readItem(payload);
       case "event_msg":
