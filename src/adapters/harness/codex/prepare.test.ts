@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -97,31 +107,52 @@ test("full permissions are asked for by name, and reduced ones are a profile tha
   const access = JSON.parse((setting(argv, "permissions.signalbox-reduced.filesystem") ?? "").replaceAll('"="', '":"'));
   expect(access).toMatchObject({
     ":root": "read",
-    [folder]: "write",
-    [join(folder, ".git")]: "read",
-    [join(folder, ".gitignore")]: "read",
-    [join(folder, "src")]: "read",
+    [join(folder, "TASK.md")]: "write",
     [join(folder, "target")]: "write",
     [join(place, "run/tmp")]: "write",
     "/run/tmux.sock": "deny",
   });
-  expect(access).not.toHaveProperty([join(folder, "TASK.md")]);
+  const open = Object.keys(access).filter((path) => access[path] === "write" && !path.includes("TASK.md"));
+  expect(open).toEqual([join(folder, "target"), join(place, "run/tmp")]);
 });
 
-test("a task file elsewhere leaves the workspace closed", async () => {
-  const beside = join(place, "tasks");
-  mkdirSync(beside);
-  const { argv } = await prepare({ permissions: "reduced", taskFile: join(beside, "TASK.md") });
-  const access = setting(argv, "permissions.signalbox-reduced.filesystem");
-  expect(access).toContain(`"${beside}"="write"`);
-  expect(access).not.toContain(`"${folder}"=`);
-});
-
-test("a name that Codex takes for a pattern is refused, rather than left open", async () => {
-  const odd = join(place, "odd");
-  mkdirSync(join(odd, "[id]"), { recursive: true });
+test("a task file whose name Codex takes for a pattern is refused, and other such names stay closed", async () => {
+  const odd = join(place, "[odd]");
+  mkdirSync(join(odd, "target"), { recursive: true });
+  execFileSync("git", ["init", "-q"], { cwd: odd });
+  writeFileSync(join(odd, ".gitignore"), "/target\n");
+  for (const each of ["target/out", "TASK.md"]) writeFileSync(join(odd, each), "");
+  const { argv } = await prepare({ permissions: "reduced", folder: odd, taskFile: "" });
+  expect(setting(argv, "permissions.signalbox-reduced.filesystem")).not.toContain("[odd]");
   const reduced = prepare({ permissions: "reduced", folder: odd, taskFile: join(odd, "TASK.md") });
   await expect(reduced).rejects.toThrow("takes the name for a pattern");
+});
+
+test("a task file that leads elsewhere opens nothing", async () => {
+  const [soft, hard] = [join(folder, "target/soft.md"), join(folder, "target/hard.md")];
+  symlinkSync(join(folder, "src/a.ts"), soft);
+  linkSync(join(folder, "src/a.ts"), hard);
+  for (const taskFile of [soft, hard, join(folder, "absent.md")]) {
+    await expect(prepare({ permissions: "reduced", taskFile })).rejects.toThrow("is no file of its own");
+  }
+  rmSync(hard);
+});
+
+test("what is tracked stays closed, also where git is told to ignore it, and nothing of the repository's is run", async () => {
+  const sly = join(place, "sly");
+  mkdirSync(join(sly, "src/made"), { recursive: true });
+  mkdirSync(join(sly, "made"));
+  for (const each of ["src/a.ts", "src/made/out", "made/out"]) writeFileSync(join(sly, each), "");
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: sly });
+  git("init", "-q");
+  git("add", "src/a.ts");
+  writeFileSync(join(sly, ".gitignore"), "/src\nmade\n");
+  git("config", "core.fsmonitor", `touch ${join(place, "ran")}; false`);
+  const { argv } = await prepare({ permissions: "reduced", folder: sly, taskFile: "" });
+  const access = setting(argv, "permissions.signalbox-reduced.filesystem");
+  expect(access).not.toContain(`"${join(sly, "src")}"`);
+  expect(access).toContain(`"${join(sly, "made")}"="write"`);
+  expect(existsSync(join(place, "ran"))).toBe(false);
 });
 
 test("who may not write has a sandbox, and who may not search the web does not", async () => {
