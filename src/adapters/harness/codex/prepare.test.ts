@@ -128,6 +128,23 @@ test("a task file whose name Codex takes for a pattern is refused, and other suc
   await expect(reduced).rejects.toThrow("takes the name for a pattern");
 });
 
+test("settings of the repository's own are not obeyed where permissions are reduced", async () => {
+  const own = join(place, "own");
+  mkdirSync(join(own, ".git"), { recursive: true });
+  mkdirSync(join(own, "inner"));
+  const trust = async (more: Partial<HarnessOrder>) =>
+    /trust_level"="(\w+)/.exec(
+      setting((await prepare({ taskFile: "", folder: own, ...more })).argv, "projects") ?? "",
+    )?.[1];
+  expect(await trust({ permissions: "reduced" })).toBe("trusted");
+  mkdirSync(join(own, ".codex"));
+  expect(await trust({ permissions: "reduced" })).toBe("untrusted");
+  expect(await trust({ permissions: "reduced", folder: join(own, "inner") })).toBe("untrusted");
+  expect(await trust({ permissions: "full" })).toBe("trusted");
+  const home = { env: { ...order.env, CODEX_HOME: join(own, ".codex") } };
+  expect(await trust({ permissions: "reduced", ...home })).toBe("trusted");
+});
+
 test("a task file that leads elsewhere opens nothing", async () => {
   const [soft, hard] = [join(folder, "target/soft.md"), join(folder, "target/hard.md")];
   symlinkSync(join(folder, "src/a.ts"), soft);

@@ -5,6 +5,7 @@ import type { HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { findProgram } from "../find-program.ts";
 import { codexHome, isHomeTemporary } from "./codex-home.ts";
 import type { CodexPorts } from "./codex-ports.ts";
+import { hasProjectSettings } from "./has-project-settings.ts";
 import { hookSettings } from "./hooks.ts";
 import { modelUpgrades } from "./model-upgrades.ts";
 import { reducedSettings } from "./reduced-settings.ts";
@@ -87,7 +88,7 @@ async function sharedArguments(
 ): Promise<readonly string[]> {
   const folder = await realpath(order.folder);
   const settings: readonly Setting[] = [
-    ["projects", tomlText({ [folder]: { trust_level: "trusted" } })],
+    ["projects", tomlText({ [folder]: { trust_level: trustIn(folder, order) } })],
     // The profile of a login shell would set another PATH, in which our command line is not.
     ["allow_login_shell", "false"],
     ...(order.effort === "" ? [] : [["model_reasoning_effort", tomlText(order.effort)] as const]),
@@ -107,6 +108,14 @@ async function sharedArguments(
     ...(order.model === "" ? [] : ["-m", order.model]),
     ...settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
   ];
+}
+
+/**
+ * A trusted folder is opened without a dialog. What its settings start is in no sandbox, so they are not obeyed where
+ * permissions are reduced, though then Codex does not read its AGENTS.md either, and asks before a session.
+ */
+function trustIn(folder: string, order: HarnessOrder): "trusted" | "untrusted" {
+  return isFull(order) || !hasProjectSettings(folder, codexHome(order.env)) ? "trusted" : "untrusted";
 }
 
 function isFull({ permissions, tools }: HarnessOrder): boolean {
