@@ -8,6 +8,8 @@ import { ignoredFolders } from "./ignored-folders.ts";
 import { tomlText } from "./toml-text.ts";
 
 const profile = "signalbox-reduced";
+/** Tests may start servers and talk to them; what others have started is out of their reach. */
+const network = { enabled: true, dangerously_allow_all_unix_sockets: true, allow_local_binding: true };
 
 /**
  * Settings under which the system lets commands read everything, and write only: the task file, what git ignores, and
@@ -33,7 +35,7 @@ export async function reducedSettings(
     [`permissions.${profile}.filesystem`, tomlText(access)],
     // Only with its proxy does Codex tell sockets of the machine's own from others. No host is named, so none is let through.
     ["features.network_proxy", "true"],
-    [`permissions.${profile}.network`, tomlText({ enabled: true, dangerously_allow_all_unix_sockets: true })],
+    [`permissions.${profile}.network`, tomlText(network)],
     ["shell_environment_policy.set.TMPDIR", tomlText(temporary)],
     ["web_search", tomlText("disabled")],
   ];
