@@ -11,6 +11,8 @@ export interface Candidate {
   env(home: string, url: string): Readonly<Record<string, string>>;
   /** What must lie in its home for that, where an environment does not do. */
   seed?(home: string, url: string): void;
+  /** Puts into a workspace what would make the program ask a person before it begins. */
+  provoke?(folder: string): void;
   readonly model: string;
   /** Has the model write a whole file. */
   write(file: string, content: string): ToolCall;

@@ -2,6 +2,7 @@ import { type LiveSession, openSession } from "../session.ts";
 import { cliCall, expect, type Stage, until } from "../stage.ts";
 
 export function start(stage: Stage): Promise<void> {
+  stage.candidate.provoke?.(stage.folder);
   stage.server.add({ say: "I am here." });
   return withSession(stage, "Are you there, prompt-1?", async (session) => {
     await arrived(stage, session, "prompt-1");

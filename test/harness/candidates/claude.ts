@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { claude } from "../../../src/adapters/harness/claude/claude.ts";
 import type { Candidate } from "../candidate.ts";
@@ -19,6 +21,11 @@ export const candidate: Candidate = {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     CLAUDE_CODE_MAX_RETRIES: "1",
   }),
+  provoke(folder) {
+    const server = { command: "node", args: ["-e", "setInterval(() => undefined, 1000)"] };
+    writeFileSync(join(folder, ".mcp.json"), JSON.stringify({ mcpServers: { stranger: server } }));
+    writeFileSync(join(folder, "CLAUDE.md"), "Read @/etc/hostname first.\n");
+  },
   model: "sonnet",
   write: (file_path, content) => ({ name: "Write", input: { file_path, content } }),
   shell: (command) => ({ name: "Bash", input: { command, description: "Work" } }),

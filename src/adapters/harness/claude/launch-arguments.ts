@@ -23,6 +23,8 @@ export function launchArguments(order: HarnessOrder, files: RunFiles): Pick<Laun
     ...["--settings", files.settings],
     ...(files.system === "" ? [] : ["--append-system-prompt-file", files.system]),
     ...(files.mcp === "" ? [] : ["--mcp-config", files.mcp]),
+    // Else it asks about servers that the workspace brings along.
+    "--strict-mcp-config",
     ...permissionArguments(order),
   ];
   if (isTurn) return { argv: given, input: prompt, message: "" };
@@ -46,5 +48,5 @@ function permissionArguments(order: HarnessOrder): readonly string[] {
   if (order.permissions === "full")
     return ["--dangerously-skip-permissions", ...offered, "--disallowedTools", "EnterWorktree,ExitWorktree"];
   // No settings but the run's own: those in the workspace are the agents', and a person's may allow to push.
-  return ["--permission-mode", "dontAsk", ...offered, "--setting-sources", "", "--strict-mcp-config"];
+  return ["--permission-mode", "dontAsk", ...offered, "--setting-sources", ""];
 }

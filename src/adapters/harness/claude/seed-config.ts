@@ -35,16 +35,16 @@ function isSame(config: Json, change: (config: Json) => Json): boolean {
   return JSON.stringify(change(config)) === JSON.stringify(config);
 }
 
+/** That the folder is trusted, and that files outside of it stay outside, whatever its CLAUDE.md wants to have read. */
+const ofFolder: Json = { hasTrustDialogAccepted: true, hasClaudeMdExternalIncludesWarningShown: true };
+
 function trusted(config: Json, folder: string): Json {
   const projects = objectOf(config.projects);
   const project = Object.hasOwn(projects, folder) ? objectOf(projects[folder]) : {};
-  if (project.hasTrustDialogAccepted === true) return config;
-  const entry = [folder, { ...project, hasTrustDialogAccepted: true }] as const;
+  if (Object.entries(ofFolder).every(([name, value]) => project[name] === value)) return config;
+  const others = Object.entries(projects).filter(([name]) => name !== folder);
   // Never by assignment: a folder may be called `__proto__`.
-  return {
-    ...config,
-    projects: Object.fromEntries([...Object.entries(projects).filter(([name]) => name !== folder), entry]),
-  };
+  return { ...config, projects: Object.fromEntries([...others, [folder, { ...project, ...ofFolder }]]) };
 }
 
 /** It remembers keys by their last 20 characters. A key that a person has refused stays refused. */

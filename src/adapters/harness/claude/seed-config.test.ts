@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { seedConfig } from "./seed-config.ts";
+
+let root = "";
+let file = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "signalbox-seed-"));
+  file = join(root, ".claude.json");
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const read = () => JSON.parse(readFileSync(file, "utf8"));
+const seed = (folder: string, apiKey = "") => seedConfig({ file, folder, apiKey });
+
+test("what is there stays, and only what is missing is added", async () => {
+  const before = {
+    theme: "light",
+    hasCompletedOnboarding: false,
+    customApiKeyResponses: { approved: ["other"], rejected: ["no"], more: 1 },
+    projects: { "/other": { lastCost: 3 }, "/work": { allowedTools: ["Bash"] } },
+  };
+  writeFileSync(file, JSON.stringify(before));
+  chmodSync(file, 0o640);
+  await seed("/work", "sk-ant-0123456789-abcdefghijklmnopqrst");
+  const ofFolder = { hasTrustDialogAccepted: true, hasClaudeMdExternalIncludesWarningShown: true };
+  expect(read()).toEqual({
+    theme: "light",
+    hasCompletedOnboarding: true,
+    customApiKeyResponses: { approved: ["other", "abcdefghijklmnopqrst"], rejected: ["no"], more: 1 },
+    projects: { "/other": { lastCost: 3 }, "/work": { allowedTools: ["Bash"], ...ofFolder } },
+  });
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+test("a second time nothing is written", async () => {
+  await seed("/work", "key");
+  const { ino, mtimeNs } = statSync(file, { bigint: true });
+  await seed("/work", "key");
+  const after = statSync(file, { bigint: true });
+  expect([after.ino, after.mtimeNs]).toEqual([ino, mtimeNs]);
+});
+
+test("a key that a person has refused stays refused", async () => {
+  writeFileSync(file, JSON.stringify({ customApiKeyResponses: { approved: [], rejected: ["key"] } }));
+  await seed("/work", "key");
+  expect(read().customApiKeyResponses).toEqual({ approved: [], rejected: ["key"] });
+});
+
+test("where the folder is a link, both of its names are trusted", async () => {
+  mkdirSync(join(root, "real"));
+  symlinkSync(join(root, "real"), join(root, "link"));
+  await seed(join(root, "link"));
+  expect(Object.keys(read().projects)).toHaveLength(2);
+});
+
+test("many processes at once do not lose each other's entries", async () => {
+  const module = join(import.meta.dirname, "seed-config.ts");
+  const code = `const { seedConfig } = await import(${JSON.stringify(module)});
+    for (let n = 0; n < 10; n++) await seedConfig({ file: ${JSON.stringify(file)}, folder: "/w/" + process.argv[1] + "-" + n, apiKey: "" });`;
+  const run = promisify(execFile);
+  await Promise.all([1, 2, 3, 4].map((n) => run(process.execPath, ["--input-type=module", "-e", code, String(n)])));
+  expect(Object.keys(read().projects)).toHaveLength(40);
+  expect(readdirSync(root)).toEqual([".claude.json"]);
+});
+
+test("a lock that its owner left behind is taken away, and nothing is left behind by us", async () => {
+  mkdirSync(`${file}.lock`);
+  utimesSync(`${file}.lock`, new Date(0), new Date(0));
+  await seed("/work");
+  expect(existsSync(`${file}.lock`)).toBe(false);
+  expect(read().hasCompletedOnboarding).toBe(true);
+});
+
+test("a file that is no JSON is not touched", async () => {
+  writeFileSync(file, '{"projects": {');
+  await expect(seed("/work")).rejects.toMatchObject({ code: "harness.configuration" });
+  expect(readFileSync(file, "utf8")).toBe('{"projects": {');
+});
