@@ -1,5 +1,5 @@
 import type { Harness } from "../../src/ports/harness.ts";
-import type { Answer, ToolCall } from "../../src/testing/model-server/answer.ts";
+import type { Answer, Asked, ToolCall } from "../../src/testing/model-server/answer.ts";
 import type { Pinned } from "./pinned.ts";
 
 /** A column of the table: a harness with the program that it is tried with. */
@@ -18,6 +18,8 @@ export interface Candidate {
   write(file: string, content: string): ToolCall;
   /** Has the model run a command line. */
   shell(command: string): ToolCall;
+  /** Tells the questions that the program asks of its own accord; where this is missing they are those without tools. */
+  isSide?(asked: Asked): boolean;
   /** How the model answers where the answer must fit a schema; by saying it, where this is missing. */
   json?(value: unknown): Answer;
 }

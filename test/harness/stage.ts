@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,7 +37,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
     mkdirSync(join(root, name));
     return join(root, name);
   }) as [string, string, string, string];
-  const server = await startModelServer();
+  const server = await startModelServer(candidate.isSide === undefined ? {} : { isSide: candidate.isSide });
   const git = (...args: readonly string[]) =>
     execFileSync("git", [...args], { cwd: folder, encoding: "utf8", env: gitEnvironment(home), stdio: "pipe" });
   const tracked = join(folder, "coffee.txt");
@@ -50,12 +51,9 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
   git("add", "-A");
   git("commit", "-q", "-m", "Start");
   git("remote", "add", "origin", remote);
-  const callsFile = join(root, "cli-calls");
+  const daemon = await listen(join(root, "daemon.sock"));
   const cli = join(bin, "signalbox");
-  writeFileSync(
-    cli,
-    `#!/bin/sh\nprintf '%s %s\\n' "$SIGNALBOX_TOKEN" "$*" >> '${callsFile}'\necho "The task is moved."\n`,
-  );
+  writeFileSync(cli, standIn(join(root, "daemon.sock")));
   chmodSync(cli, 0o755);
   candidate.seed?.(home, server.url);
   const eventsFile = join(root, "events");
@@ -98,12 +96,36 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
     candidate,
     harness: candidate.harness(home, path),
     ...{ server, folder, root, tracked, taskFile, eventsFile, order, git },
-    cliCalls: () => (existsSync(callsFile) ? readFileSync(callsFile, "utf8").trim().split("\n") : []),
+    cliCalls: () => daemon.calls,
     async close() {
+      daemon.close();
       await server.close();
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Like our command line it talks to a socket, and to nothing else. */
+function standIn(socket: string): string {
+  return `#!${process.execPath}
+const line = [process.env.SIGNALBOX_TOKEN, ...process.argv.slice(2)].join(" ");
+require("node:net").connect(${JSON.stringify(socket)}).end(line).on("data", (said) => process.stdout.write(said));
+`;
+}
+
+async function listen(socket: string): Promise<{ readonly calls: readonly string[]; close(): void }> {
+  const calls: string[] = [];
+  const server = createServer({ allowHalfOpen: true }, (connection) => {
+    const pieces: Buffer[] = [];
+    connection.on("data", (piece) => pieces.push(piece));
+    connection.on("error", () => connection.destroy());
+    connection.on("end", () => {
+      calls.push(Buffer.concat(pieces).toString("utf8"));
+      connection.end("The task is moved.\n");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  return { calls, close: () => void server.close() };
 }
 
 /** What is expected of every call of our command line: the run's own token came with it. */

@@ -61,7 +61,7 @@ export function readTurn(
   { files, session }: Pick<RunningTurn, "files" | "session">,
   end: ProcessEnd,
 ): Turn {
-  const reader = stage.harness.readOutput();
+  const reader = stage.harness.readOutput(stage.order({}));
   const output = readFileSync(files.output);
   const errors = readFileSync(files.errors, "utf8");
   const events: HarnessEvent[] = [];

@@ -6,7 +6,7 @@ import { detect } from "./detect.ts";
 import { readHook } from "./hooks.ts";
 import { prepare } from "./prepare.ts";
 import { readOutput } from "./read-output.ts";
-import { readRollout } from "./read-rollout.ts";
+import { createRolloutReader } from "./read-rollout.ts";
 import { readScreen } from "./read-screen.ts";
 import { rolloutOf } from "./rollout-of.ts";
 
@@ -21,7 +21,7 @@ export function codex(ports: CodexPorts): Harness {
     prepare: (order) => prepare(order, ports),
     readOutput: (at) => readOutput(at, now),
     readEvidence: readHook,
-    readTranscript: (line) => readRollout(line, now()),
+    readTranscript: createRolloutReader(now),
     transcriptOf: async (session) => rolloutOf(session, codexHome(ports.env)),
     readScreen,
   };

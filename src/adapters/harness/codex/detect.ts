@@ -1,14 +1,14 @@
 import type { Detected } from "../../../ports/harness.ts";
+import { findProgram } from "../find-program.ts";
 import type { CodexPorts } from "./codex-ports.ts";
-import { findProgram } from "./find-program.ts";
 
 const patience = 60_000;
 const install = "Install it with npm install -g @openai/codex, then run codex login";
 /** Earlier ones have no permission profiles that reach a daemon's socket, or no hooks on the command line. */
 const oldest = [0, 166] as const;
 
-export async function detect({ commands, env }: CodexPorts): Promise<Detected> {
-  const path = await findProgram("codex", env.PATH ?? "");
+export async function detect({ commands, env, program = "codex" }: CodexPorts): Promise<Detected> {
+  const path = findProgram(program, env.PATH ?? "");
   if (path === "") return { found: false, path: "", version: "", hint: install };
   const { code, output } = await commands
     .run({ argv: [path, "--version"], cwd: "/", env, timeout: patience })

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { HarnessEvent } from "../../../ports/harness.ts";
+import { shellQuote } from "../shell-quote.ts";
 import { parseObject, textAt } from "./json-at.ts";
 import { type Toml, tomlText } from "./toml-text.ts";
 
@@ -21,7 +22,7 @@ const timeout = 3;
  */
 export function hookSettings(argv: readonly string[]): readonly (readonly [key: string, value: string])[] {
   // Codex gives the text to a shell.
-  const command = argv.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ");
+  const command = shellQuote(argv);
   const settings = Object.keys(events).map(
     (event) => [`hooks.${event}`, tomlText([{ hooks: [{ type: "command", command, timeout }] }])] as const,
   );

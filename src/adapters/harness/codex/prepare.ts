@@ -2,15 +2,15 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { HarnessOrder, Launch } from "../../../ports/harness.ts";
+import { findProgram } from "../find-program.ts";
 import { codexHome, isHomeTemporary } from "./codex-home.ts";
 import type { CodexPorts } from "./codex-ports.ts";
-import { findProgram } from "./find-program.ts";
+import { hasProjectSettings } from "./has-project-settings.ts";
 import { hookSettings } from "./hooks.ts";
 import { modelUpgrades } from "./model-upgrades.ts";
 import { reducedSettings } from "./reduced-settings.ts";
-import { isSessionId, rolloutOf } from "./rollout-of.ts";
+import { isSessionId } from "./rollout-of.ts";
 import { strictSchema } from "./strict-schema.ts";
-import { tokensOf } from "./tokens-of.ts";
 import { tomlText } from "./toml-text.ts";
 import { keepNotes } from "./turn-notes.ts";
 
@@ -21,7 +21,8 @@ const longestArgument = 100_000;
 
 export async function prepare(order: HarnessOrder, ports: CodexPorts): Promise<Launch> {
   checkSession(order);
-  const program = (await findProgram("codex", order.env.PATH ?? "")) || "codex";
+  const { program: name = "codex" } = ports;
+  const program = findProgram(name, order.env.PATH ?? "") || name;
   await mkdir(order.runFolder, { recursive: true });
   const env = await environmentOf(order);
   const session = order.session.kind === "resume" ? order.session.id : "";
@@ -44,9 +45,11 @@ function checkSession({ session }: HarnessOrder): void {
 
 async function turnArguments(order: HarnessOrder, ports: CodexPorts): Promise<readonly string[]> {
   const strict = strictSchema(order.schema);
-  const home = codexHome(order.env);
-  const before = tokensOf(rolloutOf(order.session.kind === "resume" ? order.session.id : "", home));
-  await keepNotes(order, { model: order.model, home, before, schema: strict === undefined ? undefined : order.schema });
+  await keepNotes(order, {
+    model: order.model,
+    home: codexHome(order.env),
+    schema: strict === undefined ? undefined : order.schema,
+  });
   const schemaFile = join(order.runFolder, "codex-schema.json");
   if (strict !== undefined) await writeFile(schemaFile, JSON.stringify(strict));
   return [
@@ -85,7 +88,7 @@ async function sharedArguments(
 ): Promise<readonly string[]> {
   const folder = await realpath(order.folder);
   const settings: readonly Setting[] = [
-    ["projects", tomlText({ [folder]: { trust_level: "trusted" } })],
+    ["projects", tomlText({ [folder]: { trust_level: trustIn(folder, order) } })],
     // The profile of a login shell would set another PATH, in which our command line is not.
     ["allow_login_shell", "false"],
     ...(order.effort === "" ? [] : [["model_reasoning_effort", tomlText(order.effort)] as const]),
@@ -105,6 +108,14 @@ async function sharedArguments(
     ...(order.model === "" ? [] : ["-m", order.model]),
     ...settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
   ];
+}
+
+/**
+ * A trusted folder is opened without a dialog. What its settings start is in no sandbox, so they are not obeyed where
+ * permissions are reduced, though then Codex does not read its AGENTS.md either, and asks before a session.
+ */
+function trustIn(folder: string, order: HarnessOrder): "trusted" | "untrusted" {
+  return isFull(order) || !hasProjectSettings(folder, codexHome(order.env)) ? "trusted" : "untrusted";
 }
 
 function isFull({ permissions, tools }: HarnessOrder): boolean {

@@ -1,45 +1,45 @@
 import type { HarnessError, HarnessEvent, HarnessOrder, OutputReader, TurnEnd } from "../../../ports/harness.ts";
 import type { ProcessEnd } from "../../../ports/processes.ts";
+import { splitLines } from "../split-lines.ts";
 import { errorOf } from "./error-of.ts";
-import { type JsonObject, textAt } from "./json-at.ts";
-import { jsonLines } from "./json-lines.ts";
+import { jsonAt, parseObject, textAt } from "./json-at.ts";
 import { rolloutOf } from "./rollout-of.ts";
 import { withoutNulls } from "./strict-schema.ts";
-import { noTokens, readCount, usageBetween } from "./token-count.ts";
-import { tokensOf } from "./tokens-of.ts";
+import { noTokens, readCount, usageEvents } from "./token-count.ts";
 import { readNotes } from "./turn-notes.ts";
+import { turnTokens } from "./turn-tokens.ts";
 
 /** Reads what `codex exec --json` prints. */
 export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () => number): OutputReader {
   const notes = readNotes(at);
-  const lines = jsonLines();
+  const lines = splitLines();
   let session = "";
   let said = "";
   let failure: HarnessError | undefined;
+  let hasBegun = false;
   let isComplete = false;
+  let total = noTokens;
 
-  function usageTo(after: typeof noTokens): readonly HarnessEvent[] {
-    const usage = usageBetween(notes?.before ?? noTokens, after, notes?.model ?? "");
-    return usage === undefined ? [] : [{ kind: "usage", usage }];
-  }
-
-  function eventsOf(line: JsonObject): readonly HarnessEvent[] {
-    switch (line.type) {
+  function eventsOf(text: string): readonly HarnessEvent[] {
+    const line = parseObject(text);
+    switch (line?.type) {
       case "thread.started":
         session = textAt(line, "thread_id");
         return [{ kind: "session", id: session, transcript: "" }];
       case "turn.started":
+        hasBegun = true;
         return [{ kind: "busy", what: "" }];
       case "item.started":
-        return toolEvents(line.item, "began");
+        return toolEvents(jsonAt(line, "item"), "began");
       case "item.completed": {
-        if (textAt(line, "item", "type") !== "agent_message") return toolEvents(line.item, "ended");
+        if (textAt(line, "item", "type") !== "agent_message") return toolEvents(jsonAt(line, "item"), "ended");
         said = textAt(line, "item", "text");
         return [{ kind: "said", text: said }];
       }
       case "turn.completed":
         isComplete = true;
-        return usageTo(readCount(line.usage));
+        total = readCount(jsonAt(line, "usage"));
+        return [];
       case "turn.failed":
         failure = errorOf(textAt(line, "error", "message"), now());
         return [{ kind: "failed", error: failure }];
@@ -51,11 +51,12 @@ export function readOutput(at: Pick<HarnessOrder, "run" | "runFolder">, now: () 
   return {
     push: (chunk) => lines.push(chunk).flatMap(eventsOf),
     end(end, errors): TurnEnd {
-      const last = lines.rest().flatMap(eventsOf);
-      // A turn that did not come to its end tells nothing about what it has used up, but its transcript does.
-      const lost = isComplete || notes === undefined ? [] : usageTo(tokensOf(rolloutOf(session, notes.home)));
+      const last = eventsOf(lines.rest());
+      // What it prints is the total of the session, and nothing where the turn did not come to its end.
+      const used = hasBegun ? (turnTokens(rolloutOf(session, notes.home)) ?? total) : noTokens;
       const error = isComplete ? undefined : (failure ?? errorAtEnd(end, errors, now()));
-      return { text: said, answer: answerIn(said, notes?.schema), error, events: [...last, ...lost] };
+      const events = [...last, ...usageEvents(used, notes.model)];
+      return { text: said, answer: answerIn(said, notes.schema), error, events };
     },
   };
 }
@@ -84,11 +85,8 @@ function errorAtEnd(end: ProcessEnd, errors: string, now: number): HarnessError 
   if (end.cause === "output") return told("other", "Codex printed more than it may.");
   if (end.cause === "killed") return told("other", "Codex was ended before it had finished.");
   if (end.signal !== "") return told("other", `Codex was ended by ${end.signal}.`);
-  const reason = errors
-    .split("\n")
-    .filter((line) => line.trim() !== "" && !line.startsWith("Reading "))
-    .slice(-5)
-    .join(" ");
-  if (reason !== "") return errorOf(reason, now);
+  const lines = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("Reading "));
+  const reason = lines.findLast((line) => line.startsWith("Error: ")) ?? lines.at(-1);
+  if (reason !== undefined) return errorOf(reason.replace(/^Error: /, ""), now);
   return told("other", `Codex ended with exit code ${end.code ?? "unknown"}, and did not say why.`);
 }

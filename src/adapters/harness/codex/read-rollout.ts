@@ -1,25 +1,42 @@
 import type { HarnessEvent } from "../../../ports/harness.ts";
 import { errorOf } from "./error-of.ts";
 import { jsonAt, parseObject, textAt } from "./json-at.ts";
-import { noTokens, readCount, usageBetween } from "./token-count.ts";
+import { readCount, usageEvents } from "./token-count.ts";
 
-/** What a line of a session's transcript says beyond what the hooks have said. */
-export function readRollout(line: string, now: number): readonly HarnessEvent[] {
-  const json = parseObject(line);
-  const payload = jsonAt(json, "payload");
-  switch (textAt(json, "type")) {
-    // One for each answer of the model. `token_count` says the same, but now and then once more.
-    case "token_usage_record": {
-      const usage = usageBetween(noTokens, readCount(jsonAt(payload, "usage")), "");
-      return usage === undefined ? [] : [{ kind: "usage", usage }];
+/** The turns of which it is remembered which model they have. */
+const mostTurns = 1000;
+
+/** Reads the lines of transcripts, of any sessions: what they say beyond what hooks have said. */
+export function createRolloutReader(now: () => number): (line: string) => readonly HarnessEvent[] {
+  const models = new Map<string, string>();
+
+  function remember(turn: string, model: string): void {
+    models.set(turn, model);
+    for (const oldest of models.keys()) {
+      if (models.size <= mostTurns) return;
+      models.delete(oldest);
     }
-    case "response_item":
-      return readItem(payload);
-    case "event_msg":
-      return readMessage(payload, now);
-    default:
-      return [];
   }
+
+  return (line) => {
+    const json = parseObject(line);
+    const payload = jsonAt(json, "payload");
+    const turn = textAt(payload, "turn_id");
+    switch (textAt(json, "type")) {
+      case "turn_context":
+        remember(turn, textAt(payload, "model"));
+        return [];
+      // One for each answer of the model. `token_count` says the same, but now and then once more.
+      case "token_usage_record":
+        return usageEvents(readCount(jsonAt(payload, "usage")), models.get(turn) ?? "");
+      case "response_item":
+        return readItem(payload);
+      case "event_msg":
+        return readMessage(payload, now());
+      default:
+        return [];
+    }
+  };
 }
 
 function readItem(payload: unknown): readonly HarnessEvent[] {

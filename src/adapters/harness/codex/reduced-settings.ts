@@ -1,6 +1,6 @@
-import { mkdir, readdir, realpath } from "node:fs/promises";
+import { lstat, mkdir, realpath } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
 import type { CodexPorts } from "./codex-ports.ts";
@@ -8,11 +8,13 @@ import { ignoredFolders } from "./ignored-folders.ts";
 import { tomlText } from "./toml-text.ts";
 
 const profile = "signalbox-reduced";
+/** Tests may start servers and talk to them; what others have started is out of their reach. */
+const network = { enabled: true, dangerously_allow_all_unix_sockets: true, allow_local_binding: true };
 
 /**
- * Settings under which the system lets commands read everything, and write only: what git ignores, temporary files, and
- * where the task file is. The network is closed but for sockets of this machine's own, by which our command line
- * reaches the daemon.
+ * Settings under which the system lets commands read everything, and write only: the task file, what git ignores, and
+ * temporary files. The network is closed but for sockets of this machine's own, by which our command line reaches the
+ * daemon.
  */
 export async function reducedSettings(
   order: HarnessOrder,
@@ -20,47 +22,55 @@ export async function reducedSettings(
 ): Promise<readonly (readonly [key: string, value: string])[]> {
   const temporary = join(order.runFolder, "tmp");
   await mkdir(temporary, { recursive: true });
+  const ignored = await ignoredFolders(await realpath(order.folder), ports);
   const access = {
     ":root": "read",
-    ...(await writable(order, ports)),
-    [await realpath(temporary)]: "write",
+    ...Object.fromEntries(ignored.filter((path) => !pattern.test(path)).map((path) => [path, "write"])),
+    ...(order.taskFile === "" ? {} : openFile(await ownName(order.taskFile))),
+    [checked(await realpath(temporary))]: "write",
     ...Object.fromEntries(ways(order, ports).map((path) => [path, "deny"])),
   };
-  // Codex would take such a name for a pattern.
-  const odd = Object.keys(access).find((path) => /[*?[\]{}]/.test(path));
-  if (odd !== undefined) {
-    throw new Fault(
-      "harness.reduced",
-      `Codex cannot be kept from writing to "${odd}": it takes the name for a pattern.`,
-      {
-        hint: "Rename it, or let another harness do what needs reduced permissions.",
-      },
-    );
-  }
   return [
     ["default_permissions", tomlText(profile)],
     [`permissions.${profile}.filesystem`, tomlText(access)],
-    // Only with its proxy does Codex tell sockets of the machine's own from all others. No host is named, so none is let through.
+    // Only with its proxy does Codex tell sockets of the machine's own from others. No host is named, so none is let through.
     ["features.network_proxy", "true"],
-    [`permissions.${profile}.network`, tomlText({ enabled: true, dangerously_allow_all_unix_sockets: true })],
+    [`permissions.${profile}.network`, tomlText(network)],
     ["shell_environment_policy.set.TMPDIR", tomlText(temporary)],
     ["web_search", tomlText("disabled")],
   ];
 }
 
-/** Codex can open folders, not single files. So where the task file has others beside it, these are closed one by one. */
-async function writable(order: HarnessOrder, ports: CodexPorts): Promise<Readonly<Record<string, string>>> {
-  const folder = await realpath(order.folder);
-  const ignored = await ignoredFolders(folder, ports);
-  const open = Object.fromEntries(ignored.map((each) => [each, "write"]));
-  if (order.taskFile === "") return open;
-  const around = await realpath(dirname(order.taskFile));
-  if (around !== folder) return { ...open, [around]: "write" };
-  const names = await readdir(folder);
-  const closed = names
-    .map((name) => join(folder, name))
-    .filter((path) => path !== join(folder, taskName(order)) && open[path] === undefined);
-  return { [folder]: "write", ...Object.fromEntries(closed.map((path) => [path, "read"])), ...open };
+/** In such names Codex sees patterns, with which nothing can be opened. */
+const pattern = /[*?[\]{}]/;
+
+function checked(path: string): string {
+  if (!pattern.test(path)) return path;
+  throw new Fault("harness.reduced", `Codex cannot open "${path}" to a run: it takes the name for a pattern.`, {
+    hint: "Put it where no folder has one of *?[]{} in its name, or let another harness do it.",
+  });
+}
+
+/**
+ * Codex takes whatever is open for a folder, and closes some names in it, which are not there in a file; then no command
+ * can be run at all. So these are opened too.
+ */
+function openFile(file: string): Readonly<Record<string, string>> {
+  const names = ["", "/.git", "/.codex", "/.agents", "/.aws"];
+  return Object.fromEntries(names.map((name) => [checked(`${file}${name}`), "write"]));
+}
+
+/** Where the task file is. Were it a link, whoever made that would open what it leads to. */
+async function ownName(file: string): Promise<string> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found?.isFile() && found.nlink === 1) return join(await realpath(dirname(file)), basename(file));
+  throw new Fault(
+    "harness.reduced",
+    `"${file}" cannot be opened to a run: it is not there, or is no file of its own.`,
+    {
+      hint: "Put the task file back in its place.",
+    },
+  );
 }
 
 /** Whoever listens there does what it is asked to, outside of the sandbox. It matters not whether they exist. */
@@ -68,8 +78,4 @@ function ways({ env }: HarnessOrder, { hidden }: CodexPorts): readonly string[] 
   const terminals = join(env.TMUX_TMPDIR || "/tmp", `tmux-${userInfo().uid}`);
   const daemons = ["/run/docker.sock", "/var/run/docker.sock", "/run/podman", "/run/containerd"];
   return [...hidden, terminals, ...daemons, env.SSH_AUTH_SOCK ?? ""].filter(isAbsolute);
-}
-
-function taskName({ taskFile }: HarnessOrder): string {
-  return taskFile.slice(dirname(taskFile).length + 1);
 }

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../../../ports/harness.ts";
+import type { HarnessEvent } from "../../../ports/harness.ts";
 import { countAt } from "./json-at.ts";
 
 /** Tokens as OpenAI counts them: `input` with what came from a cache, `output` with what was thought. */
@@ -18,11 +18,11 @@ export function readCount(json: unknown): TokenCount {
   };
 }
 
-/** What was used up between two counts; undefined where it is nothing. */
-export function usageBetween(before: TokenCount, after: TokenCount, model: string): TokenUsage | undefined {
-  const cachedTokens = Math.max(0, after.cached - before.cached);
-  const inputTokens = Math.max(0, after.input - before.input - cachedTokens);
-  const outputTokens = Math.max(0, after.output - before.output);
-  if (inputTokens + cachedTokens + outputTokens === 0) return undefined;
-  return { model, inputTokens, outputTokens, cachedTokens, cost: undefined };
+/** Nothing where nothing was used up. Codex does not tell what it cost. */
+export function usageEvents({ input, cached, output }: TokenCount, model: string): readonly HarnessEvent[] {
+  if (input + output === 0) return [];
+  const inputTokens = Math.max(0, input - cached);
+  return [
+    { kind: "usage", usage: { model, inputTokens, outputTokens: output, cachedTokens: cached, cost: undefined } },
+  ];
 }

@@ -5,14 +5,16 @@ import { noTokens, readCount, type TokenCount } from "./token-count.ts";
 const first = 64 * 1024;
 const most = 64 * 1024 * 1024;
 
-/** What a session has used up so far, as the end of its transcript tells. Looks only as far back as it must. */
-export function tokensOf(transcript: string): TokenCount {
-  if (transcript === "") return noTokens;
+/**
+ * What the last turn of a session has used up, as the end of its transcript tells; undefined where there is no
+ * transcript. Looks only as far back as it must.
+ */
+export function turnTokens(transcript: string): TokenCount | undefined {
   let file: number;
   try {
     file = openSync(transcript, "r");
   } catch {
-    return noTokens;
+    return undefined;
   }
   try {
     const { size } = fstatSync(file);
@@ -28,8 +30,13 @@ export function tokensOf(transcript: string): TokenCount {
   }
 }
 
+/** Undefined where the text begins in the middle of the turn, before anything was told. */
 function lastCount(text: string): TokenCount | undefined {
-  const lines = text.split("\n");
-  const line = lines.findLast((each) => each.includes('"token_usage_record"') && parseObject(each) !== undefined);
-  return line === undefined ? undefined : readCount(jsonAt(parseObject(line), "payload", "thread_token_usage"));
+  for (const line of text.split("\n").reverse()) {
+    if (!line.includes('"token_usage_record"') && !line.includes('"task_started"')) continue;
+    const json = parseObject(line);
+    if (jsonAt(json, "type") === "token_usage_record") return readCount(jsonAt(json, "payload", "turn_token_usage"));
+    if (jsonAt(json, "payload", "type") === "task_started") return noTokens;
+  }
+  return undefined;
 }

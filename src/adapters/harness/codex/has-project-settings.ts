@@ -1,0 +1,21 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/**
+ * Whether the repository has settings for Codex: programs that it starts, and rules for what it runs outside of its
+ * sandbox. They are obeyed from the folder upwards to where the repository begins, but only in a folder that is trusted.
+ */
+export function hasProjectSettings(folder: string, home: string): boolean {
+  return foldersAbove(folder)
+    .map((each) => join(each, ".codex"))
+    .some((each) => each !== home && existsSync(each));
+}
+
+function foldersAbove(folder: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    found.push(at);
+    if (existsSync(join(at, ".git"))) return found;
+    if (dirname(at) === at) return [folder];
+  }
+}

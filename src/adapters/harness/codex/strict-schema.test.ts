@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { strictSchema, withoutNulls } from "./strict-schema.ts";
+
+const schema = {
+  type: "object",
+  required: ["good"],
+  properties: {
+    good: { type: "boolean" },
+    why: { type: "string" },
+    mood: { enum: ["glad", "sad"] },
+    kind: { const: "a" },
+    parts: { type: "array", items: { type: "object", properties: { id: { type: "string" } } } },
+  },
+};
+
+test("every object is closed, and what may be absent may be null", () => {
+  expect(strictSchema(schema)).toEqual({
+    type: "object",
+    required: ["good", "why", "mood", "kind", "parts"],
+    additionalProperties: false,
+    properties: {
+      good: { type: "boolean" },
+      why: { type: ["string", "null"] },
+      mood: { enum: ["glad", "sad", null] },
+      kind: { enum: ["a", null] },
+      parts: {
+        type: ["array", "null"],
+        items: {
+          type: "object",
+          required: ["id"],
+          additionalProperties: false,
+          properties: { id: { type: ["string", "null"] } },
+        },
+      },
+    },
+  });
+});
+
+test.each([
+  ["an object with any properties", { type: "object" }],
+  ["a value of any kind", {}],
+  ["a list of anything", { type: "array" }],
+  ["no schema", undefined],
+])("%s cannot be said strictly", (_, given) => {
+  expect(strictSchema(given)).toBeUndefined();
+});
+
+test("what is null only because it had to be there is taken away again", () => {
+  const answer = { good: null, why: null, parts: [{ id: null }, { id: "x" }] };
+  expect(withoutNulls(answer, schema)).toEqual({ good: null, parts: [{}, { id: "x" }] });
+});

@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
+import { codex } from "../../../src/adapters/harness/codex/codex.ts";
+import type { Candidate } from "../candidate.ts";
+
+export const candidate: Candidate = {
+  program: "codex",
+  harness: (home, program) =>
+    codex({
+      commands: spawnCommands,
+      clock: { now: Date.now },
+      env: { PATH: process.env.PATH ?? "", HOME: home },
+      hidden: [],
+      program,
+    }),
+  env: () => ({ SCRIPTED_KEY: "scripted" }),
+  seed(home, url) {
+    mkdirSync(join(home, ".codex"));
+    writeFileSync(join(home, ".codex", "config.toml"), configuration(url));
+  },
+  model: "gpt-5.5",
+  write: (file, content) => ({
+    name: "apply_patch",
+    input: `*** Begin Patch\n*** Add File: ${file}\n${content.trimEnd().replace(/^/gm, "+")}\n*** End Patch\n`,
+  }),
+  shell: (cmd) => ({ name: "exec_command", input: { cmd } }),
+  // Who is to think of a title has one tool, to give it with.
+  isSide: ({ tools }) => tools.length <= 1,
+};
+
+const configuration = (url: string) => `
+model_provider = "scripted"
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "${url}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+`;
