@@ -19,7 +19,7 @@ export function readTranscriptLine(line: string): readonly HarnessEvent[] {
   return [{ kind: "usage", usage }];
 }
 
-/** The file in which a session is being written; a session that was resumed may have several, and the last one counts. */
+/** The file of a session. To resume it leaves others of hardly a line, and goes on with the first. */
 export async function findTranscript(session: string, userFolder: string): Promise<string> {
   const ending = `-${session.slice(0, 8)}.jsonl`;
   const projects = await readdir(join(userFolder, "tmp")).catch(() => []);
@@ -30,7 +30,7 @@ export async function findTranscript(session: string, userFolder: string): Promi
       if (name.endsWith(ending) && (await isOf(join(folder, name), session)))
         files.push({ name, path: join(folder, name) });
   }
-  return files.sort((a, b) => (a.name < b.name ? 1 : -1))[0]?.path ?? "";
+  return files.sort((a, b) => (a.name < b.name ? -1 : 1))[0]?.path ?? "";
 }
 
 async function isOf(path: string, session: string): Promise<boolean> {
