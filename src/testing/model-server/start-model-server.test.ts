@@ -147,6 +147,15 @@ test("a function may decide by what was asked", async () => {
   expect((await ask(server, wires.anthropic as Wire, ["hello"])).text).toContain("hello");
 });
 
+test("where the script has run out, the same is answered again and again", async () => {
+  const server = await start({ script: [{ say: "Once." }] });
+  server.otherwise({ error: { kind: "server" } });
+  const asked = [1, 2, 3].map(() => () => ask(server, wires.anthropic as Wire, ["Do it."]));
+  const statuses: number[] = [];
+  for (const next of asked) statuses.push((await next()).status);
+  expect(statuses).toEqual([200, 500, 500]);
+});
+
 test("tools in a namespace are told by both names, and called by both", async () => {
   const server = await start({ script: [{ calls: [{ name: "ping", namespace: "mcp__fk", input: {} }] }] });
   const { text } = await ask(server, wires["openai-responses"] as Wire, ["Do it."]);

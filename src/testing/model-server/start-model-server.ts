@@ -20,6 +20,8 @@ export interface ModelServer {
   readonly strays: readonly string[];
   /** Puts answers to the end of the script. */
   add(...answers: readonly Answer[]): void;
+  /** What is answered where the script has run out. */
+  otherwise(answer: Answer): void;
   /** How many answers of the script nobody has had. */
   left(): number;
   /**
@@ -40,7 +42,7 @@ export interface ModelRequest extends Asked {
 }
 
 export interface ModelServerOptions {
-  /** Answers, one for each question. Where they have run out, it says that there is nothing more to do. */
+  /** Answers, one for each question. Where they have run out, it says that there is nothing more to do, or what `otherwise` was told. */
   readonly script?: readonly Answer[];
   /** Instead of a script. */
   readonly respond?: (request: ModelRequest) => Answer | Promise<Answer>;
@@ -58,11 +60,12 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const strays: string[] = [];
   const closing = new AbortController();
   let answers = 0;
+  let fallback: Answer = {};
 
   async function answerTo(request: ModelRequest): Promise<Answer> {
     if (request.isSide) return sideAnswer(request);
     if (respond !== undefined) return respond(request);
-    return queue.shift() ?? {};
+    return queue.shift() ?? fallback;
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -104,6 +107,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     requests,
     strays,
     add: (...more) => void queue.push(...more),
+    otherwise(answer) {
+      fallback = answer;
+    },
     left: () => queue.length,
     arrivals: (text) => countArrivals(requests, text),
     close: () =>

@@ -1,0 +1,23 @@
+import type { Harness } from "../../src/ports/harness.ts";
+import type { Answer, ToolCall } from "../../src/testing/model-server/answer.ts";
+import type { Pinned } from "./pinned.ts";
+
+/** A column of the table: a harness with the program that it is tried with. */
+export interface Candidate {
+  readonly program: Pinned;
+  /** The adapter, for a home of its own and the program at this path. */
+  harness(home: string, path: string): Harness;
+  /** What leads the program to the scripted model, and keeps it from trying for ever. */
+  env(home: string, url: string): Readonly<Record<string, string>>;
+  /** What must lie in its home for that, where an environment does not do. */
+  seed?(home: string, url: string): void;
+  /** Puts into a workspace what would make the program ask a person before it begins. */
+  provoke?(folder: string): void;
+  readonly model: string;
+  /** Has the model write a whole file. */
+  write(file: string, content: string): ToolCall;
+  /** Has the model run a command line. */
+  shell(command: string): ToolCall;
+  /** How the model answers where the answer must fit a schema; by saying it, where this is missing. */
+  json?(value: unknown): Answer;
+}

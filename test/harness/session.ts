@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import type { HarnessEvent, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
+import { type Stage, until } from "./stage.ts";
+
+/** An interactive agent in a window of a server of its own. */
+export interface LiveSession {
+  screen(): string;
+  state(): ScreenState;
+  /** Everything that hooks and the transcript have told so far. */
+  events(): Promise<readonly HarnessEvent[]>;
+  /** Puts a message in, as a person would, once there is somewhere to type. */
+  deliver(text: string): Promise<void>;
+  close(): void;
+}
+
+/** Starts an agent and waits until its first prompt has arrived and was answered. */
+export async function openSession(stage: Stage, change: Partial<HarnessOrder>): Promise<LiveSession> {
+  const order = stage.order({ mode: "session", ...change });
+  const launch = await stage.harness.prepare(order);
+  const socket = basename(stage.root).replaceAll(/[^A-Za-z0-9]/g, "");
+  const tmux = (args: readonly string[], input?: string) =>
+    spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: order.env.HOME, LANG: "C.UTF-8", TERM: "xterm-256color" },
+      ...(input === undefined ? {} : { input }),
+    });
+  const variables = Object.entries({ ...launch.env, TERM: "tmux-256color" }).map(([name, value]) => `${name}=${value}`);
+  const begin = ["set", "-g", "remain-on-exit", "on", ";", "new-session", "-d", "-s", "agent", "-x", "140", "-y", "45"];
+  tmux([...begin, "-c", order.folder.replaceAll("#", "##"), "--", "env", "-i", ...variables, ...launch.argv]);
+
+  const screen = () => tmux(["capture-pane", "-p", "-t", "=agent:"]).stdout;
+  const title = () => tmux(["display-message", "-p", "-t", "=agent:", "#{pane_title}"]).stdout.trim();
+  const state = () => stage.harness.readScreen(screen(), title());
+  const session: LiveSession = {
+    screen,
+    state,
+    events: async () => {
+      const hooked = linesOf(stage.eventsFile).flatMap((line) => stage.harness.readEvidence(line));
+      const told = hooked.flatMap((event) => (event.kind === "session" ? [event] : [])).at(-1);
+      const id = told?.id ?? launch.session;
+      const transcript = told?.transcript || (id === "" ? "" : await stage.harness.transcriptOf(id, order.folder));
+      const written =
+        transcript === "" ? [] : linesOf(transcript).flatMap((line) => stage.harness.readTranscript(line));
+      return [...hooked, ...written];
+    },
+    async deliver(text) {
+      await until(`a place to type in, on this screen:\n${screen()}`, () => ["ready", "busy"].includes(state()));
+      tmux(["load-buffer", "-b", "message", "-"], text);
+      tmux(["paste-buffer", "-p", "-d", "-b", "message", "-t", "=agent:"]);
+      tmux(["send-keys", "-t", "=agent:", "Enter"]);
+    },
+    close: () => void tmux(["kill-server"]),
+  };
+  if (launch.message !== "") await session.deliver(launch.message);
+  return session;
+}
+
+function linesOf(file: string): readonly string[] {
+  return existsSync(file)
+    ? readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+    : [];
+}

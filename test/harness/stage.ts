@@ -1,0 +1,134 @@
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Harness, HarnessOrder } from "../../src/ports/harness.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server/start-model-server.ts";
+import type { Candidate } from "./candidate.ts";
+
+/** Everything that one behaviour needs, and nothing that another has left behind. */
+export interface Stage {
+  readonly candidate: Candidate;
+  readonly harness: Harness;
+  readonly server: ModelServer;
+  /** A repository with one commit, one tracked file, and a remote. */
+  readonly folder: string;
+  readonly root: string;
+  readonly tracked: string;
+  readonly taskFile: string;
+  /** What hooks have told. */
+  readonly eventsFile: string;
+  /** An order for a turn with full permissions, changed as wished. */
+  order(change: Partial<HarnessOrder>): HarnessOrder;
+  git(...args: readonly string[]): string;
+  /** How the stand-in for our command line was called: a line for each call. */
+  cliCalls(): readonly string[];
+  close(): Promise<void>;
+}
+
+const token = "scripted-token";
+
+export async function openStage(candidate: Candidate, path: string): Promise<Stage> {
+  const root = mkdtempSync(join(tmpdir(), "signalbox-harness-"));
+  const [home, folder, bin, remote] = ["home", "workspace", "bin", "remote.git"].map((name) => {
+    mkdirSync(join(root, name));
+    return join(root, name);
+  }) as [string, string, string, string];
+  const server = await startModelServer();
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", [...args], { cwd: folder, encoding: "utf8", env: gitEnvironment(home), stdio: "pipe" });
+  const tracked = join(folder, "coffee.txt");
+  const taskFile = join(folder, "TASK.md");
+  writeFileSync(tracked, "beans\n");
+  writeFileSync(taskFile, "# Task\n");
+  writeFileSync(join(folder, ".gitignore"), "TASK.md\n");
+  writeFileSync(join(folder, "test.sh"), "#!/bin/sh\necho all tests pass\n", { mode: 0o755 });
+  execFileSync("git", ["init", "-q", "--bare", remote], { env: gitEnvironment(home) });
+  git("init", "-q", "-b", "main");
+  git("add", "-A");
+  git("commit", "-q", "-m", "Start");
+  git("remote", "add", "origin", remote);
+  const callsFile = join(root, "cli-calls");
+  const cli = join(bin, "signalbox");
+  writeFileSync(
+    cli,
+    `#!/bin/sh\nprintf '%s %s\\n' "$SIGNALBOX_TOKEN" "$*" >> '${callsFile}'\necho "The task is moved."\n`,
+  );
+  chmodSync(cli, 0o755);
+  candidate.seed?.(home, server.url);
+  const eventsFile = join(root, "events");
+
+  const order = (change: Partial<HarnessOrder>): HarnessOrder => ({
+    run: "worker-1",
+    mode: "turn",
+    prompt: "Please begin.",
+    system: "",
+    folder,
+    runFolder: join(root, "run"),
+    model: candidate.model,
+    effort: "",
+    permissions: "full",
+    tools: undefined,
+    taskFile,
+    testCommand: ["./test.sh"],
+    cli: "signalbox",
+    session: { kind: "new", id: randomUUID() },
+    schema: undefined,
+    mcp: undefined,
+    hook: [process.execPath, join(import.meta.dirname, "append-event.mjs"), eventsFile],
+    costLimit: undefined,
+    ...change,
+    env: {
+      HOME: home,
+      LANG: "C.UTF-8",
+      // Not above its home: Codex uses nothing that lies among temporary files.
+      TMPDIR: join(root, "tmp"),
+      PATH: [bin, join(process.execPath, ".."), process.env.PATH].join(delimiter),
+      SIGNALBOX_TOKEN: token,
+      ...candidate.env(home, server.url),
+      ...change.env,
+    },
+  });
+  mkdirSync(join(root, "tmp"));
+  mkdirSync(join(root, "run"));
+
+  return {
+    candidate,
+    harness: candidate.harness(home, path),
+    ...{ server, folder, root, tracked, taskFile, eventsFile, order, git },
+    cliCalls: () => (existsSync(callsFile) ? readFileSync(callsFile, "utf8").trim().split("\n") : []),
+    async close() {
+      await server.close();
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What is expected of every call of our command line: the run's own token came with it. */
+export const cliCall = `${token} task update --status reviewing`;
+
+/** Waits until something is so, however slow the machine is; says what it waited for where it never is. */
+export async function until<Value>(
+  what: string,
+  look: () => Promise<Value | undefined> | Value | undefined,
+): Promise<Value> {
+  const end = Date.now() + 120_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+    await sleep(50);
+  }
+}
+
+export function expect(isSo: boolean, otherwise: () => string): void {
+  if (!isSo) throw new Error(otherwise());
+}
+
+function gitEnvironment(home: string): NodeJS.ProcessEnv {
+  const name = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" };
+  const committer = { GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
+  return { PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: "1", ...name, ...committer };
+}
