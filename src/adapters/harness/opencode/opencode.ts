@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { type DetectPorts, detectProgram } from "../detect-program.ts";
+import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
 import { isRecord, parseObject } from "../json-at.ts";
 import { promptText } from "../prompt-text.ts";
 import { reducedCommand } from "../reduced-commands.ts";
@@ -55,6 +55,8 @@ export function opencode(ports: OpencodePorts): Harness {
 
 async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
+  // A terminal may look for programs where its own environment says.
+  const path = (await findProgram(program, order.env.PATH ?? "")) || program;
   const plugin = join(order.runFolder, "opencode-plugin.js");
   const isReduced = order.permissions === "reduced";
   await writeFile(
@@ -74,7 +76,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   return {
     argv: isTurn
       ? [
-          program,
+          path,
           "run",
           "--format",
           "json",
@@ -82,7 +84,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
           agent,
           ...(resumed === "" ? titled(order) : ["--session", resumed]),
         ]
-      : [program, "--agent", agent, ...(resumed === "" ? [] : ["--session", resumed])],
+      : [path, "--agent", agent, ...(resumed === "" ? [] : ["--session", resumed])],
     env: {
       ...order.env,
       OPENCODE_DISABLE_AUTOUPDATE: "1",
