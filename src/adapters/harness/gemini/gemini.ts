@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
-import { promptText } from "../prompt-text.ts";
+import { fitsArgument, promptText } from "../prompt-text.ts";
 import { makeHome, userFolder } from "./gemini-home.ts";
 import { policyText } from "./policy-text.ts";
 import { readEvent } from "./read-event.ts";
@@ -62,6 +62,7 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
   if (policy !== "") await writeFile(policyFile, policy);
   const isTurn = order.mode === "turn";
   const prompt = promptText(order, { system: true });
+  const isArgument = !isTurn && fitsArgument(prompt);
   return {
     argv: [
       path,
@@ -73,6 +74,7 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
       ...(order.model === "" ? [] : ["--model", order.model]),
       ...(order.session.kind === "resume" ? ["--resume", order.session.id] : ["--session-id", order.session.id]),
       ...(isTurn ? ["--output-format", "stream-json"] : []),
+      ...(isArgument ? ["--prompt-interactive", prompt] : []),
     ],
     env: {
       ...order.env,
@@ -81,7 +83,7 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
       GEMINI_CLI_NO_RELAUNCH: "1",
     },
     input: isTurn ? prompt : "",
-    message: isTurn ? "" : prompt,
+    message: isTurn || isArgument ? "" : prompt,
     session: order.session.id,
   };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { HarnessEvent } from "../../../ports/harness.ts";
 import { countAt, jsonAt, parseObject, textAt } from "../json-at.ts";
 
-/** A message with tools is written again when they have run; its tokens are told the first time. */
+/** A message with tools is written again when they have run; what it says and used up is told the first time. */
 export function readTranscriptLine(line: string): readonly HarnessEvent[] {
   const message = parseObject(line);
   if (message?.type !== "gemini" || "toolCalls" in message) return [];
@@ -16,7 +16,8 @@ export function readTranscriptLine(line: string): readonly HarnessEvent[] {
     cachedTokens,
     cost: undefined,
   };
-  return [{ kind: "usage", usage }];
+  const said = textAt(message, "content");
+  return [...(said.trim() === "" ? [] : [{ kind: "said", text: said } as const]), { kind: "usage", usage }];
 }
 
 /** The file of a session. To resume it leaves others of hardly a line, and goes on with the first. */

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
 import { isRecord, parseObject } from "../json-at.ts";
-import { promptText } from "../prompt-text.ts";
+import { fitsArgument, promptText } from "../prompt-text.ts";
 import { reducedCommand } from "../reduced-commands.ts";
 import { mcpName, permissionsOf } from "./permissions-of.ts";
 import { pluginText } from "./plugin-text.ts";
@@ -73,6 +73,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   const resumed = order.session.kind === "resume" ? order.session.id : "";
   const prompt = promptText(order, { system: false });
   const isTurn = order.mode === "turn";
+  const isArgument = !isTurn && fitsArgument(prompt);
   return {
     argv: isTurn
       ? [
@@ -84,7 +85,13 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
           agent,
           ...(resumed === "" ? titled(order) : ["--session", resumed]),
         ]
-      : [path, "--agent", agent, ...(resumed === "" ? [] : ["--session", resumed])],
+      : [
+          path,
+          "--agent",
+          agent,
+          ...(resumed === "" ? [] : ["--session", resumed]),
+          ...(isArgument ? ["--prompt", prompt] : []),
+        ],
     env: {
       ...order.env,
       OPENCODE_DISABLE_AUTOUPDATE: "1",
@@ -93,7 +100,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
       OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(order, { agent, plugin, instructions })),
     },
     input: isTurn ? prompt : "",
-    message: isTurn ? "" : prompt,
+    message: isTurn || isArgument ? "" : prompt,
     session: resumed,
   };
 }
