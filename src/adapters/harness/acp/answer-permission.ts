@@ -30,15 +30,18 @@ export function answerPermission(params: unknown, rules: PermissionRules): Reado
 }
 
 function isAllowed(call: unknown, { classes, reduced }: PermissionRules): boolean {
-  const title = textAt(call, "title");
-  if (new RegExp(`^(?:mcp_+)?${mcpName}\\b`).test(title)) return true;
   const kind = textAt(call, "kind");
   const itsClass = Object.hasOwn(classOf, kind) ? classOf[kind] : undefined;
   if (reduced !== undefined && kind === "edit" && isTaskFile(call, reduced)) return true;
-  if (itsClass === undefined) return reduced === undefined;
+  if (itsClass === undefined) return reduced === undefined || isOurs(textAt(call, "title"));
   if (!classes.includes(itsClass)) return false;
   if (reduced === undefined || itsClass === "read") return true;
   return itsClass === "execute" && new RegExp(reduced.commands).test(commandIn(call));
+}
+
+/** A tool of our own server, as agents name them. */
+function isOurs(title: string): boolean {
+  return new RegExp(`^(?:mcp_+)?${mcpName}[_.:/-]+\\w+$`).test(title);
 }
 
 /** Some agents tell the command only as the title. One that was shortened cannot be judged. */
