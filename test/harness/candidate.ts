@@ -14,6 +14,8 @@ export interface Candidate {
   /** Puts into a workspace what would make the program ask a person before it begins. */
   provoke?(folder: string): void;
   readonly model: string;
+  /** A key that comes soon after a paste is taken for a part of it; another one submits the message. */
+  readonly needsEnterAgain?: boolean;
   /** Has the model write a whole file. */
   write(file: string, content: string): ToolCall;
   /** Has the model run a command line. */

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessEvent, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
 import { type Stage, until } from "./stage.ts";
 
@@ -49,6 +50,9 @@ export async function openSession(stage: Stage, change: Partial<HarnessOrder>): 
       await until(`a place to type in, on this screen:\n${screen()}`, () => ["ready", "busy"].includes(state()));
       tmux(["load-buffer", "-b", "message", "-"], text);
       tmux(["paste-buffer", "-p", "-d", "-b", "message", "-t", "=agent:"]);
+      tmux(["send-keys", "-t", "=agent:", "Enter"]);
+      if (!stage.candidate.needsEnterAgain) return;
+      await sleep(1000);
       tmux(["send-keys", "-t", "=agent:", "Enter"]);
     },
     close: () => void tmux(["kill-server"]),

@@ -30,7 +30,8 @@ export async function detectProgram(
   }
 }
 
-async function findProgram(program: string, path: string): Promise<string> {
+/** Where a program is, as the system would find it; empty where it is not. */
+export async function findProgram(program: string, path: string): Promise<string> {
   const candidates = isAbsolute(program)
     ? [program]
     : path

@@ -13,7 +13,7 @@ const wordings: readonly (readonly [HarnessError["kind"], RegExp])[] = [
   ],
   [
     "authentication",
-    /\b401\b|\b403\b|unauthori[sz]ed|unauthenticated|api[ _]key|invalid.{0,20}credential|not logged in|authenticat/i,
+    /\b401\b|\b403\b|unauthori[sz]ed|unauthenticated|api[ _]key|invalid.{0,20}credential|not logged in|authenticat|auth method/i,
   ],
   ["refusal", /content[ _-]?filter|safety|blocked by|refus/i],
   ["session-unknown", /session not found|no previous sessions|invalid session identifier|error resuming session/i],

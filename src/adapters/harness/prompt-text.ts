@@ -10,6 +10,11 @@ export function promptText(order: HarnessOrder, { system }: { readonly system: b
   return parts.join("\n\n");
 }
 
+/** Systems take arguments up to a length. One that begins with a dash would be taken for an option. */
+export function fitsArgument(prompt: string): boolean {
+  return prompt !== "" && !prompt.startsWith("-") && Buffer.byteLength(prompt) <= 64 * 1024;
+}
+
 function schemaText(schema: unknown): string {
   return [
     "End your answer with one JSON value that fits this JSON schema, in a fence marked json, and with nothing after it:",

@@ -49,6 +49,8 @@ function settingsOf(order: HarnessOrder, user: Settings): Settings {
       // Else it goes on for minutes, and nobody learns that the provider has failed.
       maxAttempts: 3,
     },
+    // What is pasted is a message of ours, and no order to read files.
+    ui: { ...part(user, "ui"), escapePastedAtSymbols: true },
     security: {
       ...part(user, "security"),
       auth: { ...auth, ...(selectedType === undefined ? {} : { selectedType }) },

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { type DetectPorts, detectProgram } from "../detect-program.ts";
-import { promptText } from "../prompt-text.ts";
+import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
+import { fitsArgument, promptText } from "../prompt-text.ts";
 import { makeHome, userFolder } from "./gemini-home.ts";
 import { policyText } from "./policy-text.ts";
 import { readEvent } from "./read-event.ts";
@@ -54,15 +54,18 @@ export function gemini(ports: GeminiPorts): Harness {
 
 async function prepare(order: HarnessOrder, program: string, home: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
+  // A terminal may look for programs where its own environment says.
+  const path = (await findProgram(program, order.env.PATH ?? "")) || program;
   const ownHome = await makeHome(order, userFolder(order.env, home));
   const policy = policyText(order);
   const policyFile = join(order.runFolder, "gemini-policy.toml");
   if (policy !== "") await writeFile(policyFile, policy);
   const isTurn = order.mode === "turn";
   const prompt = promptText(order, { system: true });
+  const isArgument = !isTurn && fitsArgument(prompt);
   return {
     argv: [
-      program,
+      path,
       // A dialog would ask for it, and a turn would end.
       "--skip-trust",
       // Rules that refuse redirections hold in this mode alone.
@@ -71,6 +74,7 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
       ...(order.model === "" ? [] : ["--model", order.model]),
       ...(order.session.kind === "resume" ? ["--resume", order.session.id] : ["--session-id", order.session.id]),
       ...(isTurn ? ["--output-format", "stream-json"] : []),
+      ...(isArgument ? ["--prompt-interactive", prompt] : []),
     ],
     env: {
       ...order.env,
@@ -79,7 +83,7 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
       GEMINI_CLI_NO_RELAUNCH: "1",
     },
     input: isTurn ? prompt : "",
-    message: isTurn ? "" : prompt,
+    message: isTurn || isArgument ? "" : prompt,
     session: order.session.id,
   };
 }

@@ -14,7 +14,8 @@ export function readEvent(line: string): readonly HarnessEvent[] {
         { kind: "busy", what: "" },
       ];
     case "AfterAgent":
-      return [{ kind: "idle", said: textAt(event, "prompt_response") }];
+      // The answer that comes with it has words twice; the transcript has it right.
+      return [{ kind: "idle", said: "" }];
     case "BeforeTool":
       return [{ kind: "tool", name: textAt(event, "tool_name"), state: "began" }];
     case "AfterTool":

@@ -10,6 +10,7 @@ export function readScreen(screen: string, title: string): ScreenState {
   )
     return "asks";
   if (/working/i.test(title) || /esc to cancel/i.test(screen)) return "busy";
-  if (/ready/i.test(title) || /type your message/i.test(screen)) return "ready";
-  return screen.trim() === "" ? "starting" : "unknown";
+  // The title says so before there is anything to type into.
+  if (screen.trim() === "") return "starting";
+  return /type your message/i.test(screen) || (/ready/i.test(title) && /\/model/.test(screen)) ? "ready" : "unknown";
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { HarnessEvent } from "../../../ports/harness.ts";
 import { countAt, jsonAt, parseObject, textAt } from "../json-at.ts";
 
-/** A message with tools is written again when they have run; its tokens are told the first time. */
+/** A message with tools is written again when they have run; what it says and used up is told the first time. */
 export function readTranscriptLine(line: string): readonly HarnessEvent[] {
   const message = parseObject(line);
   if (message?.type !== "gemini" || "toolCalls" in message) return [];
@@ -16,10 +16,11 @@ export function readTranscriptLine(line: string): readonly HarnessEvent[] {
     cachedTokens,
     cost: undefined,
   };
-  return [{ kind: "usage", usage }];
+  const said = textAt(message, "content");
+  return [...(said.trim() === "" ? [] : [{ kind: "said", text: said } as const]), { kind: "usage", usage }];
 }
 
-/** The file in which a session is being written; a session that was resumed may have several, and the last one counts. */
+/** The file of a session. To resume it leaves others of hardly a line, and goes on with the first. */
 export async function findTranscript(session: string, userFolder: string): Promise<string> {
   const ending = `-${session.slice(0, 8)}.jsonl`;
   const projects = await readdir(join(userFolder, "tmp")).catch(() => []);
@@ -30,7 +31,7 @@ export async function findTranscript(session: string, userFolder: string): Promi
       if (name.endsWith(ending) && (await isOf(join(folder, name), session)))
         files.push({ name, path: join(folder, name) });
   }
-  return files.sort((a, b) => (a.name < b.name ? 1 : -1))[0]?.path ?? "";
+  return files.sort((a, b) => (a.name < b.name ? -1 : 1))[0]?.path ?? "";
 }
 
 async function isOf(path: string, session: string): Promise<boolean> {

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { type DetectPorts, detectProgram } from "../detect-program.ts";
+import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
 import { isRecord, parseObject } from "../json-at.ts";
-import { promptText } from "../prompt-text.ts";
+import { fitsArgument, promptText } from "../prompt-text.ts";
 import { reducedCommand } from "../reduced-commands.ts";
 import { mcpName, permissionsOf } from "./permissions-of.ts";
 import { pluginText } from "./plugin-text.ts";
@@ -55,6 +55,8 @@ export function opencode(ports: OpencodePorts): Harness {
 
 async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
+  // A terminal may look for programs where its own environment says.
+  const path = (await findProgram(program, order.env.PATH ?? "")) || program;
   const plugin = join(order.runFolder, "opencode-plugin.js");
   const isReduced = order.permissions === "reduced";
   await writeFile(
@@ -71,10 +73,11 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   const resumed = order.session.kind === "resume" ? order.session.id : "";
   const prompt = promptText(order, { system: false });
   const isTurn = order.mode === "turn";
+  const isArgument = !isTurn && fitsArgument(prompt);
   return {
     argv: isTurn
       ? [
-          program,
+          path,
           "run",
           "--format",
           "json",
@@ -82,7 +85,13 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
           agent,
           ...(resumed === "" ? titled(order) : ["--session", resumed]),
         ]
-      : [program, "--agent", agent, ...(resumed === "" ? [] : ["--session", resumed])],
+      : [
+          path,
+          "--agent",
+          agent,
+          ...(resumed === "" ? [] : ["--session", resumed]),
+          ...(isArgument ? ["--prompt", prompt] : []),
+        ],
     env: {
       ...order.env,
       OPENCODE_DISABLE_AUTOUPDATE: "1",
@@ -91,7 +100,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
       OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(order, { agent, plugin, instructions })),
     },
     input: isTurn ? prompt : "",
-    message: isTurn ? "" : prompt,
+    message: isTurn || isArgument ? "" : prompt,
     session: resumed,
   };
 }

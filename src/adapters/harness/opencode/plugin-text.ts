@@ -27,6 +27,7 @@ let model = "";
 let said = "";
 let overflows = 0;
 let told = Promise.resolve();
+let isBusy = false;
 
 function tell(event) {
   if (settings.hook.length === 0) return;
@@ -80,7 +81,8 @@ function learnStatus(session, status) {
   }
   if (isTurn) return;
   if (status.type === "retry") return tell({ event: "retry", message: status.message, next: status.next });
-  if (status.type === "busy") return tell({ event: "busy", what: "" });
+  if (status.type === "busy" && !isBusy) tell({ event: "busy", what: "" });
+  isBusy = status.type === "busy";
 }
 
 function learnError(session, error) {

@@ -1,0 +1,163 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { HarnessEvent, HarnessOrder } from "../../../ports/harness.ts";
+import { spawnCommands } from "../../commands/spawn-commands.ts";
+import { acp } from "./acp.ts";
+
+const root = mkdtempSync(join(tmpdir(), "signalbox-acp-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** An agent that speaks the protocol, and does with each prompt what its first word says. */
+const agent = join(root, "agent.mjs");
+writeFileSync(
+  agent,
+  `import { createInterface } from "node:readline";
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const update = (update) => send({ method: "session/update", params: { sessionId: "s-1", update } });
+const say = (text) => update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+const cost = (amount) => update({ sessionUpdate: "usage_update", cost: { amount, currency: "USD" } });
+let prompt;
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params, result, error } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } });
+  if (method === "session/new") send({ id, result: { sessionId: "s-1", models: { currentModelId: "m-1" } } });
+  if (method === "session/set_model") send(params.modelId === "none" ? { id, error: { code: -32602, message: "no such model" } } : { id, result: {} });
+  if (method === "session/load" && params.sessionId !== "s-1") send({ id, error: { code: -32602, message: "Invalid params" } });
+  if (method === "session/load" && params.sessionId === "s-1") { say("Old words."); cost(1); send({ id, result: {} }); }
+  if (method === "session/cancel") send({ id: prompt, result: { stopReason: "cancelled" } });
+  if (method === "session/prompt") {
+    prompt = id;
+    const [word] = params.prompt[0].text.split(" ");
+    if (word === "fail") send({ id, error: { code: 429, message: "Too many" } });
+    if (word === "die") { process.stderr.write("The quota is used up\\n"); process.exit(3); }
+    if (word === "file") send({ id: 7, method: "fs/read_text_file", params: {} });
+    if (word === "ask") send({ id: 8, method: "session/request_permission", params: { toolCall: { kind: "execute", title: "git push" }, options: [{ optionId: "a", kind: "allow_once" }, { optionId: "r", kind: "reject_once" }] } });
+    if (word === "hang") say("I begin.");
+    if (word === "work") {
+      say("I ");
+      say("look.");
+      update({ sessionUpdate: "tool_call", toolCallId: "t", title: "bash", status: "pending" });
+      update({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" });
+      update({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" });
+      say("Done.");
+      cost(1.25);
+      send({ id, result: { stopReason: "end_turn", usage: { inputTokens: 5, outputTokens: 2, cachedReadTokens: 1 } } });
+    }
+  }
+  if (method === undefined) { say(JSON.stringify(error?.code ?? result)); send({ id: prompt, result: { stopReason: "end_turn" } }); }
+});`,
+);
+
+const bridge = [process.execPath, join(import.meta.dirname, "bridge.ts")];
+const harness = acp(
+  { name: "mine", title: "Mine", argv: [process.execPath, agent] },
+  { commands: spawnCommands, env: {}, bridge },
+);
+const order: HarnessOrder = {
+  run: "worker-1",
+  mode: "turn",
+  prompt: "work",
+  system: "",
+  folder: root,
+  runFolder: root,
+  model: "",
+  effort: "",
+  permissions: "full",
+  tools: undefined,
+  taskFile: "",
+  testCommand: [],
+  cli: "signalbox",
+  session: { kind: "new", id: "" },
+  schema: undefined,
+  mcp: undefined,
+  hook: [],
+  costLimit: undefined,
+  env: { PATH: process.env.PATH ?? "" },
+};
+
+async function turn(change: Partial<HarnessOrder>, used = harness, endOn = "") {
+  const { argv, env, input } = await used.prepare({ ...order, ...change });
+  const [program = "", ...rest] = argv;
+  const child = spawn(program, rest, { cwd: root, env });
+  const reader = used.readOutput();
+  const events: HarnessEvent[] = [];
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  child.stdout.on("data", (chunk: Buffer) => {
+    events.push(...reader.push(chunk));
+    if (endOn !== "" && events.some(({ kind }) => kind === endOn)) child.kill("SIGTERM");
+  });
+  child.stdin.end(input);
+  const code = await new Promise<number | undefined>((resolve) =>
+    child.on("close", (exit) => resolve(exit ?? undefined)),
+  );
+  const end = reader.end({ kind: "ended", code, signal: "", cause: "exit", reason: "", at: 0 }, errors);
+  return { ...end, events, code };
+}
+
+test("a turn tells its session, its words, its tools and what it used up", async () => {
+  const { events, text, error, code } = await turn({});
+  expect(events).toEqual([
+    { kind: "session", id: "s-1", transcript: "" },
+    { kind: "prompted", text: "work" },
+    { kind: "said", text: "I look." },
+    { kind: "tool", name: "bash", state: "began" },
+    { kind: "tool", name: "bash", state: "ended" },
+    { kind: "said", text: "Done." },
+    { kind: "usage", usage: { model: "m-1", inputTokens: 5, outputTokens: 2, cachedTokens: 1, cost: 1.25 } },
+  ]);
+  expect([text, error, code]).toEqual(["Done.", undefined, 0]);
+});
+
+test("a session that is resumed tells neither old words nor old costs", async () => {
+  const { events } = await turn({ session: { kind: "resume", id: "s-1" } });
+  expect(events.filter(({ kind }) => kind === "said")).toHaveLength(2);
+  expect(events.at(-1)).toMatchObject({ usage: { cost: 0.25 } });
+});
+
+test("a session that is not there is unknown", async () => {
+  expect((await turn({ session: { kind: "resume", id: "s-2" } })).error?.kind).toBe("session-unknown");
+});
+
+test("a model that the agent does not have is not passed over", async () => {
+  expect((await turn({ model: "none" })).error).toMatchObject({ kind: "start" });
+  expect((await turn({ model: "m-2" })).error).toBeUndefined();
+});
+
+test("the provider's failures are told as what they are", async () => {
+  const { error, code } = await turn({ prompt: "fail" });
+  expect([error?.kind, code]).toEqual(["rate-limit", 1]);
+});
+
+test("an agent that dies in the middle leaves its last words", async () => {
+  expect((await turn({ prompt: "die" })).error).toMatchObject({ kind: "rate-limit", message: "The quota is used up" });
+});
+
+test("files and terminals are not offered", async () => {
+  expect((await turn({ prompt: "file" })).text).toBe("-32601");
+});
+
+test("permissions are asked of the rules", async () => {
+  expect((await turn({ prompt: "ask" })).text).toContain('"optionId":"a"');
+  expect((await turn({ prompt: "ask", permissions: "reduced" })).text).toContain('"optionId":"r"');
+});
+
+test("a turn that is ended is cancelled, and the agent ends with it", async () => {
+  const { error, text } = await turn({ prompt: "hang" }, harness, "prompted");
+  expect(error?.message).toBe("The turn was cancelled.");
+  expect(text).toBe("I begin.");
+});
+
+test("an agent that is not there is told as such", async () => {
+  const missing = acp(
+    { name: "x", title: "X", argv: ["/nowhere/agent"] },
+    { commands: spawnCommands, env: {}, bridge },
+  );
+  expect((await turn({}, missing)).error).toMatchObject({ kind: "start" });
+  expect(await missing.detect()).toMatchObject({ found: false });
+});

@@ -1,0 +1,169 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { HarnessOrder } from "../../../ports/harness.ts";
+import { spawnCommands } from "../../commands/spawn-commands.ts";
+import { opencode } from "./opencode.ts";
+import { readEvent } from "./read-event.ts";
+
+const root = mkdtempSync(join(tmpdir(), "signalbox-opencode-"));
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const harness = opencode({ commands: spawnCommands, env: {} });
+const order: HarnessOrder = {
+  run: "worker-1",
+  mode: "turn",
+  prompt: "Work.",
+  system: "",
+  folder: "/workspace",
+  runFolder: root,
+  model: "",
+  effort: "",
+  permissions: "full",
+  tools: undefined,
+  taskFile: "/workspace/TASK.md",
+  testCommand: ["npm", "test"],
+  cli: "signalbox",
+  session: { kind: "new", id: "" },
+  schema: undefined,
+  mcp: undefined,
+  hook: [],
+  costLimit: undefined,
+  env: { PATH: "" },
+};
+
+async function configOf(change: Partial<HarnessOrder>) {
+  const { env } = await harness.prepare({ ...order, ...change });
+  return JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? "");
+}
+
+test("a turn reads its prompt, and is not tempted to ask for a title", async () => {
+  const launch = await harness.prepare({ ...order, schema: { type: "object" } });
+  expect(launch.argv).toEqual([
+    "opencode",
+    "run",
+    "--format",
+    "json",
+    "--agent",
+    "signalbox-worker-1",
+    "--title",
+    "worker-1",
+  ]);
+  expect(launch.input).toContain("Work.\n\nEnd your answer with one JSON value that fits this JSON schema");
+});
+
+test("a session is resumed by its id, and gets its prompt as an argument unless it is too long", async () => {
+  const session = { kind: "resume", id: "ses_1" } as const;
+  const launch = await harness.prepare({ ...order, mode: "session", session });
+  expect(launch.argv.slice(3)).toEqual(["--session", "ses_1", "--prompt", "Work."]);
+  const long = await harness.prepare({ ...order, mode: "session", prompt: "x".repeat(100_000) });
+  expect(long.argv).not.toContain("--prompt");
+  expect(long.message.length).toBe(100_000);
+});
+
+test("what stood in the configuration's variable stays there", async () => {
+  const before = { provider: { mine: {} }, plugin: ["a"], agent: { other: {} }, permission: { bash: "ask" } };
+  const config = await configOf({ env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(before) } });
+  expect(config.provider).toEqual({ mine: {} });
+  expect(config.plugin[0]).toBe("a");
+  expect(Object.keys(config.agent)).toEqual(["other", "signalbox-worker-1"]);
+  expect(config.permission).toEqual({ "*": "allow" });
+});
+
+test("reduced permissions hold for our agent and for the one that OpenCode falls back to", async () => {
+  const config = await configOf({ permissions: "reduced" });
+  expect(config.agent["signalbox-worker-1"].permission).toEqual(config.permission);
+  expect(config.permission).toMatchObject({
+    "*": "deny",
+    edit: { "*": "deny", "TASK.md": "allow" },
+    bash: { "*": "deny", "git log *": "allow", "npm test": "allow" },
+  });
+  expect(config.permission.task).toBeUndefined();
+  expect(config.permission.webfetch).toBeUndefined();
+});
+
+test("only the classes and the tools that were asked for are allowed", async () => {
+  const { permission } = await configOf({ tools: ["read", "skill"] });
+  expect(permission).toMatchObject({ "*": "deny", read: "allow", grep: "allow", skill: "allow" });
+  expect(Object.keys(permission)).not.toContain("bash");
+});
+
+test("nothing that is asked for by name gets round reduced permissions", async () => {
+  const { permission } = await configOf({
+    permissions: "reduced",
+    tools: ["read", "write", "edit", "task", "webfetch"],
+  });
+  expect([permission.edit, permission.task, permission.webfetch, permission.bash]).toEqual([
+    { "*": "deny", "TASK.md": "allow" },
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+interface Plugin {
+  readonly Signalbox: () => Promise<{
+    readonly "tool.execute.before": (input: unknown, output: unknown) => Promise<void>;
+    readonly "chat.message": (input: unknown, output: unknown) => Promise<void>;
+    readonly event: (input: unknown) => Promise<void>;
+  }>;
+}
+
+async function loadPlugin(change: Partial<HarnessOrder>) {
+  await harness.prepare({ ...order, ...change });
+  const text = readFileSync(join(root, "opencode-plugin.js"), "utf8");
+  const plugin = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as Plugin;
+  return plugin.Signalbox();
+}
+
+test("the plugin refuses what OpenCode's own rules would let through", async () => {
+  const plugin = await loadPlugin({ permissions: "reduced" });
+  const run = (command: string) => plugin["tool.execute.before"]({ tool: "bash" }, { args: { command } });
+  await expect(run("(git log) > made.txt")).rejects.toThrow("not allowed");
+  await expect(run("git log -1")).resolves.toBeUndefined();
+  const free = await loadPlugin({});
+  await expect(free["tool.execute.before"]({ tool: "bash" }, { args: { command: "rm x" } })).resolves.toBeUndefined();
+});
+
+test("the plugin tells through the hook what happens, in order, and of the person's conversation alone", async () => {
+  const file = join(root, "events");
+  const script =
+    'let t="";process.stdin.on("data",d=>t+=d).on("end",()=>require("fs").appendFileSync(process.argv[1],t+"\\n"))';
+  const plugin = await loadPlugin({ mode: "session", hook: [process.execPath, "-e", script, file] });
+  const event = (type: string, properties: unknown) => plugin.event({ event: { type, properties } });
+  await event("session.created", { sessionID: "child", info: { parentID: "ses_1" } });
+  await plugin["chat.message"]({ sessionID: "child" }, { parts: [{ type: "text", text: "below" }] });
+  await plugin["chat.message"]({ sessionID: "ses_1" }, { parts: [{ type: "text", text: "Begin." }] });
+  await event("session.status", { sessionID: "ses_1", status: { type: "busy" } });
+  await event("session.status", { sessionID: "ses_1", status: { type: "busy" } });
+  await event("permission.asked", { sessionID: "ses_1", permission: "bash", patterns: ["rm *"] });
+  await event("session.idle", { sessionID: "ses_1" });
+  const lines = await waitFor(() => {
+    const found = readLines(file);
+    return found.length >= 5 ? found : undefined;
+  });
+  expect(lines.flatMap(readEvent)).toEqual([
+    { kind: "session", id: "ses_1", transcript: "" },
+    { kind: "prompted", text: "Begin." },
+    { kind: "busy", what: "" },
+    { kind: "asks", about: "bash rm *" },
+    { kind: "idle", said: "" },
+  ]);
+});
+
+function readLines(file: string): readonly string[] {
+  try {
+    return readFileSync(file, "utf8").trim().split("\n");
+  } catch {
+    return [];
+  }
+}
+
+async function waitFor<Value>(look: () => Value | undefined): Promise<Value> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
+import { acp } from "../../../src/adapters/harness/acp/acp.ts";
+import type { Candidate } from "../candidate.ts";
+import { opencodeEnv } from "../opencode-env.ts";
+import { candidate as opencode } from "./opencode.ts";
+
+const bridge = join(import.meta.dirname, "..", "..", "..", "src", "adapters", "harness", "acp", "bridge.ts");
+
+export const candidate: Candidate = {
+  ...opencode,
+  harness: (_, program) =>
+    acp(
+      { name: "acp-opencode", title: "OpenCode", argv: [program, "acp"] },
+      { commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, bridge: [process.execPath, bridge] },
+    ),
+  env: (_, url) => opencodeEnv(url),
+};

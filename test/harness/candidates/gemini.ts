@@ -1,0 +1,14 @@
+import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
+import { gemini } from "../../../src/adapters/harness/gemini/gemini.ts";
+import type { Candidate } from "../candidate.ts";
+
+export const candidate: Candidate = {
+  program: "gemini",
+  harness: (home, program) =>
+    gemini({ commands: spawnCommands, env: { HOME: home, PATH: process.env.PATH ?? "" }, home, program }),
+  env: (_, url) => ({ GEMINI_API_KEY: "scripted", GOOGLE_GEMINI_BASE_URL: url }),
+  model: "gemini-2.5-flash",
+  needsEnterAgain: true,
+  write: (file_path, content) => ({ name: "write_file", input: { file_path, content } }),
+  shell: (command) => ({ name: "run_shell_command", input: { command, description: "Work" } }),
+};

@@ -1,0 +1,13 @@
+import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
+import { opencode } from "../../../src/adapters/harness/opencode/opencode.ts";
+import type { Candidate } from "../candidate.ts";
+import { opencodeEnv } from "../opencode-env.ts";
+
+export const candidate: Candidate = {
+  program: "opencode",
+  harness: (_, program) => opencode({ commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, program }),
+  env: (_, url) => opencodeEnv(url),
+  model: "scripted/model",
+  write: (filePath, content) => ({ name: "write", input: { filePath, content } }),
+  shell: (command) => ({ name: "bash", input: { command, description: "Work" } }),
+};

@@ -1,0 +1,20 @@
+/** What leads OpenCode to the scripted model, and keeps it from asking the network for anything. */
+export function opencodeEnv(url: string): Readonly<Record<string, string>> {
+  const model = { tool_call: true, cost: { input: 1, output: 2 }, limit: { context: 200_000, output: 8_000 } };
+  const provider = {
+    npm: "@ai-sdk/openai-compatible",
+    options: { baseURL: `${url}/v1`, apiKey: "scripted" },
+    models: { model },
+  };
+  const config = {
+    model: "scripted/model",
+    small_model: "scripted/model",
+    enabled_providers: ["scripted"],
+    provider: { scripted: provider },
+  };
+  return {
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+  };
+}
