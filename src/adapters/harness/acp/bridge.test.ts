@@ -82,7 +82,7 @@ async function turn(change: Partial<HarnessOrder>, used = harness, endOn = "") {
   const { argv, env, input } = await used.prepare({ ...order, ...change });
   const [program = "", ...rest] = argv;
   const child = spawn(program, rest, { cwd: root, env });
-  const reader = used.readOutput();
+  const reader = used.readOutput({ ...order, ...change });
   const events: HarnessEvent[] = [];
   let errors = "";
   child.stderr.on("data", (chunk) => {
