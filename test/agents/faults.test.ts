@@ -15,7 +15,7 @@ for (const [how, step] of [
   ["is killed by SIGSEGV", "{ crash: SIGSEGV }"],
   ["is killed by SIGHUP", "{ crash: SIGHUP }"],
 ] as const) {
-  test(`an agent that ${how} is brought back once, and then a person is asked`, async () => {
+  test(`an agent that ${how} is missed, and the second time the task is stuck`, async () => {
     const stage = await startStage({
       script: `roles:
   worker:
@@ -24,7 +24,10 @@ for (const [how, step] of [
 `,
     });
     const id = await stage.create("a cup");
-    const task = await stage.until(id, ({ status }) => status === "stuck");
+    const first = await stage.until(id, ({ held }) => held !== null);
+    expect(first.session).toBe("dead");
+    await stage.call(routes.respawnTask, { params: { task: id }, body: {} });
+    const task = await stage.until(id, ({ status, phase }) => status === "stuck" && phase === "waiting");
     expect(task.needsPerson).toBe(true);
     const ended = (await stage.events(id)).filter(({ type, data }) => type === "agent.ended" && data.run !== undefined);
     expect(ended.map(({ data }) => data.word)).toEqual(["exit", "exit"]);
