@@ -14,11 +14,12 @@ states:
   busy:
     agent: { role: worker, prompt: work }
     respawn_prompt: work
-    outcomes: [{ on: ok, then: done }, { action: crash, stuck_after: 2 }]
+    outcomes: [{ then: done }, { action: crash, stuck_after: 2 }]
   stuck: { waits_for: human, next: done }
   done: { terminal: true }
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, gate: { section: "## Handoff", fields: [DONE] } }
 prompts: { work: "Work on {summary}" }
 `;
 
