@@ -53,9 +53,7 @@ async function tryOut(candidate: Candidate, path: string, row: Behaviour): Promi
   const stage = await openStage(candidate, path);
   const { version } = pinned[candidate.program];
   try {
-    const { can } = stage.harness;
-    if (!(row.isInteractive ? can.session : can.turn)) return cell("lacks");
-    if (row.name.startsWith("reduced: refuses") && can.reduced === "asked") return cell("lacks");
+    if (!row.needs(stage.harness.can, candidate)) return cell("lacks");
     await row.run(stage);
     return cell("ok");
   } catch (error) {

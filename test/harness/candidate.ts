@@ -18,6 +18,8 @@ export interface Candidate {
   write(file: string, content: string): ToolCall;
   /** Has the model run a command line. */
   shell(command: string): ToolCall;
+  /** Has the model call a tool of our MCP server. */
+  mcp?(tool: string): ToolCall;
   /** How the model answers where the answer must fit a schema; by saying it, where this is missing. */
   json?(value: unknown): Answer;
 }
