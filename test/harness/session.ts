@@ -52,8 +52,12 @@ export async function openSession(stage: Stage, change: Partial<HarnessOrder>): 
       tmux(["paste-buffer", "-p", "-d", "-b", "message", "-t", "=agent:"]);
       tmux(["send-keys", "-t", "=agent:", "Enter"]);
       if (!stage.candidate.needsEnterAgain) return;
-      await sleep(1000);
-      tmux(["send-keys", "-t", "=agent:", "Enter"]);
+      const isThere = async () =>
+        (await session.events()).some((event) => event.kind === "prompted" && event.text.includes(text.slice(0, 9)));
+      for (let tries = 0; tries < 60 && !(await isThere()); tries++) {
+        await sleep(1000);
+        if (["ready", "busy"].includes(state())) tmux(["send-keys", "-t", "=agent:", "Enter"]);
+      }
     },
     close: () => void tmux(["kill-server"]),
   };
