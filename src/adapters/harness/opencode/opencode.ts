@@ -93,7 +93,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
           ...(isArgument ? ["--prompt", prompt] : []),
         ],
     env: {
-      ...order.env,
+      ...withoutDoors(order.env),
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       // A repository's plugins run inside of the program, where no rule reaches them.
       ...(isReduced ? { OPENCODE_DISABLE_PROJECT_CONFIG: "1" } : {}),
@@ -103,6 +103,12 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
     message: isTurn || isArgument ? "" : prompt,
     session: resumed,
   };
+}
+
+/** The one is put over our permissions, the other leaves our plugin out. */
+function withoutDoors(env: HarnessOrder["env"]): HarnessOrder["env"] {
+  const { OPENCODE_PERMISSION: _permission, OPENCODE_PURE: _pure, ...rest } = env;
+  return rest;
 }
 
 /** Without a title it would ask the model for one. */
