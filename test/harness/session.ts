@@ -54,8 +54,12 @@ export async function openSession(stage: Stage, change: Partial<HarnessOrder>): 
       tmux(["paste-buffer", "-p", "-d", "-b", "message", "-t", "=agent:"]);
       session.submit();
       if (!stage.candidate.needsEnterAgain) return;
-      await sleep(1000);
-      session.submit();
+      const isThere = async () =>
+        (await session.events()).some((event) => event.kind === "prompted" && event.text.includes(text.slice(0, 9)));
+      for (let tries = 0; tries < 60 && !(await isThere()); tries++) {
+        await sleep(1000);
+        if (["ready", "busy"].includes(state())) session.submit();
+      }
     },
     submit: () => void tmux(["send-keys", "-t", "=agent:", "Enter"]),
     close: () => void tmux(["kill-server"]),
