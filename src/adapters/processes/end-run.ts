@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessEnd, ProcessTable } from "../../ports/processes.ts";
 import { endFamily } from "./end-family.ts";
-import { publishRecord } from "./reserve-record.ts";
+import { publishRecord } from "./publish-record.ts";
 import {
   type ClaimRecord,
   claimFile,
