@@ -59,15 +59,15 @@ test("a program whose supervisor was killed can still be killed, and that is not
   expect(await living(family)).toEqual([]);
 });
 
-test("an order that no supervisor came to is absent, and can be started", async () => {
+test("an order that no supervisor came to is absent, and can be started as it is given then", async () => {
   const folder = newFolder();
   const early = openProcesses({ folder, supervisor: ["false"] });
   await expect(early.start("a", ["echo", "one"])).rejects.toMatchObject({ code: "processes.not-started" });
   expect(await early.processes.look("a")).toEqual({ kind: "absent" });
   const late = openProcesses({ folder });
-  await late.start("a", ["echo", "one"]);
+  await late.start("a", ["echo", "two"]);
   expect(await late.ended("a")).toMatchObject({ code: 0, cause: "exit" });
-  expect(await late.text("a")).toBe("one\n");
+  expect(await late.text("a")).toBe("two\n");
 });
 
 test("an order that was killed before any supervisor came to it is never started", async () => {
@@ -90,6 +90,22 @@ test("a supervisor that died between claim and record leaves a run that is lost 
   await start("a", ["echo", "one"]);
   expect(await processes.look("a")).toEqual({ kind: "lost" });
   expect(await text("a")).toBe("");
+});
+
+test("a claim that somebody has deleted or damaged lets nobody start a second program, nor keeps one alive", async () => {
+  const { folder, processes, start } = openProcesses();
+  await start("a", ["sleep", "1000"]);
+  const first = await processes.look("a");
+  for (const damage of [
+    () => rmSync(join(folder, "a", "claim")),
+    () => writeFileSync(join(folder, "a", "claim"), "{"),
+  ]) {
+    damage();
+    await start("a", ["sleep", "1000"]);
+    expect(await processes.look("a")).toEqual(first);
+  }
+  await processes.kill("a");
+  expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed" });
 });
 
 test("where that supervisor had started the program, it is found by its mark", async () => {
