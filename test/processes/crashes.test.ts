@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -92,20 +92,23 @@ test("a supervisor that died between claim and record leaves a run that is lost 
   expect(await text("a")).toBe("");
 });
 
-test("a claim that somebody has deleted or damaged lets nobody start a second program, nor keeps one alive", async () => {
+test("a claim that somebody has deleted lets nobody start a second program, nor keeps the first alive", async () => {
   const { folder, processes, start } = openProcesses();
-  await start("a", ["sleep", "1000"]);
+  const order = { argv: ["sh", "-c", "echo $$ >> lives; sleep 1000"], cwd: folder };
+  await start("a", order.argv, order);
   const first = await processes.look("a");
-  for (const damage of [
-    () => rmSync(join(folder, "a", "claim")),
-    () => writeFileSync(join(folder, "a", "claim"), "{"),
-  ]) {
-    damage();
-    await start("a", ["sleep", "1000"]);
-    expect(await processes.look("a")).toEqual(first);
-  }
+  rmSync(join(folder, "a", "claim"));
+  await start("a", order.argv, order);
+  expect(existsSync(join(folder, "a", "order.json"))).toBe(false);
+  // As if an order had been on its way.
+  const late = { ...order, argv: ["sh", "-c", "echo $$ >> lives"], env: process.env, mark: "late", timeLimit: 1e6 };
+  writeFileSync(join(folder, "a", "order.json"), JSON.stringify({ ...late, outputLimit: 1e6, grace: 1 }));
+  const [node = "", ...rest] = supervisor;
+  execFileSync(node, [...rest, join(folder, "a")]);
+  expect(await processes.look("a")).toEqual(first);
   await processes.kill("a");
   expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(readFileSync(join(folder, "lives"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
 test("where that supervisor had started the program, it is found by its mark", async () => {
