@@ -26,8 +26,8 @@ const openElsewhere = async (run: string, program = "tmux") => {
 const windowsOf = async (run: string) =>
   (await stage.tmux("list-windows", "-a", "-F", "#{window_name}")).split("\n").filter((name) => name === `run-${run}`);
 
-// The version, the list, the window, the list again: whoever opens asks tmux four times.
-const points = [1, 2, 3, 4].flatMap((call) => [`${call} before`, `${call} after`]);
+// The version, the settings, the list, the window, the list again: whoever opens asks tmux five times.
+const points = [1, 2, 3, 4, 5].flatMap((call) => [`${call} before`, `${call} after`]);
 
 test.for(points)("a caller that is killed at call %s leaves one program", async (point) => {
   // One run makes the session, the other only a window in it.
