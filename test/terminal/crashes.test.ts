@@ -60,6 +60,23 @@ test("several callers at once make one program, also where there is no server ye
   }
 });
 
+test("two callers who both have found no window make one", async () => {
+  await stage.open({ run: "r-0" });
+  const together = join(stage.folder, "together");
+  const script = `#!/bin/sh
+case "$*" in *new-window*)
+  : > "$0.$$"
+  while [ $(ls "$0".* | wc -l) -lt 2 ]; do sleep 0.02; done
+esac
+exec tmux "$@"
+`;
+  await writeFile(together, script, { mode: 0o755 });
+  expect(await Promise.all([openElsewhere("r-1", together), openElsewhere("r-1", together)])).toEqual([0, 0]);
+  await stage.open({ run: "r-1" });
+  expect(await windowsOf("r-1")).toHaveLength(1);
+  expect(await stage.starts("r-1")).toBe(1);
+});
+
 test("of several launchers for one run, one becomes the program", async () => {
   const folder = stage.folderOf("r-1");
   await mkdir(folder, { recursive: true });

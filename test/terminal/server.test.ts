@@ -161,3 +161,11 @@ test("a server is ours from its first moment, and one of another version becomes
   await createTmux({ socket: stage.socket, launcher, table: procTable }).list();
   expect(await looks()).toEqual(before);
 });
+
+test("a session is found only by its whole name", async () => {
+  await stage.open({ run: "r-1", session: "task-10", title: "right" });
+  for (const session of ["task-1", "task", "t"]) await stage.terminal.setTitle(session, "wrong");
+  expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("right\n");
+  await stage.terminal.setTitle("task-10", "new");
+  expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("new\n");
+});
