@@ -95,7 +95,10 @@ export const agentRoutes = {
     access: "read",
     query: record(
       {},
-      { project: name, role: name, run: name, from: numberText, lines: numberText, styled: shortText(5) },
+      {
+        ...{ project: name, role: name, run: name, from: numberText, lines: numberText },
+        ...{ styled: shortText(5), end: shortText(5) },
+      },
     ),
     answer: screenWire,
   }),

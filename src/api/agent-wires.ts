@@ -71,8 +71,8 @@ export const messageWire = record({
   to: text,
   text,
   at: text,
-  /** queued: the agent is busy. undelivered: a person has to see to it. */
-  state: oneOf("queued", "delivered", "typed", "undelivered"),
+  /** waiting: the agent is busy. undelivered: a person has to see to it. */
+  state: oneOf("waiting", "delivered", "typed", "undelivered"),
   problem: text,
 });
 export type MessageView = TypeOf<typeof messageWire>;
