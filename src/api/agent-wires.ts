@@ -124,6 +124,8 @@ export type AgentView = TypeOf<typeof agentWire>;
 
 export const usageRowWire = record({
   key: text,
+  /** As people call it. */
+  name: text,
   runs: integer(0),
   inputTokens: integer(0),
   outputTokens: integer(0),

@@ -7,6 +7,7 @@ import { nameTask } from "../../name-task.ts";
 import { pause } from "../../pause.ts";
 import { printOutput } from "../../print-output.ts";
 import { createScreenLog } from "../../screen-log.ts";
+import { untilInterrupted } from "../../until-interrupted.ts";
 
 export interface LogsFlags {
   readonly role?: string;
@@ -63,12 +64,4 @@ async function printed(
     if (isLast) return;
     if (part.text === "") await pause(interval, ending);
   }
-}
-
-/** Whoever has seen enough presses Ctrl-C. */
-function untilInterrupted(): AbortSignal {
-  const ending = new AbortController();
-  process.once("SIGINT", () => ending.abort());
-  process.once("SIGTERM", () => ending.abort());
-  return ending.signal;
 }
