@@ -13,7 +13,7 @@ import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
 import { backup, events, init, trust } from "./top-commands.ts";
-import { pause, resume, usage } from "./work-commands.ts";
+import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 import { workspaceCommands } from "./workspace-commands.ts";
 
@@ -81,6 +81,7 @@ const routes = buildRouteMap({
     events,
     agent: agentCommands,
     harness: harnessCommands,
+    mcp,
     usage,
     pause,
     resume,

@@ -61,3 +61,14 @@ export const resume = buildCommand({
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
   },
 });
+
+export const mcp = buildCommand({
+  loader: async () => (await import("./commands/mcp.ts")).mcp,
+  parameters: {},
+  docs: {
+    brief: "Speak the Model Context Protocol on stdin and stdout, for the agent that starts it",
+    fullDescription: `Harnesses start it for their agents; there is no need to do so by hand. It speaks for the run whose SIGNALBOX_TOKEN it has, about that run's task alone. Its tools are task_update (status, summary, branch) and comment (text). What is refused comes back as an error of the tool, with what is missing.
+
+Exit codes: 0 ok, 1 failed, 2 wrong usage`,
+  },
+});
