@@ -87,6 +87,16 @@ export const agentRoutes = {
     query: ofTask,
     answer: record({ messages: list(messageWire) }),
   }),
+  commentTask: route({
+    name: "commentTask",
+    method: "POST",
+    path: "/v1/tasks/:task/comments",
+    summary: "Write something into a task's history",
+    access: "ask",
+    query: ofTask,
+    body: record({ text: shortText(20_000) }),
+    answer: record({ task: text, at: text }),
+  }),
   getScreen: route({
     name: "getScreen",
     method: "GET",
@@ -95,7 +105,10 @@ export const agentRoutes = {
     access: "read",
     query: record(
       {},
-      { project: name, role: name, run: name, from: numberText, lines: numberText, styled: shortText(5) },
+      {
+        ...{ project: name, role: name, run: name, from: numberText, lines: numberText },
+        ...{ styled: shortText(5), end: shortText(5) },
+      },
     ),
     answer: screenWire,
   }),

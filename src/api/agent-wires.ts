@@ -71,8 +71,8 @@ export const messageWire = record({
   to: text,
   text,
   at: text,
-  /** queued: the agent is busy. undelivered: a person has to see to it. */
-  state: oneOf("queued", "delivered", "typed", "undelivered"),
+  /** waiting: the agent is busy. undelivered: a person has to see to it. */
+  state: oneOf("waiting", "delivered", "typed", "undelivered"),
   problem: text,
 });
 export type MessageView = TypeOf<typeof messageWire>;
@@ -124,6 +124,8 @@ export type AgentView = TypeOf<typeof agentWire>;
 
 export const usageRowWire = record({
   key: text,
+  /** As people call it. */
+  name: text,
   runs: integer(0),
   inputTokens: integer(0),
   outputTokens: integer(0),

@@ -1,9 +1,11 @@
 import { type Application, buildApplication, buildCommand, buildRouteMap, version } from "@stricli/core";
 import { packageVersion } from "../home/package-version.ts";
+import { agentCommands } from "./agent-commands.ts";
 import { configCommands } from "./config-commands.ts";
 import type { Context } from "./context.ts";
 import { doctor, down, status, up } from "./daemon-commands.ts";
 import { exitCodeOfError } from "./exit-code.ts";
+import { harnessCommands } from "./harness-commands.ts";
 import { createHelp } from "./help.ts";
 import { createMessages } from "./messages.ts";
 import { json, wholeNumber } from "./parameters.ts";
@@ -11,6 +13,7 @@ import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
 import { backup, events, init, trust } from "./top-commands.ts";
+import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 import { workspaceCommands } from "./workspace-commands.ts";
 
@@ -76,6 +79,12 @@ const routes = buildRouteMap({
     project: projectCommands,
     task: taskCommands,
     events,
+    agent: agentCommands,
+    harness: harnessCommands,
+    mcp,
+    usage,
+    pause,
+    resume,
     workspace: workspaceCommands,
     salvage: salvageCommands,
     workflow: workflowCommands,

@@ -30,7 +30,7 @@ export const status = buildCommand({
   parameters: { flags: { json } },
   docs: {
     brief: "Show whether the daemon runs, and how it is",
-    fullDescription: `--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, projects, configProblems, log }
+    fullDescription: `--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, needPerson }, paused: { all, projects }, projects, configProblems, log }
 Exit codes: 0 it runs, 1 failed, 2 wrong usage, 3 it does not run`,
   },
 });

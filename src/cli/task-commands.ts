@@ -1,4 +1,5 @@
 import { buildRouteMap } from "@stricli/core";
+import { attach, logs, peek, respawn, send, spawn } from "./task-agent-commands.ts";
 import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
 import { cancel, continueTask, createPr, retry } from "./task-go-commands.ts";
 import { merge, sync } from "./task-merge-commands.ts";
@@ -15,6 +16,12 @@ export const taskCommands = buildRouteMap({
     continue: continueTask,
     cancel,
     retry,
+    spawn,
+    respawn,
+    attach,
+    send,
+    peek,
+    logs,
     merge,
     sync,
     "create-pr": createPr,

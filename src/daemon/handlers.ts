@@ -2,6 +2,7 @@ import type { Routes } from "../api/routes.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
 import { addAgents, assignAgent, cleanAgents, listAgents } from "./requests/agents.ts";
+import { commentTask } from "./requests/comment-task.ts";
 import { createTask } from "./requests/create-task.ts";
 import { getDocument, putDocument } from "./requests/documents.ts";
 import { editTask } from "./requests/edit-task.ts";
@@ -79,6 +80,7 @@ const handlers = {
   attachTask,
   sendMessage,
   listMessages,
+  commentTask,
   getScreen,
   killRun,
   listHarnesses,

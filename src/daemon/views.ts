@@ -4,11 +4,14 @@ import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
+import type { Agents } from "./agents/agents.ts";
+import { lifeOf } from "./agents/life-of.ts";
 
 /** A task as the API shows it. Where its workflow does not load any more, a person must look at it. */
 export function taskView(
   { task, revision, createdAt, updatedAt }: StoredTask,
   workflow: Workflow | undefined,
+  agents: Agents | undefined,
 ): TaskView {
   const state = workflow?.states[task.status];
   const { held } = task;
@@ -26,7 +29,7 @@ export function taskView(
     outcome: state?.outcome ?? null,
     needsPerson: state === undefined ? task.phase !== "over" : needsPerson(state, task),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
-    session: sessionOf(state, task),
+    session: sessionOf(state, task, agents),
     harness: task.harness,
     reviewHarness: task.reviewHarness,
     model: task.model,
@@ -58,9 +61,10 @@ export function needsPerson(state: State, task: Task): boolean {
   );
 }
 
-/** Whether the agent that the state is about is there. Nobody watches agents yet, so a live one is only believed. */
-function sessionOf(state: State | undefined, task: Task): TaskView["session"] {
-  if (Object.keys(task.runs).length > 0) return "unknown";
+/** Whether the agent that the state is about is there. */
+function sessionOf(state: State | undefined, task: Task, agents: Agents | undefined): TaskView["session"] {
+  const lives = new Set(Object.values(task.runs).map(({ key }) => lifeOf(agents, task.id, key)));
+  for (const life of ["alive", "unknown", "dead", "none"] as const) if (lives.has(life)) return life;
   if (state === undefined || state.terminal || task.runCount === 0) return "none";
   const { wait } = state;
   const wantsRun =

@@ -76,6 +76,7 @@ export type TaskEventType =
   | "task.held"
   | "task.continued"
   | "task.attended"
+  | "task.commented"
   | "task.migrated"
   | "task.edited"
   | "document.changed"

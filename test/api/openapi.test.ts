@@ -68,7 +68,7 @@ test("it has the form of OpenAPI 3.1", () => {
 });
 
 test("every schema in it is JSON Schema, and every reference leads somewhere", () => {
-  const kinds = ["string", "integer", "boolean", "array", "object", "null"];
+  const kinds = ["string", "integer", "number", "boolean", "array", "object", "null"];
   const schemas = operations.flatMap(({ operation }) => [
     ...(operation.parameters ?? []).map(({ schema }) => schema),
     ...schemasIn(operation.requestBody),

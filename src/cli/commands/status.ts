@@ -2,6 +2,7 @@ import { routes } from "../../api/routes.ts";
 import { homePlaces } from "../../home/places.ts";
 import { callRunning } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { listed } from "../count.ts";
 import { exitCodes } from "../exit-code.ts";
 import { writeJson } from "../write-json.ts";
 
@@ -20,6 +21,7 @@ export async function status(this: Context, { json }: { json: boolean }): Promis
   }
   const { bold, yellow } = this.paint;
   const { open, needPerson } = found.tasks;
+  const { atWork, needPerson: raised } = found.agents;
   const rows: readonly (readonly [string, string])[] = [
     ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
     ["home", found.home],
@@ -30,7 +32,21 @@ export async function status(this: Context, { json }: { json: boolean }): Promis
       "tasks",
       `${open} open${needPerson > 0 ? `, ${yellow(`${needPerson} wait${needPerson === 1 ? "s" : ""} for a person`)}` : ""}`,
     ],
+    [
+      "agents",
+      `${atWork} at work${raised > 0 ? `, ${yellow(`${raised} need${raised === 1 ? "s" : ""} a person`)} (signalbox agent ps)` : ""}`,
+    ],
+    ...pausedRows(found.paused, yellow),
   ];
   for (const [name, value] of rows) this.print(`${bold(name.padEnd(9))}${value}`);
   for (const problem of found.configProblems) this.say(`${this.talkPaint.yellow("warning:")} ${problem}`);
+}
+
+function pausedRows(
+  { all, projects }: { readonly all: boolean; readonly projects: readonly string[] },
+  yellow: (text: string) => string,
+): readonly (readonly [string, string])[] {
+  if (all) return [["paused", `${yellow("everything")} (signalbox resume --all)`]];
+  if (projects.length === 0) return [];
+  return [["paused", `${yellow(listed(projects))} (signalbox resume --project ${projects[0]})`]];
 }

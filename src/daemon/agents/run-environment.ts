@@ -55,3 +55,8 @@ export function runEnvironment(
     ...(run.port === undefined ? {} : { PORT: String(run.port), SIGNALBOX_PORT: String(run.port) }),
   };
 }
+
+/** What our own programs go by. Not every harness hands its environment on to the servers that it starts. */
+export function ownVariables(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("SIGNALBOX_")));
+}

@@ -25,7 +25,7 @@ import type { Dispatch } from "./dispatch.ts";
 import { familyOf } from "./family.ts";
 import { writeOrder } from "./harness-order.ts";
 import { type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
-import { type EnvironmentPorts, runEnvironment } from "./run-environment.ts";
+import { type EnvironmentPorts, ownVariables, runEnvironment } from "./run-environment.ts";
 import { processName, runName, runRecordId, terminalSession } from "./run-name.ts";
 import { hookCommand } from "./run-programs.ts";
 import { runPrompt } from "./run-prompt.ts";
@@ -129,6 +129,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   const events = join(runFolder, "events");
   const token = await tokenOf(ports, runFolder, task, order);
   const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
+  const env = runEnvironment(ports.environment, variables);
   const prompt = await runPrompt(ports, { workflow, task, project, order, taskFile, port });
   const harnessOrder: HarnessOrder = {
     run: name,
@@ -146,10 +147,10 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     cli: "signalbox",
     session: session === "" ? { kind: "new", id: sessionId(ports.ids) } : { kind: "resume", id: session },
     schema: spec.result === undefined ? undefined : workflow.schemas[spec.result],
-    mcp: { argv: ["signalbox", "mcp"], env: {} },
+    mcp: { argv: ["signalbox", "mcp"], env: ownVariables(env) },
     hook: hookCommand(places, events),
     costLimit: spec.limits.cost,
-    env: runEnvironment(ports.environment, variables),
+    env,
   };
   await writeOrder(runFolder, harnessOrder);
   const launch = await harness.prepare(harnessOrder);

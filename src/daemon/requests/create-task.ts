@@ -53,7 +53,10 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
       return { task, document, events, effects, at: core.clock.now() };
     });
     core.changed(stored);
-    return { task: taskView(stored, chosen.workflow), workflow: { from: chosen.found.from, file: chosen.found.file } };
+    return {
+      task: taskView(stored, chosen.workflow, core.agents),
+      workflow: { from: chosen.found.from, file: chosen.found.file },
+    };
   };
 }
 

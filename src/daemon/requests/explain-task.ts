@@ -17,7 +17,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const waiting = await unfinished(core, task.dependsOn);
     const merge = await explainMerge(core, stored);
     return {
-      task: taskView(stored, workflow),
+      task: taskView(stored, workflow, core.agents),
       where,
       blocked: [...merge.blocked, ...blocked, ...waiting],
       moves,

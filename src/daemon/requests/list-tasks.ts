@@ -22,7 +22,9 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
       ...(open === undefined ? {} : { isOpen: open === "true" }),
     };
     const page = await core.store.listTasks(filter, before === undefined ? { limit } : { before, limit });
-    const tasks = await Promise.all(page.map(async (stored) => taskView(stored, await workflowOf(core, stored))));
+    const tasks = await Promise.all(
+      page.map(async (stored) => taskView(stored, await workflowOf(core, stored), core.agents)),
+    );
     return { tasks, next: page.length < limit ? null : (page.at(-1)?.order ?? null) };
   };
 }
@@ -33,7 +35,7 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const effects = await core.store.listEffects(stored.task.id);
     const record = await core.store.pullRequests.get(stored.task.id);
     return {
-      task: taskView(stored, await workflowOf(core, stored)),
+      task: taskView(stored, await workflowOf(core, stored), core.agents),
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),
     };

@@ -22,16 +22,27 @@ export function listUsage(core: Core): Handler<Routes["listUsage"]> {
       .filter((usage) => project === undefined || usage.project === project)
       .filter((usage) => about === undefined || usage.task === about);
     const groups = Map.groupBy(meant, (usage) => keyOf(usage, by));
-    const rows = [...groups].map(([key, all]) => row(key, all));
+    const rows = await Promise.all(
+      [...groups].map(async ([key, all]) => row(key, await nameOf(core, key, by, all), all)),
+    );
     return {
       rows: rows.sort((a, b) => b.cost - a.cost || b.outputTokens - a.outputTokens),
-      total: row("total", meant),
+      total: row("total", "total", meant),
     };
   };
 }
 
-function row(key: string, all: readonly Usage[]): UsageRow {
-  return { key, ...addUp(all) };
+function row(key: string, name: string, all: readonly Usage[]): UsageRow {
+  return { key, name, ...addUp(all) };
+}
+
+/** `coffee#12`, `coffee#12/worker#1`; whatever is no task is called by its key. */
+async function nameOf({ store }: Core, key: string, by: string, [first]: readonly Usage[]): Promise<string> {
+  if (first === undefined || (by !== "task" && by !== "run")) return key;
+  const task = (await store.getTask(first.task))?.task;
+  if (task === undefined) return key;
+  const name = `${task.project}#${task.number}`;
+  return by === "task" ? name : `${name}/${first.run}`;
 }
 
 function keyOf({ id, task, role = "", harness = "", model, project, at }: Usage, by: string): string {

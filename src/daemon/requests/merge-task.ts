@@ -110,7 +110,7 @@ async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, "com
 }
 
 async function viewOf(core: Core, stored: StoredTask) {
-  return taskView(stored, await core.workflows.get(stored.task.workflowHash));
+  return taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents);
 }
 
 function gitOf({ repositories }: Core): NonNullable<Core["repositories"]> {

@@ -49,7 +49,7 @@ export async function ask(
 
 export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {
   if (decision.kind === "rejected") throw new Refusal(decision.reasons);
-  const task = taskView(stored, await core.workflows.get(stored.task.workflowHash));
+  const task = taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents);
   return { kind: decision.kind, from, task, why: decision.kind === "ignored" ? decision.why : "" };
 }
 

@@ -17,6 +17,6 @@ export function retryTask(core: Core): Handler<Routes["retryTask"]> {
     }
     const retried = await core.store.retryEffects(id, core.clock.now());
     core.performer.wake(id);
-    return { retried, task: taskView(stored, await core.workflows.get(stored.task.workflowHash)) };
+    return { retried, task: taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents) };
   };
 }

@@ -7,6 +7,7 @@ import type { Core } from "../core.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { ask } from "./move-task.ts";
+import { outputPart, outputSize } from "./output-part.ts";
 
 /** A person who attaches is there: a state that waits for one may be left by its agent from then on. */
 export function attachTask(core: Core): Handler<Routes["attachTask"]> {
@@ -48,7 +49,7 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
   return async (asked) => {
     const { terminal, processes } = agentsOf(core).ports;
     const stored = await findTask(core, asked);
-    const { role, run: key, from = "0", lines = "0", styled } = asked.query;
+    const { role, run: key, from = "0", lines = "0", styled, end } = asked.query;
     const run = await runOf(core, stored, {
       ...(role === undefined ? {} : { role }),
       ...(key === undefined ? {} : { run: key }),
@@ -63,8 +64,9 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
       const text = isThere ? await show(started.name, scrollback) : "";
       return { ...about, source: "screen", text, next: text.length };
     }
-    const bytes = await processes.read(processName(started), "output", whole(from), mostOutput);
-    return { ...about, source: "output", text: new TextDecoder().decode(bytes), next: whole(from) + bytes.length };
+    const read = (at: number, limit: number) => processes.read(processName(started), "output", at, limit);
+    const begin = end === "true" ? Math.max(0, (await outputSize(read)) - mostOutput) : whole(from);
+    return { ...about, source: "output", ...(await outputPart(read, begin, mostOutput)) };
   };
 }
 

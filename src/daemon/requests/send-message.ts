@@ -50,6 +50,6 @@ export function listMessages(core: Core): Handler<Routes["listMessages"]> {
 
 function messageView({ id, from, to, text, at, deliveredAt, evidence, problem = "" }: Message): MessageView {
   const delivered = evidence === "typed" ? "typed" : "delivered";
-  const state = deliveredAt !== undefined ? delivered : problem === "" ? "queued" : "undelivered";
+  const state = deliveredAt !== undefined ? delivered : problem === "" ? "waiting" : "undelivered";
   return { id, from, to, text, at: isoTime(at), state, problem };
 }

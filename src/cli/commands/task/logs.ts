@@ -1,0 +1,67 @@
+import { routes } from "../../../api/routes.ts";
+import type { TypeOf } from "../../../api/wire.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { given } from "../../given.ts";
+import { nameTask } from "../../name-task.ts";
+import { pause } from "../../pause.ts";
+import { printOutput } from "../../print-output.ts";
+import { createScreenLog } from "../../screen-log.ts";
+import { untilInterrupted } from "../../until-interrupted.ts";
+
+export interface LogsFlags {
+  readonly role?: string;
+  readonly follow: boolean;
+  readonly color: boolean;
+}
+
+type Screen = TypeOf<typeof routes.getScreen.answer>;
+
+const interval = 500;
+/** As much as terminals of agents remember. */
+const allLines = "10000";
+
+export async function logs(this: Context, { role, follow, color }: LogsFlags, reference: string) {
+  const call = createCall(this);
+  const { params, query } = await nameTask(call, reference);
+  const styled = String(color);
+  const look = (more: { readonly from?: string; readonly run?: string }) =>
+    call(routes.getScreen, { params, query: { ...query, ...given({ role }), lines: allLines, styled, ...more } });
+  const ending = untilInterrupted();
+  const first = await look({});
+  const tell = (text: string) => printOutput(this, text, color);
+  const again = (from: number) => look({ run: first.run, from: String(from) });
+  if (first.source === "output") return printed(first, again, tell, follow, ending);
+  if (!follow) {
+    tell(first.text.trimEnd());
+    if (first.text.trim() === "") this.say(`Nothing is left of the screen of ${first.run}.`);
+    return;
+  }
+  const log = createScreenLog();
+  for (let screen = first; ; screen = await again(0)) {
+    const isOver = screen.isOver || ending.aborted;
+    tell(log.take(screen.text, isOver));
+    if (isOver) return;
+    await pause(interval, ending);
+  }
+}
+
+/** Only whole lines are shown while more can come: what a terminal would obey may lie across two readings. */
+async function printed(
+  first: Screen,
+  again: (from: number) => Promise<Screen>,
+  tell: (text: string) => void,
+  follow: boolean,
+  ending: AbortSignal,
+): Promise<void> {
+  let rest = "";
+  for (let part = first; ; part = await again(part.next)) {
+    const text = rest + part.text;
+    const isLast = part.text === "" && (!follow || part.isOver || ending.aborted);
+    const end = isLast ? text.length : text.lastIndexOf("\n") + 1;
+    rest = text.slice(end);
+    tell(text.slice(0, end));
+    if (isLast) return;
+    if (part.text === "") await pause(interval, ending);
+  }
+}

@@ -1,0 +1,7 @@
+/** Fires when the person has seen enough and presses Ctrl-C, or somebody asks us to end. */
+export function untilInterrupted(): AbortSignal {
+  const ending = new AbortController();
+  process.once("SIGINT", () => ending.abort());
+  process.once("SIGTERM", () => ending.abort());
+  return ending.signal;
+}

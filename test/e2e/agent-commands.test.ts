@@ -1,0 +1,131 @@
+import { expect, test, vi } from "vitest";
+import { eventually } from "../agents/stage.ts";
+import { startCommands } from "./agent-stage.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const script = `roles:
+  worker:
+    - when: { prompt: ["Work on", "Go on"] }
+      steps: [{ usage: { input: 1000, output: 100, cost: 0.25 } }, { say: "At your service." }]
+    - when: { prompt: silently }
+      steps: [{ usage: { input: 10, output: 1 } }, { say: "Nobody knows what that cost." }]
+    - { when: { prompt: forever }, steps: [{ think: 10m }] }
+  teller:
+    - { steps: [{ usage: { input: 500, output: 50 } }, { say: "That is all." }] }
+`;
+
+test("named agents are made, given a task, seen at work, ended and taken away", async () => {
+  const { signalbox, json, untilRun } = await startCommands(script);
+  expect(await signalbox(["agent", "spawn", "2"])).toMatchObject({ code: 0, stdout: "A\nB\n" });
+  expect(await signalbox(["agent", "spawn", "Zoe", "--model", "large"])).toMatchObject({ code: 0, stdout: "Zoe\n" });
+  expect(await signalbox(["agent", "spawn", "A"])).toMatchObject({ code: 1, stdout: "" });
+  expect((await signalbox(["agent", "spawn", "X", "--harness", "nonsense"])).stderr).toContain("There is no harness");
+  const idle = await signalbox(["agent", "ps"]);
+  expect(idle.stdout).toMatch(/^Zoe +coffee +scripted +large +without a task$/m);
+
+  await json("task", "create", "stronger", "Make it stronger", "--workflow", "flow", "--no-spawn");
+  expect(await signalbox(["agent", "assign", "Zoe", "1"])).toMatchObject({ code: 0, stdout: "Zoe  coffee#1  ready\n" });
+  expect((await signalbox(["agent", "assign", "Zoe", "1"])).code).toBe(1);
+  expect((await signalbox(["agent", "assign", "Nobody", "1"])).code).toBe(3);
+  await signalbox(["task", "spawn", "1"]);
+  await untilRun(({ activity }) => activity === "idle");
+  const seen = await signalbox(["agent", "ps"]);
+  expect(seen.stdout).toMatch(
+    /^○ +coffee#1\/worker#1 +Zoe +scripted +idle +\d+\w +1\.1k +\$0\.25 +At your service\.$/m,
+  );
+  expect(seen.stderr).toContain("○ it waits for a message");
+  expect(await json("agent", "ps")).toMatchObject({ runs: [{ agent: "Zoe", model: "large", usage: { cost: 0.25 } }] });
+
+  expect(await signalbox(["agent", "kill", "nobody"])).toMatchObject({ code: 3, stdout: "" });
+  expect(await signalbox(["agent", "kill", "Zoe", "--yes"])).toMatchObject({ code: 0 });
+  expect((await signalbox(["agent", "kill", "coffee#1/worker#1"])).stderr).toContain("has ended already");
+  expect((await json("agent", "ps")).runs).toEqual([]);
+  expect((await signalbox(["agent", "ps", "--all"])).stdout).toMatch(/^✗ +coffee#1\/worker#1 +Zoe/m);
+  const dry = await signalbox(["agent", "cleanup", "--dry-run"]);
+  expect(dry.stdout).toBe("would take away the agent coffee/A\nwould take away the agent coffee/B\n");
+  expect((await json("agent", "cleanup")).done).toEqual(["the agent coffee/A", "the agent coffee/B"]);
+  expect((await json("agent", "ps")).agents).toMatchObject([{ name: "Zoe" }]);
+});
+
+test("after a kill -9 of the daemon the same agents are there with the same processes", async () => {
+  const { atDesk, json, signalbox, daemon } = await startCommands(script);
+  await atDesk("one");
+  await atDesk("two");
+  await signalbox(["task", "send", "2", "Work forever", "--wait"]);
+  const known = async () => {
+    const { runs } = await json("agent", "ps");
+    return runs.map(({ id, pid, session, activity }: Record<string, unknown>) => ({ id, pid, session, activity }));
+  };
+  const before = await known();
+  expect(before).toHaveLength(2);
+  process.kill(daemon().pid, "SIGKILL");
+  // Any command brings a daemon back.
+  await eventually(async () => (await signalbox(["agent", "ps", "--json"])).code === 0 || undefined);
+  await eventually(
+    async () => JSON.stringify(await known()) === JSON.stringify(before) || undefined,
+    60_000,
+    async () => JSON.stringify([before, await known()]),
+  );
+});
+
+test("what is paused ends, starts nothing, and goes on in the same session", async () => {
+  const { atDesk, json, signalbox, untilRun } = await startCommands(script);
+  const id = await atDesk("one");
+  const [{ session, pid }] = (await json("agent", "ps")).runs;
+  const paused = await signalbox(["pause", "--now"]);
+  expect(paused).toMatchObject({ code: 0, stdout: "" });
+  expect(paused.stderr).toContain("1 agent ended");
+  expect(paused.stderr).toContain("signalbox resume --project coffee");
+  expect((await signalbox(["status"])).stdout).toMatch(/^paused +coffee /m);
+  await json("task", "create", "two", "Two", "--workflow", "flow");
+  await untilRun(({ number, activity }) => number === 2 && activity === "waiting");
+  expect((await signalbox(["agent", "ps"])).stdout).toMatch(
+    /^◌ +coffee#2\/worker#1 .* – .*The project coffee is paused/m,
+  );
+  const explained = await signalbox(["task", "explain", "2"]);
+  expect(explained.stdout).toContain("The project coffee is paused.");
+  expect((await signalbox(["resume"])).stderr).toContain("coffee goes on.");
+  const back = await untilRun((run) => run.task === id && run.activity === "idle");
+  expect(back.session).toBe(session);
+  expect(back.pid).not.toBe(pid);
+  await untilRun(({ number, activity }) => number === 2 && activity === "idle");
+  expect((await json("status")).paused).toEqual({ all: false, projects: [] });
+  expect(await signalbox(["pause", "--all", "--project", "coffee"])).toMatchObject({ code: 2 });
+});
+
+test("what was used is added up, and what nobody told is not nothing", async () => {
+  const { atDesk, json, signalbox, until } = await startCommands(script);
+  const id = await atDesk("one");
+  await atDesk("two");
+  await signalbox(["task", "edit", id, "--file", "-"], "## Notes\n\nThere are some.\n");
+  await signalbox(["task", "continue", id]);
+  await until(id, ({ phase }) => phase === "over");
+  const { rows, total } = await json("usage");
+  expect(rows).toMatchObject([
+    { name: "coffee#1", runs: 2, inputTokens: 1500, outputTokens: 150, cost: 0.25, unknown: 1 },
+    { name: "coffee#2", runs: 1, inputTokens: 1000, outputTokens: 100, cost: 0.25, unknown: 0 },
+  ]);
+  expect(total).toMatchObject({ runs: 3, inputTokens: 2500, cost: 0.5, unknown: 1 });
+  const byRole = await signalbox(["usage", "--by", "role"]);
+  expect(byRole.stdout).toMatch(/^worker +2 +2k +0 +200 +\$0\.50 +\d/m);
+  expect(byRole.stdout).toMatch(/^teller +1 +500 +0 +50 +\? +\d/m);
+  expect(byRole.stdout).toMatch(/^total +3 .*\$0\.50 \+ \? +\d/m);
+  expect((await json("usage", "--by", "run", "--task", "2")).rows).toMatchObject([{ name: "coffee#2/worker#1" }]);
+  expect((await json("usage", "--by", "harness", "--since", "1h")).rows).toMatchObject([{ key: "scripted", runs: 3 }]);
+  expect((await signalbox(["usage", "--since", "2999-01-01"])).stderr).toContain("No agent has used anything");
+  expect(await signalbox(["usage", "--since", "tomorrow"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("harnesses are listed with what they can, and a missing one is told with how to install it", async () => {
+  const { signalbox, json } = await startCommands(script);
+  const { harnesses } = await json("harness", "list");
+  expect(harnesses.map(({ name }: { name: string }) => name)).toContain("scripted");
+  expect(await signalbox(["harness", "check", "scripted"])).toMatchObject({ code: 0 });
+  expect(await signalbox(["harness", "check", "nonsense"])).toMatchObject({ code: 1, stdout: "" });
+  // The daemon of this home has a PATH on which a harness may or may not be.
+  const missing = harnesses.find(({ found }: { found: boolean }) => !found);
+  const checked = await signalbox(["harness", "check", missing?.name ?? "scripted"]);
+  expect(checked.code).toBe(missing === undefined ? 0 : 1);
+  if (missing !== undefined) expect(checked.stdout).toMatch(/not installed[\s\S]*to do {2}\S/);
+});

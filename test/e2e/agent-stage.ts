@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { type StageOptions, startStage } from "../agents/stage.ts";
+import { root } from "../documents.ts";
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type CommandStage = Awaited<ReturnType<typeof startCommands>>;
+
+/** An agent sits at a desk, where people talk to it; then another tells what it did, without a terminal. */
+const desk = `name: flow
+version: 1
+roles:
+  worker: { mode: session, prompt: work, window: worker, keep: true }
+  teller: { mode: turn, prompt: tell }
+states:
+  todo: { waits_for: slot, next: desk }
+  desk: { agent: { role: worker, prompt: work }, respawn_prompt: again, waits_for: human, ask: Go on, next: telling }
+  telling: { agent: { role: teller, prompt: tell }, outcomes: [{ then: told }] }
+  told: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: desk, by: human, hooks: [acquire_workspace] }
+  - { from: desk, to: telling, by: [human, worker], gate: { section: "## Notes" } }
+  - { from: any, to: dropped, by: human, hooks: [kill_session] }
+prompts: { work: "Work on {summary}.", again: "Go on with {summary}.", tell: "Tell about {summary}." }
+`;
+
+const main = join(root, "src/cli/main.ts");
+
+/** A daemon with scripted agents, and the command line as a person in the repository calls it. */
+export async function startCommands(script: string, options: StageOptions = {}) {
+  const stage = await startStage({ flow: desk, script, ...options });
+  const env = { ...stage.home.env, NO_COLOR: "1" };
+  const signalbox = (args: readonly string[], input = ""): Promise<Ran> =>
+    new Promise((done) => {
+      const child = execFile(
+        process.execPath,
+        [main, ...args],
+        { cwd: stage.repository, env, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      );
+      child.stdin?.end(input);
+    });
+  const json = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await signalbox([...args, "--json"]);
+    try {
+      return JSON.parse(stdout);
+    } catch {
+      throw new Error(`${args.join(" ")}: ${stdout}${stderr}`);
+    }
+  };
+  return {
+    ...stage,
+    ...{ env, main, signalbox, json },
+    /** Creates a task, and gives its id when its agent waits for a message. */
+    async atDesk(branch: string, ...flags: readonly string[]): Promise<string> {
+      const { task } = await json("task", "create", branch, `About ${branch}`, "--workflow", "flow", ...flags);
+      await stage.untilRun((run) => run.task === task.id && run.activity === "idle");
+      return task.id;
+    },
+  };
+}
+
+/** Control characters other than line ends and tabs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not come through.
+export const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+export function withoutColours(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours may stay, and nothing else.
+  return text.replace(/\u001b\[[0-9;:]*m/g, "");
+}

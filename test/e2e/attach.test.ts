@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { eventually } from "../agents/stage.ts";
+import { startCommands } from "./agent-stage.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const script = `roles:
+  worker:
+    - { when: { prompt: "Work on" }, steps: [{ say: "At your service." }] }
+    - { steps: [{ say: "You said: {prompt}" }] }
+`;
+
+test("a person attaches inside of a tmux of their own, talks to the agent, and comes back", async () => {
+  const { atDesk, signalbox, base, env, main, repository, untilRun, types } = await startCommands(script);
+  const id = await atDesk("stronger");
+  const socket = join(base, "outer.sock");
+  const outer = (...args: readonly string[]) =>
+    execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, cwd: repository, encoding: "utf8" });
+  onTestFinished(() => {
+    outer("kill-server");
+  });
+  const line = `'${process.execPath}' '${main}' task attach coffee/stronger; echo "it ended with $?"; sleep 600`;
+  outer("new-session", "-d", "-x", "120", "-y", "40", "sh", "-c", line);
+  const screen = () => outer("capture-pane", "-p");
+  const shows = (what: RegExp) =>
+    eventually(
+      async () => what.test(screen()) || undefined,
+      60_000,
+      async () => screen(),
+    );
+
+  await shows(/At your service\.[\s\S]*coffee\/stronger/);
+  await shows(/F12 or Ctrl-Q d: leave/);
+  await untilRun(({ watchers }) => watchers === 1);
+  expect((await signalbox(["agent", "ps", "--json"])).stdout).toContain('"watchers": 1');
+  expect(await types(id)).toContain("task.attended");
+  outer("send-keys", "-l", "from the keyboard");
+  await shows(/from the keyboard/);
+  outer("send-keys", "Enter");
+  await shows(/You said: from the keyboard/);
+  outer("send-keys", "F12");
+  await shows(/You are back[\s\S]*it ended with 0/);
+  await untilRun(({ watchers, activity }) => watchers === 0 && activity === "idle");
+});
+
+test("where there is no terminal the command to run is printed, and runs as it is", async () => {
+  const { atDesk, signalbox, base, env, repository } = await startCommands(script);
+  await atDesk("stronger");
+  const { code, stdout, stderr } = await signalbox(["task", "attach"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("This is no terminal");
+  const socket = join(base, "outer.sock");
+  const outer = (...args: readonly string[]) =>
+    execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, cwd: repository, encoding: "utf8" });
+  onTestFinished(() => {
+    outer("kill-server");
+  });
+  outer("new-session", "-d", "-x", "120", "-y", "40", "sh", "-c", `${stdout.trim()}; sleep 600`);
+  await eventually(async () => /At your service/.test(outer("capture-pane", "-p")) || undefined);
+});
