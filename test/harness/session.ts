@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { join } from "node:path";
 import type { HarnessEvent, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
 import { type Stage, until } from "./stage.ts";
 import { isAlive, killGroup } from "./turn.ts";
