@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessEvent, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
 import { type Stage, until } from "./stage.ts";
