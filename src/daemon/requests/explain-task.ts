@@ -1,6 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
 import { explain } from "../../engine/explain.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { expectedConflicts, explainMerge } from "../merging/explain-merge.ts";
@@ -16,13 +17,19 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
     const merge = await explainMerge(core, stored);
+    const agents = await explainAgents(core.store, core.agents, task);
     return {
       task: taskView(stored, workflow, core.agents),
       where,
-      blocked: [...merge.blocked, ...blocked, ...waiting],
+      blocked: [...merge.blocked, ...agents.blocked, ...blocked, ...waiting],
       moves,
       // What comes after something that has failed waits for a person.
-      next: [...merge.next, ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []), ...(await byItself(core, stored))],
+      next: [
+        ...merge.next,
+        ...agents.next,
+        ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []),
+        ...(await byItself(core, stored)),
+      ],
       owed,
       warnings: await expectedConflicts(core, task.id),
     };
