@@ -28,8 +28,10 @@ const columns = names.filter((name) => positionals.length === 0 || positionals.i
 const rows = behaviours.filter(({ name }) => values.row?.some((part) => name.includes(part)) ?? true);
 
 const cells = new Map<string, Cell>();
+const versions = new Map<string, string>();
 for (const column of columns) {
   const { candidate } = (await import(pathToFileURL(join(folder, `${column}.ts`)).href)) as { candidate: Candidate };
+  versions.set(column, pinned[candidate.program].version);
   const path = install(candidate.program);
   for (const row of rows) {
     const cell = await tryOut(candidate, path, row);
@@ -51,9 +53,7 @@ async function tryOut(candidate: Candidate, path: string, row: Behaviour): Promi
   const stage = await openStage(candidate, path);
   const { version } = pinned[candidate.program];
   try {
-    const { can } = stage.harness;
-    if (!(row.isInteractive ? can.session : can.turn)) return cell("lacks");
-    if (row.name.startsWith("reduced: refuses") && can.reduced === "asked") return cell("lacks");
+    if (!row.needs(stage.harness.can, candidate)) return cell("lacks");
     await row.run(stage);
     return cell("ok");
   } catch (error) {
@@ -70,7 +70,7 @@ async function tryOut(candidate: Candidate, path: string, row: Behaviour): Promi
 
 function print(): void {
   const shown = { ok: "ok", lacks: "–", known: "listed", failed: "FAILED" };
-  const header = ["", ...columns.map((name) => `${name} ${versionOf(name)}`)];
+  const header = ["", ...columns.map((name) => `${name} ${versions.get(name)}`)];
   const body = rows.map(({ name }) => [
     name,
     ...columns.map((column) => shown[cells.get(`${column} ${name}`)?.kind ?? "lacks"]),
@@ -83,10 +83,6 @@ function print(): void {
         .join("  ")
         .trimEnd()}\n`,
     );
-}
-
-function versionOf(name: string): string {
-  return Object.hasOwn(pinned, name) ? pinned[name as keyof typeof pinned].version : "";
 }
 
 function indent(text: string): string {

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
+import { acp } from "./adapters/harness/acp/acp.ts";
 import { claude } from "./adapters/harness/claude/claude.ts";
 import { codex } from "./adapters/harness/codex/codex.ts";
 import { command } from "./adapters/harness/command/command.ts";
@@ -42,7 +43,14 @@ export function createHarnesses({ env: all, places, defined }: HarnessesPorts): 
     }),
   ].map(remember);
   return () => {
-    const own = Object.entries(defined()).map(([name, definition]) => command({ ...definition, name }, ports));
+    const own = Object.entries(defined()).map(([name, definition]) =>
+      definition.acp === undefined
+        ? command({ ...definition, name }, ports)
+        : acp(
+            { name, title: definition.title ?? name, argv: definition.acp },
+            { ...ports, bridge: ownProgram("acp-bridge") },
+          ),
+    );
     // What comes with us keeps its name: nobody should take a program of theirs for it.
     return new Map([...own, ...builtIn].map((harness) => [harness.name, harness]));
   };

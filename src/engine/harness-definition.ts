@@ -9,6 +9,8 @@ export interface HarnessDefinition {
   readonly version?: readonly string[];
   readonly turn?: TurnDefinition;
   readonly session?: SessionDefinition;
+  /** What starts it so that it speaks the Agent Client Protocol; then nothing else has to be said. */
+  readonly acp?: readonly string[];
   /** What is put behind the arguments of a run with reduced permissions. Without it the prompt only asks for it. */
   readonly reduced?: Arguments;
   /** Further variables of its environment. */
@@ -138,6 +140,10 @@ export const harnessesShape: Shape = {
     keys: {
       title: { shape: text, description: "As people call it" },
       version: { shape: { kind: "list", of: text, notEmpty: true }, description: "What prints its version" },
+      acp: {
+        shape: { kind: "list", of: text, notEmpty: true },
+        description: "What starts it so that it speaks the Agent Client Protocol; instead of turn and session",
+      },
       turn: {
         shape: { kind: "record", what: "a map of turns", keys: turnKeys },
         description: "How it answers without a terminal",
@@ -174,9 +180,12 @@ export function harnessesProblem(harnesses: Readonly<Record<string, HarnessDefin
   return undefined;
 }
 
-function problemOf({ turn, session, reduced, errors }: HarnessDefinition): string | undefined {
+function problemOf({ turn, session, acp, reduced, errors }: HarnessDefinition): string | undefined {
+  if (acp !== undefined && (turn ?? session) !== undefined)
+    return 'it has "acp" beside "turn" or "session". An agent that speaks the protocol needs neither; take them out.';
+  if (acp !== undefined) return undefined;
   if (turn === undefined && session === undefined)
-    return 'it has neither "turn" nor "session". Say how it is run, in at least one of the two.';
+    return 'it has neither "turn" nor "session" nor "acp". Say how it is run, in at least one of them.';
   const given: readonly (readonly [string, Arguments | undefined])[] = [
     ["turn.argv", turn?.argv],
     ["turn.resume", turn?.resume],

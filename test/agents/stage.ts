@@ -101,6 +101,17 @@ export async function startStage({ flow, script, config, poolSize = 4, workspace
         async () => JSON.stringify(await runs(true)),
       );
     },
+    /** Presses keys in an agent's window, as a person would. */
+    press(run: RunView, ...keys: readonly string[]) {
+      const panes = execFileSync("tmux", ["-S", places.terminal, "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}"], {
+        encoding: "utf8",
+      });
+      const pane = panes
+        .split("\n")
+        .find((line) => line.endsWith(` ${run.pid}`))
+        ?.split(" ")[0];
+      if (pane !== undefined) execFileSync("tmux", ["-S", places.terminal, "send-keys", "-t", pane, ...keys]);
+    },
     types: async (id: string) => (await events(id)).map(({ type }) => type),
     async killDaemon() {
       await daemon.kill();

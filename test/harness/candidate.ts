@@ -22,6 +22,8 @@ export interface Candidate {
   shell(command: string): ToolCall;
   /** Tells the questions that the program asks of its own accord; where this is missing they are those without tools. */
   isSide?(asked: Asked): boolean;
+  /** Has the model call a tool of our MCP server. */
+  mcp?(tool: string): ToolCall;
   /** How the model answers where the answer must fit a schema; by saying it, where this is missing. */
   json?(value: unknown): Answer;
 }

@@ -155,7 +155,7 @@ describe("an error is told", () => {
     const end = { kind: "ended", code: undefined, signal: "SIGKILL", reason: "", at: 0 } as const;
     const harness = harnessOf("", { errors });
     const kindAfter = (cause: "time" | "start" | "output") =>
-      harness.readOutput().end({ ...end, cause }, "429").error?.kind;
+      harness.readOutput({ run: "r", runFolder: "" }).end({ ...end, cause }, "429").error?.kind;
     expect([kindAfter("time"), kindAfter("start")]).toEqual(["timeout", "start"]);
   });
 });

@@ -109,7 +109,7 @@ export interface RunTurn extends TurnEnd {
 export async function runTurn(harness: Harness, order: HarnessOrder): Promise<RunTurn> {
   const { argv, env, input } = await harness.prepare(order);
   const [file = "", ...args] = argv;
-  const reader = harness.readOutput();
+  const reader = harness.readOutput(order);
   const all: HarnessEvent[] = [];
   let errors = "";
   const ended = await new Promise<ProcessEnd>((resolve, reject) => {

@@ -70,7 +70,7 @@ roles:
 });
 
 test("a session that nobody knows is told apart from one that is open elsewhere", async () => {
-  const harness = stage.harnessFor(steps("hang"));
+  const harness = stage.harnessFor(steps("sleep: 1h"));
   const unknown = await runTurn(harness, stage.orderFor({ session: { kind: "resume", id: "nobody" } }));
   expect(unknown).toMatchObject({ error: { kind: "session-unknown" }, ended: { code: 1 } });
 
@@ -79,10 +79,13 @@ test("a session that nobody knows is told apart from one that is open elsewhere"
   const [file = "", ...args] = argv;
   const holder = spawn(file, args, { cwd: order.folder, env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
   holder.stdin.end("Wait.");
-  await new Promise((resolve) => holder.stdout.once("data", resolve));
-  const second = await runTurn(harness, stage.orderFor({ session: { kind: "resume", id: "held" } }));
-  holder.kill("SIGKILL");
-  expect(second.error?.kind).toBe("session-in-use");
+  try {
+    await new Promise((resolve) => holder.stdout.once("data", resolve));
+    const second = await runTurn(harness, stage.orderFor({ session: { kind: "resume", id: "held" } }));
+    expect(second.error?.kind).toBe("session-in-use");
+  } finally {
+    holder.kill("SIGKILL");
+  }
 });
 
 test("one script fails the first review and passes the second, by counter, run or the task's fields", async () => {

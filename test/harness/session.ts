@@ -13,6 +13,8 @@ export interface LiveSession {
   events(): Promise<readonly HarnessEvent[]>;
   /** Puts a message in, as a person would, once there is somewhere to type. */
   deliver(text: string): Promise<void>;
+  /** Presses Enter once more: at times it is taken for a part of what was pasted. With nothing to send it does nothing. */
+  submit(): void;
   close(): void;
 }
 
@@ -50,11 +52,16 @@ export async function openSession(stage: Stage, change: Partial<HarnessOrder>): 
       await until(`a place to type in, on this screen:\n${screen()}`, () => ["ready", "busy"].includes(state()));
       tmux(["load-buffer", "-b", "message", "-"], text);
       tmux(["paste-buffer", "-p", "-d", "-b", "message", "-t", "=agent:"]);
-      tmux(["send-keys", "-t", "=agent:", "Enter"]);
+      session.submit();
       if (!stage.candidate.needsEnterAgain) return;
-      await sleep(1000);
-      tmux(["send-keys", "-t", "=agent:", "Enter"]);
+      const isThere = async () =>
+        (await session.events()).some((event) => event.kind === "prompted" && event.text.includes(text.slice(0, 9)));
+      for (let tries = 0; tries < 60 && !(await isThere()); tries++) {
+        await sleep(1000);
+        if (["ready", "busy"].includes(state())) session.submit();
+      }
     },
+    submit: () => void tmux(["send-keys", "-t", "=agent:", "Enter"]),
     close: () => void tmux(["kill-server"]),
   };
   if (launch.message !== "") await session.deliver(launch.message);

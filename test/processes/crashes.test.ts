@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -59,15 +59,15 @@ test("a program whose supervisor was killed can still be killed, and that is not
   expect(await living(family)).toEqual([]);
 });
 
-test("an order that no supervisor came to is absent, and can be started", async () => {
+test("an order that no supervisor came to is absent, and can be started as it is given then", async () => {
   const folder = newFolder();
   const early = openProcesses({ folder, supervisor: ["false"] });
   await expect(early.start("a", ["echo", "one"])).rejects.toMatchObject({ code: "processes.not-started" });
   expect(await early.processes.look("a")).toEqual({ kind: "absent" });
   const late = openProcesses({ folder });
-  await late.start("a", ["echo", "one"]);
+  await late.start("a", ["echo", "two"]);
   expect(await late.ended("a")).toMatchObject({ code: 0, cause: "exit" });
-  expect(await late.text("a")).toBe("one\n");
+  expect(await late.text("a")).toBe("two\n");
 });
 
 test("an order that was killed before any supervisor came to it is never started", async () => {
@@ -90,6 +90,25 @@ test("a supervisor that died between claim and record leaves a run that is lost 
   await start("a", ["echo", "one"]);
   expect(await processes.look("a")).toEqual({ kind: "lost" });
   expect(await text("a")).toBe("");
+});
+
+test("a claim that somebody has deleted lets nobody start a second program, nor keeps the first alive", async () => {
+  const { folder, processes, start } = openProcesses();
+  const order = { argv: ["sh", "-c", "echo $$ >> lives; sleep 1000"], cwd: folder };
+  await start("a", order.argv, order);
+  const first = await processes.look("a");
+  rmSync(join(folder, "a", "claim"));
+  await start("a", order.argv, order);
+  expect(existsSync(join(folder, "a", "order.json"))).toBe(false);
+  // As if an order had been on its way.
+  const late = { ...order, argv: ["sh", "-c", "echo $$ >> lives"], env: process.env, mark: "late", timeLimit: 1e6 };
+  writeFileSync(join(folder, "a", "order.json"), JSON.stringify({ ...late, outputLimit: 1e6, grace: 1 }));
+  const [node = "", ...rest] = supervisor;
+  execFileSync(node, [...rest, join(folder, "a")]);
+  expect(await processes.look("a")).toEqual(first);
+  await processes.kill("a");
+  expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(readFileSync(join(folder, "lives"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
 test("where that supervisor had started the program, it is found by its mark", async () => {

@@ -189,7 +189,9 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       await stage.open({ run: "r-2" });
       await stage.open({ run: "r-3" });
       const seen: (readonly (string | undefined)[])[] = [];
+      let calls = 0;
       const stop = stage.terminal.watch(async () => {
+        calls++;
         const panes = await stage.terminal.list();
         seen.push(panes.filter(({ dead }) => dead).map(({ run }) => run));
       });
@@ -201,10 +203,10 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
         );
       }
       stop();
-      const calls = seen.length;
+      const before = calls;
       await stage.end("r-3", { code: 0 });
       await untilDead("r-3");
-      expect(seen.length).toBe(calls);
+      expect(calls).toBe(before);
     });
 
     test("a server that dies leaves nothing, is told of, and is followed by another", async () => {

@@ -26,8 +26,8 @@ const openElsewhere = async (run: string, program = "tmux") => {
 const windowsOf = async (run: string) =>
   (await stage.tmux("list-windows", "-a", "-F", "#{window_name}")).split("\n").filter((name) => name === `run-${run}`);
 
-// The version, the list, the window, the list again: whoever opens asks tmux four times.
-const points = [1, 2, 3, 4].flatMap((call) => [`${call} before`, `${call} after`]);
+// The version, the settings, the list, the window, the list again: whoever opens asks tmux five times.
+const points = [1, 2, 3, 4, 5].flatMap((call) => [`${call} before`, `${call} after`]);
 
 test.for(points)("a caller that is killed at call %s leaves one program", async (point) => {
   // One run makes the session, the other only a window in it.
@@ -58,6 +58,23 @@ test("several callers at once make one program, also where there is no server ye
     expect(await stage.starts(run)).toBe(1);
     expect(await windowsOf(run)).toHaveLength(1);
   }
+});
+
+test("two callers who both have found no window make one", async () => {
+  await stage.open({ run: "r-0" });
+  const together = join(stage.folder, "together");
+  const script = `#!/bin/sh
+case "$*" in *new-window*)
+  : > "$0.$$"
+  while [ $(ls "$0".* | wc -l) -lt 2 ]; do sleep 0.02; done
+esac
+exec tmux "$@"
+`;
+  await writeFile(together, script, { mode: 0o755 });
+  expect(await Promise.all([openElsewhere("r-1", together), openElsewhere("r-1", together)])).toEqual([0, 0]);
+  await stage.open({ run: "r-1" });
+  expect(await windowsOf("r-1")).toHaveLength(1);
+  expect(await stage.starts("r-1")).toBe(1);
 });
 
 test("of several launchers for one run, one becomes the program", async () => {

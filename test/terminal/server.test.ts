@@ -129,3 +129,43 @@ test("every death is told of by itself, and soon", async () => {
   }
   stop();
 });
+
+test("a server is ours from its first moment, and one of another version becomes so", async () => {
+  await stage.open({ run: "r-1" });
+  const looks = async () => [
+    await stage.tmux("show-options", "-g"),
+    await stage.tmux("show-options", "-gw"),
+    await stage.tmux("show-hooks", "-g"),
+    await stage.tmux("list-keys", "-T", "root"),
+    await stage.tmux("list-keys", "-T", "prefix"),
+  ];
+  const before = await looks();
+  expect(before[0]).toContain("prefix C-q");
+  expect(before[3]?.trim().split("\n")).toHaveLength(5);
+  await stage.tmux(
+    "set-option",
+    "-g",
+    "prefix",
+    "C-b",
+    ";",
+    "set-hook",
+    "-gu",
+    "pane-died",
+    ";",
+    "bind-key",
+    "x",
+    "kill-pane",
+  );
+  await stage.tmux("unbind-key", "-n", "MouseDown1Pane");
+  expect(await looks()).not.toEqual(before);
+  await createTmux({ socket: stage.socket, launcher, table: procTable }).list();
+  expect(await looks()).toEqual(before);
+});
+
+test("a session is found only by its whole name", async () => {
+  await stage.open({ run: "r-1", session: "task-10", title: "right" });
+  for (const session of ["task-1", "task", "t"]) await stage.terminal.setTitle(session, "wrong");
+  expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("right\n");
+  await stage.terminal.setTitle("task-10", "new");
+  expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("new\n");
+});

@@ -1,8 +1,6 @@
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
 import type { Commands } from "../../ports/commands.ts";
 import type { Detected } from "../../ports/harness.ts";
+import { findProgram } from "./find-program.ts";
 
 export interface DetectPorts {
   readonly commands: Commands;
@@ -18,7 +16,7 @@ export async function detectProgram(
   { commands, env }: DetectPorts,
   howToInstall: string,
 ): Promise<Detected> {
-  const path = await findProgram(program, env.PATH ?? "");
+  const path = findProgram(program, env.PATH ?? "");
   if (path === "") return { found: false, path: "", version: "", hint: howToInstall };
   const unknown = `"${path}" does not tell its version. Run "${path} --version" to see why.`;
   try {
@@ -27,26 +25,5 @@ export async function detectProgram(
     return { found: true, path, version, hint: version === "" ? unknown : "" };
   } catch {
     return { found: true, path, version: "", hint: unknown };
-  }
-}
-
-/** Where a program is, as the system would find it; empty where it is not. */
-export async function findProgram(program: string, path: string): Promise<string> {
-  const candidates = isAbsolute(program)
-    ? [program]
-    : path
-        .split(delimiter)
-        .filter(isAbsolute)
-        .map((folder) => join(folder, program));
-  for (const candidate of candidates) if (await isProgram(candidate)) return candidate;
-  return "";
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
   }
 }

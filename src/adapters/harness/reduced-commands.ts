@@ -1,4 +1,5 @@
 import type { HarnessOrder } from "../../ports/harness.ts";
+import { shellQuote } from "./shell-quote.ts";
 
 /** Git that changes nothing, whatever follows. */
 const readOnlyGit = ["status", "log", "diff", "show", "blame", "rev-parse", "rev-list", "ls-files", "ls-tree"]
@@ -13,7 +14,7 @@ const bareGit = ["git branch", "git branch -a", "git branch -v", "git branch -vv
 const readers = ["cat", "head", "tail", "wc", "ls", "pwd", "grep", "echo"];
 /** The beginnings of everything that a run with reduced permissions may run in a shell. */
 export function reducedPrefixes({ cli, testCommand }: Pick<HarnessOrder, "cli" | "testCommand">): readonly string[] {
-  return [...readOnlyGit, ...readers, cli, ...(testCommand.length === 0 ? [] : [testCommand.map(quoted).join(" ")])];
+  return [...readOnlyGit, ...readers, cli, ...(testCommand.length === 0 ? [] : [shellQuote(testCommand)])];
 }
 
 /** What may be run only as it stands here. */
@@ -36,11 +37,6 @@ export function reducedCommand(order: Pick<HarnessOrder, "cli" | "testCommand">)
   const one = `(?:(?:${open})(?: +${word})*|(?:${bare}))(?: +2>(?:&1|/dev/null))? *`;
   // What is longer is refused unread: spaces without end would keep the pattern busy for ever.
   return new RegExp(`^(?![^]{4001})\\s*${one}(?:(?:&&|\\|\\|?|;) *${one})*;?\\s*$`);
-}
-
-/** As a person would write it in a shell. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function escaped(text: string): string {

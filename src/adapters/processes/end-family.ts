@@ -1,3 +1,4 @@
+import { Fault } from "../../fault.ts";
 import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
 import { markEntry } from "./process-mark.ts";
 import { sleep } from "./sleep.ts";
@@ -11,6 +12,8 @@ export interface Family {
 }
 
 const pace = 20;
+/** Milliseconds after which whoever was killed and still lives is given up. */
+const longest = 10_000;
 
 /**
  * Ends a program with everybody who descends from it, belongs to its group or its session, or bears its mark: gently,
@@ -21,6 +24,7 @@ export async function endFamily(
   table: ProcessTable,
   family: Family,
   grace: number,
+  patience = longest,
 ): Promise<"" | "SIGTERM" | "SIGKILL"> {
   // Whoever was seen once is remembered: when a parent dies nobody can tell any more where its children came from.
   const known = new Map<string, ProcessIdentity>();
@@ -30,6 +34,7 @@ export async function endFamily(
   for (;;) {
     await seek(table, family, known);
     if (known.size === 0) return last;
+    if (performance.now() >= deadline + patience) throw undying([...known.values()]);
     const signal = performance.now() >= deadline ? "SIGKILL" : "SIGTERM";
     for (const [key, identity] of known) {
       // The gentle signal is for everybody once: a second one makes some programs drop what they were putting in order.
@@ -46,13 +51,15 @@ export async function endFamily(
 async function seek(table: ProcessTable, family: Family, known: Map<string, ProcessIdentity>): Promise<void> {
   const { head, mark, keepsGroup = false } = family;
   const heads = [...known.values(), ...(head === undefined ? [] : [head])];
-  for (const identity of await table.bearersOf(markEntry(mark))) add(known, identity);
-  for (const each of heads) {
+  const bearers = table.bearersOf(markEntry(mark));
+  const families = heads.map(async (each) => {
     // Its number may be somebody else's by now, with a family of their own.
     const isTheirs = (await table.isAlive(each)) || (each === head && keepsGroup && !(await table.identify(each.pid)));
-    if (!isTheirs) known.delete(keyOf(each));
-    else for (const identity of await table.familyOf(each.pid)) add(known, identity);
-  }
+    if (isTheirs) return table.familyOf(each.pid);
+    known.delete(keyOf(each));
+    return [];
+  });
+  for (const found of await Promise.all([bearers, ...families])) for (const identity of found) add(known, identity);
 }
 
 /** Until nobody of them lives, or the time has come. */
@@ -81,4 +88,12 @@ function tell(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   } catch {
     // It has ended by itself, or is not ours to end.
   }
+}
+
+function undying(identities: readonly ProcessIdentity[]): Fault {
+  const pids = identities.map(({ pid }) => pid).join(", ");
+  return new Fault("processes.undying", `Not everything that a run has started can be ended: ${pids} still lives.`, {
+    retry: "later",
+    hint: `Look who that is and end it by hand: ps -fp ${pids.replaceAll(" ", "")}`,
+  });
 }

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessEnd, ProcessTable } from "../../ports/processes.ts";
 import { endFamily } from "./end-family.ts";
-import { publishRecord } from "./reserve-record.ts";
+import { publishRecord } from "./publish-record.ts";
 import {
   type ClaimRecord,
   claimFile,
@@ -22,7 +22,7 @@ const patience = 10_000;
 
 /** Ends a run with everything that it has started, also where it has ended itself and has only left something behind. */
 export async function endRun(table: ProcessTable, folder: string, grace: number): Promise<void> {
-  const claim = readClaim(folder) ?? (await forestall(table, folder));
+  const claim = readProcess(folder) ?? readClaim(folder) ?? (await forestall(table, folder));
   if (claim === undefined) return;
   const isOver = readEnd(folder) !== undefined;
   if (!isOver) leaveWord(folder);

@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { ProcessOrder, ProcessTable } from "../../ports/processes.ts";
-import { publishRecord } from "./reserve-record.ts";
+import { replaceRecord } from "./publish-record.ts";
 import {
   inputFile,
   newsOf,
@@ -27,7 +27,7 @@ export interface Starting {
 
 /** Any number may do this for the same run at the same time: of their supervisors one gets the claim. */
 export async function startRun(starting: Starting, folder: string, order: ProcessOrder): Promise<void> {
-  const isClaimed = () => readClaim(folder) !== undefined || readEnd(folder) !== undefined;
+  const isClaimed = () => [readClaim, readProcess, readEnd].some((read) => read(folder) !== undefined);
   if (isClaimed()) return waitForRecord(starting, folder, () => undefined);
   writeOrder(starting, folder, order);
   const failure = spawnSupervisor(starting.supervisor, folder);
@@ -42,8 +42,9 @@ function writeOrder({ grace }: Starting, folder: string, { input, ...order }: Pr
   const record: OrderRecord = { ...order, grace, mark: randomBytes(16).toString("hex") };
   try {
     for (const each of [folder, dirname(newsOf(folder))]) makeFolder(each);
-    if (input !== "") publishRecord(folder, inputFile, input);
-    publishRecord(folder, orderFile, JSON.stringify(record));
+    // One that was left behind by a start that died is older: its credentials may be worth nothing by now.
+    if (input !== "") replaceRecord(folder, inputFile, input);
+    replaceRecord(folder, orderFile, JSON.stringify(record));
   } catch (error) {
     throw unwritable(folder, error);
   }
@@ -74,7 +75,7 @@ function spawnSupervisor([program = "", ...rest]: readonly string[], folder: str
       ? undefined
       : new Fault("processes.not-started", `The supervisor of a run could not start its program: ${reason}.`, {
           retry: "later",
-          hint: `Look at the free space, and into ${trouble}. ${lastLine(trouble)}`.trim(),
+          hint: `Look at the free space, and into ${trouble}. ${errorIn(trouble)}`.trim(),
         });
 }
 
@@ -86,7 +87,7 @@ function openTrouble(trouble: string, folder: string): number {
   }
 }
 
-function lastLine(file: string): string {
+function errorIn(file: string): string {
   if (!existsSync(file)) return "";
   return (
     readFileSync(file, "utf8")

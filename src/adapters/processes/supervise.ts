@@ -28,13 +28,15 @@ export async function supervise(run: Supervision): Promise<void> {
   let ended: Promise<unknown> = Promise.resolve();
   const family = { head: program.identity, mark: order.mark, keepsGroup: true };
   const table = systemProcessTable();
+  // Who cannot be ended, because it is another user's by now, is nothing that we could note.
+  const end = (grace: number) => endFamily(table, family, grace).catch(() => {});
   const stop = keepLimits(order, printed, {
     onGrowth: () => touch(news),
     onBroken(limit) {
       broken ??= limit;
       // Whoever floods is not given the time to go on with it.
       if (limit !== "time" && !hasExited) program.kill();
-      ended = Promise.all([ended, endFamily(table, family, limit === "time" ? order.grace : 0)]);
+      ended = Promise.all([ended, end(limit === "time" ? order.grace : 0)]);
     },
   });
   const { code, signal } = await program.exit;
@@ -44,7 +46,7 @@ export async function supervise(run: Supervision): Promise<void> {
   if (isOver) printed.trim(order.outputLimit);
   await note(run, { code, signal, cause: causeOf(folder, isOver ? "output" : broken), reason: "" });
   rmSync(news, { force: true });
-  await endFamily(table, family, order.grace);
+  await end(order.grace);
   await ended;
   stop();
   printed.trim(order.outputLimit);

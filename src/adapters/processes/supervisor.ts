@@ -4,8 +4,18 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openPrinted } from "./printed.ts";
 import { reserveRecord } from "./reserve-record.ts";
-import { claimFile, endFile, orderFile, processFile, readOrder } from "./run-records.ts";
+import {
+  claimFile,
+  endFile,
+  type OrderRecord,
+  orderFile,
+  processFile,
+  readEnd,
+  readOrder,
+  readProcess,
+} from "./run-records.ts";
 import { supervise } from "./supervise.ts";
+import type { Supervision } from "./supervision.ts";
 import { identifyChild } from "./system-process-table.ts";
 
 // When the machine goes down everybody is asked to end. The program decides for itself; we note what becomes of it.
@@ -13,18 +23,20 @@ for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) process.on(signal
 
 const folder = process.argv[2] ?? "";
 const order = readOrder(folder);
-if (order !== undefined) claimAndSupervise(folder, order);
+const run = order && takeRun(folder, order);
+if (run !== undefined) void supervise(run);
+else if (order !== undefined) rmSync(join(folder, orderFile), { force: true });
 
-function claimAndSupervise(folder: string, order: NonNullable<ReturnType<typeof readOrder>>): void {
-  const [claiming, record, end] = [claimFile, processFile, endFile].map((name) => reserveRecord(folder, name)) as [
-    ReturnType<typeof reserveRecord>,
-    ReturnType<typeof reserveRecord>,
-    ReturnType<typeof reserveRecord>,
-  ];
+/** Undefined where somebody else has it. Whatever can fail is done before the claim: after it there may be a program. */
+function takeRun(folder: string, order: OrderRecord): Supervision | undefined {
+  // Where there is a record but no claim, somebody has deleted the claim.
+  if (readProcess(folder) !== undefined || readEnd(folder) !== undefined) return undefined;
+  const claiming = reserveRecord(folder, claimFile);
+  const record = reserveRecord(folder, processFile);
+  const end = reserveRecord(folder, endFile);
   const printed = openPrinted(folder);
   const claim = { supervisor: identifyChild(process.pid), mark: order.mark, at: Date.now() };
-  // From here on there may be a program. Whatever can fail has been done before.
-  if (claiming.publish(claim)) return void supervise({ folder, order, claim, printed, record, end });
+  if (claiming.publish(claim)) return { folder, order, claim, printed, record, end };
   for (const each of [record, end]) each.release();
-  rmSync(join(folder, orderFile), { force: true });
+  return undefined;
 }

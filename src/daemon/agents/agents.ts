@@ -107,6 +107,7 @@ export function createAgents(given: AgentsPorts): Agents {
     unwatch(run.id);
     await book.close(run, clock.now());
     const answer = await reportEnd(given, run.task, run.key, end);
+    await mail.giveUp(run);
     dispatch.left(run.id);
     return answer;
   };
@@ -187,6 +188,7 @@ export function createAgents(given: AgentsPorts): Agents {
     unwatch(run.id);
     await killRun(given, run);
     await book.close(run, clock.now());
+    await mail.giveUp(run);
     dispatch.left(run.id);
   };
   const starting = { ...given, dispatch, book, watch, tell: mail.tell };

@@ -20,6 +20,8 @@ export interface Mail {
   tell(run: Run, text: string, key: string, from?: string): Promise<void>;
   /** Something has changed: its next message may be delivered. */
   wake(watch: RunWatch): void;
+  /** The run has ended: what it was not told, it will not be told. */
+  giveUp(run: Run): Promise<void>;
   /** Whether a message waits for the run, as far as is known. */
   waits(watch: RunWatch): boolean;
 }
@@ -62,6 +64,11 @@ export function createMail(ports: MailPorts): Mail {
       if (watch !== undefined) wake(watch);
     },
     wake,
+    async giveUp(run) {
+      for (const message of await pending(run))
+        await store.messages.put({ ...message, problem: `${run.key} ended before it was told.` });
+      waiting.delete(run.id);
+    },
     waits: ({ run }) => (waiting.get(run.id) ?? 0) > 0,
   };
 }

@@ -62,7 +62,8 @@ export function withEvent(signs: RunSigns, event: HarnessEvent, now: number): Ru
     case "failed":
       return { ...seen, error: event.error };
     case "over":
-      return be("idle", { tools: 0, what: "" });
+      // It is about to end: nobody is to tell it anything.
+      return be("unknown", { tools: 0, what: "" });
     case "usage":
       return seen;
   }

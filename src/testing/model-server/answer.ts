@@ -1,3 +1,5 @@
+import type { Json } from "../../adapters/harness/read-json.ts";
+
 /** What a model answers, in no vendor's words. Where nothing is said it is one short text. */
 export interface Answer {
   readonly say?: string;
@@ -88,5 +90,3 @@ export interface Failure {
   readonly events?: readonly SentEvent[];
   readonly headers: Readonly<Record<string, string>>;
 }
-
-export type Json = Readonly<Record<string, unknown>>;

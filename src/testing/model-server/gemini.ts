@@ -1,6 +1,7 @@
-import type { Dialect, FullAnswer, Json, ScriptedError } from "./answer.ts";
-import { listOf, objectOf, textOf, textsOf } from "./read-json.ts";
+import { type Json, listOf, objectOf, textOf } from "../../adapters/harness/read-json.ts";
+import type { Dialect, FullAnswer, ScriptedError } from "./answer.ts";
 import { retryHeaders } from "./retry-headers.ts";
+import { textsOf } from "./texts-of.ts";
 
 /** Google's `generateContent` and `streamGenerateContent`. */
 export const gemini: Dialect = {

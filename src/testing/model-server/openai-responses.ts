@@ -1,6 +1,7 @@
-import type { Dialect, FullAnswer, Json, SentEvent } from "./answer.ts";
+import { type Json, listOf, objectOf, textOf } from "../../adapters/harness/read-json.ts";
+import type { Dialect, FullAnswer, SentEvent } from "./answer.ts";
 import { openaiFailure } from "./openai-failure.ts";
-import { listOf, objectOf, textOf, textsOf } from "./read-json.ts";
+import { textsOf } from "./texts-of.ts";
 
 /** OpenAI's responses. */
 export const openaiResponses: Dialect = {

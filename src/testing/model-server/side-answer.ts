@@ -1,5 +1,5 @@
+import { objectOf, textOf } from "../../adapters/harness/read-json.ts";
 import type { Answer, Asked } from "./answer.ts";
-import { objectOf, textOf } from "./read-json.ts";
 
 /**
  * What a program gets that asks for something of its own: a title, a summary, whether there is quota left. It fits the

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import type { Answer, Asked, Dialect, FullAnswer, Json, SentEvent } from "./answer.ts";
+import { type Json, objectOf } from "../../adapters/harness/read-json.ts";
+import type { Answer, Asked, Dialect, FullAnswer, SentEvent } from "./answer.ts";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
-import { objectOf } from "./read-json.ts";
 import { sideAnswer } from "./side-answer.ts";
 
 /** A model that says what it is told to, over the wires of all vendors at once. */

@@ -1,3 +1,5 @@
+import type { Capabilities } from "../../../src/ports/harness.ts";
+import type { Candidate } from "../candidate.ts";
 import type { Stage } from "../stage.ts";
 import { adopt } from "./adopt.ts";
 import * as headless from "./headless.ts";
@@ -5,13 +7,14 @@ import { callsCli, deliver, start } from "./interactive.ts";
 
 export interface Behaviour {
   readonly name: string;
-  readonly isInteractive: boolean;
+  /** Whether a harness is tried at all; what it cannot do it is not blamed for. */
+  readonly needs: (can: Capabilities, candidate: Candidate) => boolean;
   /** Fails where the harness does not behave so. */
   readonly run: (stage: Stage) => Promise<void>;
 }
 
-const turn = (name: string, run: Behaviour["run"]): Behaviour => ({ name, isInteractive: false, run });
-const session = (name: string, run: Behaviour["run"]): Behaviour => ({ name, isInteractive: true, run });
+const turn = (name: string, run: Behaviour["run"]): Behaviour => ({ name, run, needs: (can) => can.turn });
+const session = (name: string, run: Behaviour["run"]): Behaviour => ({ name, run, needs: (can) => can.session });
 
 /** The rows of the table. */
 export const behaviours: readonly Behaviour[] = [
@@ -19,8 +22,9 @@ export const behaviours: readonly Behaviour[] = [
   turn("tools that edit files", headless.edit),
   turn("resume", headless.resume),
   turn("a JSON answer", headless.json),
-  turn("reduced: refuses to write", headless.reduced),
+  { ...turn("reduced: refuses to write", headless.reduced), needs: (can) => can.turn && can.reduced === "enforced" },
   turn("reduced: does what it may", headless.reducedMay),
+  { ...turn("our MCP server", headless.mcp), needs: (can, { mcp }) => can.turn && can.mcp && mcp !== undefined },
   turn("rate limit", headless.rateLimit),
   turn("server error", headless.serverError),
   turn("wrong key", headless.authentication),

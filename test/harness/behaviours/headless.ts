@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cliCall, expect, type Stage } from "../stage.ts";
 import { describeTurn, makeTurn } from "../turn.ts";
@@ -114,6 +114,22 @@ export async function reducedMay(stage: Stage): Promise<void> {
   expect(results[1]?.includes("all tests pass") ?? false, () => `the tests do not run: ${told()}`);
   expect(stage.cliCalls().includes(cliCall), () => `our command line was not called: ${told()}`);
   expect(readFileSync(taskFile, "utf8").includes("## Review"), () => `the task file was not written: ${told()}`);
+}
+
+/** With full permissions and with reduced ones. */
+export async function mcp(stage: Stage): Promise<void> {
+  const { candidate, server, root } = stage;
+  const call = candidate.mcp?.("comment");
+  if (call === undefined) return;
+  const calls = join(root, "mcp-calls");
+  const argv = [process.execPath, join(import.meta.dirname, "..", "mcp-server.mjs")];
+  for (const permissions of ["full", "reduced"] as const) {
+    server.add({ calls: [call] }, { say: "I have commented." });
+    const made = await makeTurn(stage, { permissions, mcp: { argv, env: { CALLS_FILE: calls } } });
+    expect(made.text.includes("I have commented."), () => describeTurn(made));
+  }
+  const noted = existsSync(calls) ? readFileSync(calls, "utf8") : "";
+  expect(noted === "comment\ncomment\n", () => `the server was called so: ${JSON.stringify(noted)}`);
 }
 
 export async function rateLimit(stage: Stage): Promise<void> {

@@ -63,12 +63,19 @@ async function withSession(stage: Stage, prompt: string, act: (session: LiveSess
 /** The harness's own evidence says that a message is in the conversation. */
 async function acknowledged(stage: Stage, session: LiveSession, text: string): Promise<void> {
   if (stage.harness.can.acknowledges === "no") return;
-  await until(`an acknowledgement of ${text.slice(0, 9)}`, async () =>
-    (await session.events()).some((event) => event.kind === "prompted" && event.text.includes(text.slice(0, 9)))
-      ? true
-      : undefined,
-  );
+  let pressed = Date.now();
+  await until(`an acknowledgement of ${text.slice(0, 9)}`, async () => {
+    const events = await session.events();
+    if (events.some((event) => event.kind === "prompted" && event.text.includes(text.slice(0, 9)))) return true;
+    if (Date.now() - pressed > submitAgain && ["ready", "busy"].includes(session.state())) {
+      session.submit();
+      pressed = Date.now();
+    }
+    return undefined;
+  });
 }
+
+const submitAgain = 5000;
 
 async function arrived(stage: Stage, session: LiveSession, text: string): Promise<void> {
   await until(`${text} at the model; the screen is:\n${session.screen()}`, () => stage.server.arrivals(text) > 0);

@@ -29,5 +29,6 @@ export const candidate: Candidate = {
   model: "sonnet",
   write: (file_path, content) => ({ name: "Write", input: { file_path, content } }),
   shell: (command) => ({ name: "Bash", input: { command, description: "Work" } }),
+  mcp: (tool) => ({ name: `mcp__signalbox__${tool}`, input: {} }),
   json: (value) => ({ calls: [{ name: "StructuredOutput", input: value }] }),
 };

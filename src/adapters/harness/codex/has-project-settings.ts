@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /**
@@ -8,7 +8,16 @@ import { dirname, join } from "node:path";
 export function hasProjectSettings(folder: string, home: string): boolean {
   return foldersAbove(folder)
     .map((each) => join(each, ".codex"))
-    .some((each) => each !== home && existsSync(each));
+    .some((each) => each !== home && hasContent(each));
+}
+
+/** Its own sandbox leaves empty ones behind. */
+function hasContent(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return existsSync(folder);
+  }
 }
 
 function foldersAbove(folder: string): readonly string[] {

@@ -112,8 +112,8 @@ test("full permissions are asked for by name, and reduced ones are a profile tha
     [join(place, "run/tmp")]: "write",
     "/run/tmux.sock": "deny",
   });
-  const open = Object.keys(access).filter((path) => access[path] === "write" && !path.includes("TASK.md"));
-  expect(open).toEqual([join(folder, "target"), join(place, "run/tmp")]);
+  const open = Object.keys(access).filter((path) => access[path] === "write" && !/\/\.\w+$/.test(path));
+  expect(open).toEqual([join(folder, "target"), join(folder, "TASK.md"), join(place, "run/tmp")]);
 });
 
 test("a task file whose name Codex takes for a pattern is refused, and other such names stay closed", async () => {
@@ -138,6 +138,8 @@ test("settings of the repository's own are not obeyed where permissions are redu
     )?.[1];
   expect(await trust({ permissions: "reduced" })).toBe("trusted");
   mkdirSync(join(own, ".codex"));
+  expect(await trust({ permissions: "reduced" })).toBe("trusted");
+  writeFileSync(join(own, ".codex/config.toml"), "");
   expect(await trust({ permissions: "reduced" })).toBe("untrusted");
   expect(await trust({ permissions: "reduced", folder: join(own, "inner") })).toBe("untrusted");
   expect(await trust({ permissions: "full" })).toBe("trusted");

@@ -25,9 +25,9 @@ export async function reducedSettings(
   const ignored = await ignoredFolders(await realpath(order.folder), ports);
   const access = {
     ":root": "read",
-    ...Object.fromEntries(ignored.filter((path) => !pattern.test(path)).map((path) => [path, "write"])),
-    ...(order.taskFile === "" ? {} : openFile(await ownName(order.taskFile))),
-    [checked(await realpath(temporary))]: "write",
+    ...open(ignored.filter((path) => !pattern.test(path))),
+    ...open(order.taskFile === "" ? [] : [checked(await ownName(order.taskFile))]),
+    ...open([checked(await realpath(temporary))]),
     ...Object.fromEntries(ways(order, ports).map((path) => [path, "deny"])),
   };
   return [
@@ -52,12 +52,12 @@ function checked(path: string): string {
 }
 
 /**
- * Codex takes whatever is open for a folder, and closes some names in it, which are not there in a file; then no command
- * can be run at all. So these are opened too.
+ * Codex takes whatever is open for a folder, and closes some names in it. In a file there can be none, and then no
+ * command is run at all; in a folder it makes them, and leaves them behind when it is killed. So these are opened too.
  */
-function openFile(file: string): Readonly<Record<string, string>> {
+function open(paths: readonly string[]): Readonly<Record<string, string>> {
   const names = ["", "/.git", "/.codex", "/.agents", "/.aws"];
-  return Object.fromEntries(names.map((name) => [checked(`${file}${name}`), "write"]));
+  return Object.fromEntries(paths.flatMap((path) => names.map((name) => [`${path}${name}`, "write"])));
 }
 
 /** Where the task file is. Were it a link, whoever made that would open what it leads to. */

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
 import { isRecord, parseObject } from "../json-at.ts";
+import { shellQuote } from "../shell-quote.ts";
 import { mcpName } from "./policy-text.ts";
 
 /** Where Gemini keeps what is the user's. */
@@ -68,7 +69,7 @@ function serverOf({ argv, env }: NonNullable<HarnessOrder["mcp"]>): Settings {
 const events = ["SessionStart", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "Notification", "SessionEnd"];
 
 function hooksOf(hook: readonly string[], user: Settings): Settings {
-  const command = hook.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  const command = shellQuote(hook);
   const entry = { hooks: [{ name: "signalbox", type: "command", command }] };
   const added = events.map((event) => [event, [...(Array.isArray(user[event]) ? user[event] : []), entry]] as const);
   return { ...user, ...Object.fromEntries(added) };

@@ -85,7 +85,7 @@ test("hooks are added to the user's in a session, and their words are quoted for
   writeFileSync(join(root, ".gemini", "settings.json"), '{"hooks":{"AfterAgent":[{"hooks":["mine"]}]}}');
   const { hooks } = await settingsOf({ mode: "session" });
   expect(hooks.AfterAgent).toHaveLength(2);
-  expect(hooks.BeforeAgent[0].hooks[0].command).toBe("'/bin/it'\\''s' 'append'");
+  expect(hooks.BeforeAgent[0].hooks[0].command).toBe("'/bin/it'\\''s' append");
   expect((await settingsOf()).hooks.BeforeAgent).toBeUndefined();
 });
 

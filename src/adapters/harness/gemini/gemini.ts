@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
+import { type DetectPorts, detectProgram } from "../detect-program.ts";
+import { findProgram } from "../find-program.ts";
 import { fitsArgument, promptText } from "../prompt-text.ts";
 import { makeHome, userFolder } from "./gemini-home.ts";
 import { policyText } from "./policy-text.ts";
@@ -55,7 +56,7 @@ export function gemini(ports: GeminiPorts): Harness {
 async function prepare(order: HarnessOrder, program: string, home: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
   // A terminal may look for programs where its own environment says.
-  const path = (await findProgram(program, order.env.PATH ?? "")) || program;
+  const path = findProgram(program, order.env.PATH ?? "") || program;
   const ownHome = await makeHome(order, userFolder(order.env, home));
   const policy = policyText(order);
   const policyFile = join(order.runFolder, "gemini-policy.toml");

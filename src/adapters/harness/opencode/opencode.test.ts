@@ -83,6 +83,15 @@ test("reduced permissions hold for our agent and for the one that OpenCode falls
   expect(config.permission.webfetch).toBeUndefined();
 });
 
+test("nothing that was inherited opens what is closed", async () => {
+  const { env } = await harness.prepare({
+    ...order,
+    env: { OPENCODE_PERMISSION: '{"*":"allow"}', OPENCODE_PURE: "1" },
+  });
+  expect(Object.keys(env)).not.toContain("OPENCODE_PERMISSION");
+  expect(Object.keys(env)).not.toContain("OPENCODE_PURE");
+});
+
 test("only the classes and the tools that were asked for are allowed", async () => {
   const { permission } = await configOf({ tools: ["read", "skill"] });
   expect(permission).toMatchObject({ "*": "deny", read: "allow", grep: "allow", skill: "allow" });

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { type DetectPorts, detectProgram, findProgram } from "../detect-program.ts";
+import { type DetectPorts, detectProgram } from "../detect-program.ts";
+import { findProgram } from "../find-program.ts";
 import { isRecord, parseObject } from "../json-at.ts";
 import { fitsArgument, promptText } from "../prompt-text.ts";
 import { reducedCommand } from "../reduced-commands.ts";
@@ -56,7 +57,7 @@ export function opencode(ports: OpencodePorts): Harness {
 async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
   // A terminal may look for programs where its own environment says.
-  const path = (await findProgram(program, order.env.PATH ?? "")) || program;
+  const path = findProgram(program, order.env.PATH ?? "") || program;
   const plugin = join(order.runFolder, "opencode-plugin.js");
   const isReduced = order.permissions === "reduced";
   await writeFile(
@@ -93,7 +94,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
           ...(isArgument ? ["--prompt", prompt] : []),
         ],
     env: {
-      ...order.env,
+      ...withoutDoors(order.env),
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       // A repository's plugins run inside of the program, where no rule reaches them.
       ...(isReduced ? { OPENCODE_DISABLE_PROJECT_CONFIG: "1" } : {}),
@@ -103,6 +104,12 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
     message: isTurn || isArgument ? "" : prompt,
     session: resumed,
   };
+}
+
+/** The one is put over our permissions, the other leaves our plugin out. */
+function withoutDoors(env: HarnessOrder["env"]): HarnessOrder["env"] {
+  const { OPENCODE_PERMISSION: _permission, OPENCODE_PURE: _pure, ...rest } = env;
+  return rest;
 }
 
 /** Without a title it would ask the model for one. */

@@ -10,9 +10,17 @@ import { closeWindow, endLost } from "./close-window.ts";
 import { checkKeys } from "./keys.ts";
 import { listPanes } from "./list-panes.ts";
 import { openWindow } from "./open-window.ts";
-import { asArgument, hasNoServer, hasNoTarget, runTmux, type TmuxEnd, tmuxFault } from "./run-tmux.ts";
+import {
+  asArgument,
+  configurationFile,
+  hasNoServer,
+  hasNoTarget,
+  runTmux,
+  type TmuxEnd,
+  tmuxFault,
+} from "./run-tmux.ts";
 import { plainText, styledText } from "./screen-text.ts";
-import { titleOption } from "./settings.ts";
+import { configuration, settings, titleOption } from "./settings.ts";
 import { shownText } from "./shown-text.ts";
 import { checkSocket } from "./socket-path.ts";
 import { checkVersion } from "./tmux-version.ts";
@@ -20,6 +28,7 @@ import { createTurns } from "./turns.ts";
 import { pasteInto, pressInto } from "./type-into.ts";
 import { typedText } from "./typed-text.ts";
 import { createDeathWatch } from "./watch-deaths.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export interface Tmux {
   /** Where our server listens. Nobody else's is ever touched. */
@@ -46,6 +55,9 @@ export function createTmux(tmux: Tmux): Terminal {
     checkSocket(socket);
     await checkVersion(program);
     await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
+    await writeWhole(configurationFile(socket), configuration);
+    // A server that runs already does not read it.
+    await runTmux({ program, socket, args: settings, timeout });
   };
   const ask: Ask = async (args, input) => {
     ready ??= getReady();

@@ -6,7 +6,7 @@ import type { Ask } from "./ask.ts";
 import { writeOrder } from "./launch-order.ts";
 import { readRecord } from "./run-record.ts";
 import { asArgument, hasNoServer, hasNoTarget, type TmuxEnd, tmuxFault } from "./run-tmux.ts";
-import { nameOption, settings, titleOption, windowOption } from "./settings.ts";
+import { nameOption, titleOption, windowOption } from "./settings.ts";
 import { shownText } from "./shown-text.ts";
 
 // A server that ends with its last session, and a session that ends with its last window, may do so at any time.
@@ -42,12 +42,12 @@ export async function openWindow({ list, ask, table, launcher }: OpenWindow, ord
   });
 }
 
-/** One call, so that there is no session without its title, and no server without its settings. */
+/** One call, so that there is no session without its title. */
 function addSession(ask: Ask, order: WindowOrder, command: readonly string[]): Promise<TmuxEnd> {
   const { session, run, title } = order;
   const make = ["new-session", "-d", "-s", session, "-n", windowName(run), "--", ...command, ";"];
   const name = ["set-option", "-t", sessionTarget(session), titleOption, asArgument(shownText(title)), ";"];
-  return ask([...settings, ...make, ...name, ...nameWindow(order)]);
+  return ask([...make, ...name, ...nameWindow(order)]);
 }
 
 /** Makes nothing where a window of that name is there. */

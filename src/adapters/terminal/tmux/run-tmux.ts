@@ -55,9 +55,13 @@ export function runTmux({ program, socket, args, input = "", timeout }: TmuxCall
   });
 }
 
-/** What every call of tmux begins with: our server, nobody's configuration, Unicode whatever the locale is. */
+/** What every call of tmux begins with: our server, our configuration, Unicode whatever the locale is. */
 export function baseArguments(socket: string): readonly string[] {
-  return ["-S", socket, "-f", "/dev/null", "-u"];
+  return ["-S", socket, "-f", configurationFile(socket), "-u"];
+}
+
+export function configurationFile(socket: string): string {
+  return `${socket}.conf`;
 }
 
 /** Tmux takes an argument that ends in a semicolon for the end of a command. */

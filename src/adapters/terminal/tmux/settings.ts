@@ -76,13 +76,23 @@ const keys: readonly (readonly string[])[] = [
 ];
 
 /** The commands that make a server ours; constant, and safe to give again. */
-export const settings: readonly string[] = [
-  ...options.flatMap(([name, value]) => ["set-option", "-gq", name, value, ";"]),
-  // Hooks may hold several commands; those of an earlier version must not stay.
-  ...deathHooks.flatMap((hook) => ["set-hook", "-g", hook, `wait-for -S ${deathChannel}`, ";"]),
-  ...["prefix", "root"].flatMap((table) => ["unbind-key", "-aq", "-T", table, ";"]),
-  ...keys.flatMap((key) => ["bind-key", ...key, ";"]),
+const commands: readonly (readonly string[])[] = [
+  ...options.map(([name, value]) => ["set-option", "-gq", name, value]),
+  ...deathHooks.map((hook) => ["set-hook", "-g", hook, `wait-for -S ${deathChannel}`]),
+  ...["prefix", "root"].map((table) => ["unbind-key", "-aq", "-T", table]),
+  ...keys.map((key) => ["bind-key", ...key]),
 ];
+
+/** For a server that runs already: it may be that of an earlier version. */
+export const settings: readonly string[] = commands.flatMap((command) => [...command, ";"]).slice(0, -1);
+
+/** For a server that is to start. As arguments the settings would be all that people see of it among their processes. */
+export const configuration: string = commands.map((command) => `${command.map(quote).join(" ")}\n`).join("");
+
+/** None of the words has a quote in it. The semicolon between two commands of a key is escaped only among arguments. */
+function quote(word: string): string {
+  return word === "\\;" ? "';'" : `'${word}'`;
+}
 
 /** A program that wants to know about the mouse gets to know; else the window scrolls. */
 function whereProgramLooks(otherwise: string): readonly string[] {

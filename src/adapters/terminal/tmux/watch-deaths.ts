@@ -11,13 +11,13 @@ export interface DeathWatch {
   serverSeen(pid: number): void;
 }
 
-// Costs a few microseconds; an ending that tmux missed is known after this time.
-const nudgeInterval = 200;
+// An ending that tmux has missed is known after this time. With a hundred panes each costs the server half a millisecond.
+const nudgeInterval = 500;
 
 /**
- * Waits inside of tmux until a hook of the server says that a pane has died. While nothing happens this costs nothing. A
- * death between two waits is not missed: tmux keeps the word for who comes next. Where there is no server there is nothing
- * to wait for until somebody sees one.
+ * Waits inside of tmux until a hook of the server says that a pane has died; while nothing happens that costs nothing. What
+ * is said while nobody waits may be lost, for the second word takes back the first. So everybody is also told whenever a
+ * wait has begun. Where there is no server there is nothing to wait for until somebody sees one.
  */
 export function createDeathWatch(program: string, socket: string, ask: Ask): DeathWatch {
   const listeners = new Set<() => void>();
@@ -31,16 +31,20 @@ export function createDeathWatch(program: string, socket: string, ask: Ask): Dea
   };
   const arm = () => {
     if (waiting !== undefined || listeners.size === 0) return;
-    const child = spawn(program, [...baseArguments(socket), "wait-for", deathChannel], {
+    const begin = ["display-message", "-p", "begun", ";", "wait-for", deathChannel];
+    const child = spawn(program, [...baseArguments(socket), ...begin], {
       cwd: "/",
       env: environment(),
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     waiting = child;
     child.unref();
     nudging ??= setInterval(() => nudge(server), nudgeInterval).unref();
+    child.stdout.once("data", () => {
+      if (waiting === child) tell();
+    });
     let said = "";
-    child.stderr?.on("data", (chunk: Buffer) => {
+    child.stderr.on("data", (chunk: Buffer) => {
       said = (said + chunk.toString("utf8")).slice(-1000);
     });
     child.on("error", () => {

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { eventually, type Stage, startStage } from "./stage.ts";
+
+const many = 10;
+const thinking = `roles: { any: [{ steps: [{ say: "I think." }, { think: 1h }] }] }`;
+
+/** One agent in a terminal for each task, or one without. */
+const flow = (mode: "session" | "turn") => `name: flow
+version: 1
+roles: { worker: { mode: ${mode}, harness: task, permissions: full, window: worker } }
+states:
+  todo: { waits_for: slot, next: busy }
+  busy:
+    agent: { role: worker, prompt: work }
+    respawn_prompt: work
+    outcomes: [{ then: done }, { action: crash, stuck_after: 2 }]
+  stuck: { waits_for: human, next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, gate: { section: "## Handoff", fields: [DONE] } }
+prompts: { work: "Work on {summary}" }
+`;
+
+const shown = async (stage: Stage) =>
+  (await stage.runs()).map(({ id, pid, session }) => `${id} ${pid} ${session}`).sort();
+
+for (const mode of ["session", "turn"] as const) {
+  test(`a daemon that is killed finds its ${many} agents again, ${mode === "session" ? "in" : "without"} terminals`, async () => {
+    const config = "agents: { most: 20 }\n";
+    const stage = await startStage({ flow: flow(mode), script: thinking, config, poolSize: many });
+    for (let i = 0; i < many; i++) await stage.create(`task ${i}`);
+    await eventually(async () => {
+      const all = await stage.runs();
+      return all.length === many && all.every(({ activity }) => activity === "busy") ? true : undefined;
+    });
+    const before = await shown(stage);
+    await stage.killDaemon();
+    await stage.restart();
+    await eventually(async () =>
+      (await stage.runs()).every(({ activity }) => activity === "busy") ? true : undefined,
+    );
+    expect(await shown(stage)).toEqual(before);
+    for (const { task, pid } of await stage.runs()) {
+      const alive = stage.processesOf(task, "worker#1");
+      expect(alive).toContain(pid);
+    }
+  });
+}
+
+test("agents whose terminal server was killed go on in their sessions, and that is no crash", async () => {
+  const script = `roles:
+  worker:
+    - { when: { turn: 1 }, steps: [{ say: "First." }, { think: 1h }] }
+    - { steps: [{ say: "Second." }, { think: 1h }] }
+`;
+  const stage = await startStage({ flow: flow("session"), script });
+  const id = await stage.create("a cup");
+  const first = await stage.untilRun(({ activity }) => activity === "busy");
+  // One that is lost at once would be judged as one that cannot live.
+  await new Promise((resolve) => setTimeout(resolve, 10_500));
+  stage.endTerminal();
+  const second = await stage.untilRun(({ key, activity }) => key === "worker#2" && activity === "busy");
+  expect(second.session).toBe(first.session);
+  expect((await stage.task(id)).crashCount).toBe(0);
+  expect(stage.processesOf(id, "worker#1")).toEqual([]);
+});
+
+test("whatever moment a daemon dies at while it starts an agent, there is one agent", async () => {
+  const stage = await startStage({ flow: flow("session"), script: thinking, poolSize: 8 });
+  for (let i = 0; i < 6; i++) {
+    const id = await stage.create(`task ${i}`);
+    await new Promise((resolve) => setTimeout(resolve, i * 120));
+    await stage.killDaemon();
+    await stage.restart();
+    const run = await stage.untilRun(({ task, activity }) => task === id && activity === "busy");
+    expect(run.key).toBe("worker#1");
+    expect(stage.processesOf(id, "worker#1")).toEqual([run.pid]);
+  }
+  await stage.call(routes.pause, { body: { all: true } });
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { sendMany } from "./send-many.ts";
+import { eventually, startStage } from "./stage.ts";
+
+test("every message reaches an agent that is now busy, now idle, now in a dialog, once and in order", async () => {
+  const { sent, heard, swallowed, states } = await sendMany(40);
+  expect(heard).toEqual(sent);
+  expect(swallowed).toEqual([]);
+  expect(new Set(states)).toEqual(new Set(["delivered"]));
+});
+
+test("a message that waits for a dialog is delivered when a person has decided", async () => {
+  const script = `roles:
+  worker:
+    - { when: { turn: 1 }, steps: [{ ask: "May I push?" }, { say: "Decided." }] }
+    - { steps: [{ say: "Heard." }] }
+`;
+  const stage = await startStage({ script });
+  const id = await stage.create("a cup");
+  const run = await stage.untilRun(({ activity }) => activity === "asks");
+  await stage.call(routes.sendMessage, { params: { task: id }, body: { text: "Mind the step." } });
+  await eventually(async () => ((await stage.types(id)).includes("agent.raised") ? true : undefined));
+  const [message] = (await stage.call(routes.listMessages, { params: { task: id } })).messages;
+  expect(message?.state).toBe("queued");
+  stage.press(run, "n");
+  await eventually(async () => {
+    const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
+    return messages.find(({ text }) => text === "Mind the step.")?.state === "delivered" ? true : undefined;
+  });
+  const said = readFileSync(join(stage.places.runs, ".scripted", "sessions", `${run.session}.jsonl`), "utf8");
+  expect(said).not.toContain('"swallowed"');
+});
+
+test("a message that was typed before the daemon died is not typed again", async () => {
+  const script = `roles: { worker: [{ steps: [{ say: "Yes." }] }] }`;
+  const stage = await startStage({ script });
+  const id = await stage.create("a cup");
+  const run = await stage.untilRun(({ activity }) => activity === "idle");
+  for (let i = 0; i < 5; i++) {
+    await stage.call(routes.sendMessage, { params: { task: id }, body: { text: `Message number ${i}, please.` } });
+    await new Promise((resolve) => setTimeout(resolve, i * 60));
+    await stage.killDaemon();
+    await stage.restart();
+    await eventually(async () => {
+      const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
+      return messages.find(({ text }) => text.includes(`number ${i},`))?.state === "delivered" ? true : undefined;
+    });
+  }
+  const lines = readFileSync(join(stage.runFolder(id, run.key), "events"), "utf8").split("\n");
+  const heard = lines.filter((line) => line.includes('"prompted"') && line.includes("Message number"));
+  expect(heard).toHaveLength(5);
+});

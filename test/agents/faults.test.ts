@@ -1,0 +1,183 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { eventually, processesWith, startStage } from "./stage.ts";
+
+/** The worker of `default` ends the way a script says, whenever it is started. */
+const always = (...steps: readonly string[]) => `roles: { worker: [{ steps: [${steps.join(", ")}] }] }`;
+
+for (const [how, step] of [
+  ["ends without what is asked for", "{ exit: 0 }"],
+  ["ends with an error", "{ exit: 7 }"],
+  ["is killed by SIGTERM", "{ crash: SIGTERM }"],
+  ["is killed by SIGKILL", "{ crash: SIGKILL }"],
+  ["is killed by SIGSEGV", "{ crash: SIGSEGV }"],
+  ["is killed by SIGHUP", "{ crash: SIGHUP }"],
+] as const) {
+  test(`an agent that ${how} is missed, and the second time the task is stuck`, async () => {
+    const stage = await startStage({
+      script: `roles:
+  worker:
+    - { when: { status: stuck }, steps: [{ say: "Here I am." }] }
+    - { steps: [${step}] }
+`,
+    });
+    const id = await stage.create("a cup");
+    const first = await stage.until(id, ({ held }) => held !== null);
+    expect(first.session).toBe("dead");
+    await stage.call(routes.respawnTask, { params: { task: id }, body: {} });
+    const task = await stage.until(id, ({ status, phase }) => status === "stuck" && phase === "waiting");
+    expect(task.needsPerson).toBe(true);
+    const ended = (await stage.events(id)).filter(({ type, data }) => type === "agent.ended" && data.run !== undefined);
+    expect(ended.map(({ data }) => data.word)).toEqual(["exit", "exit"]);
+  });
+}
+
+test("an agent that goes quiet without what is asked for is told once what is missing, and what it then writes counts", async () => {
+  const stage = await startStage({
+    script: `roles:
+  worker:
+    - { when: { turn: 1 }, steps: [{ say: "I think I am done." }] }
+    - { when: { prompt: "## Plan" }, steps: [{ section: { heading: "## Plan", text: "APPROACH: a\\nTOUCHING: b" } }] }
+    - { steps: [{ say: "Yes?" }] }
+`,
+  });
+  const id = await stage.create("a cup");
+  await stage.until(id, ({ status }) => status === "working");
+  const types = await stage.types(id);
+  expect(types.filter((type) => type === "agent.reminded")).toHaveLength(1);
+  expect(types).toContain("message.delivered");
+});
+
+test("an agent that prints without an end fills no disk, and the task goes on without it", async () => {
+  const flow = `name: flow
+version: 1
+roles: { worker: { mode: turn, harness: task } }
+states:
+  todo: { waits_for: slot, next: busy }
+  busy: { agent: { role: worker, prompt: work }, outcomes: [{ on: ok, then: done }, { on: failed, then: lost }] }
+  done: { terminal: true }
+  lost: { terminal: true, outcome: failed }
+transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
+prompts: { work: Work }
+`;
+  const script = `roles: { worker: [{ steps: [{ flood: 1 GB }] }] }`;
+  const stage = await startStage({ flow, script, config: "agents: { output_limit: 4MB }\n" });
+  const id = await stage.create("a cup");
+  await stage.until(id, ({ status }) => status === "lost");
+  const { size } = statSync(join(stage.runFolder(id, "worker#1"), "output"));
+  expect(size).toBeLessThan(64 * 1024 ** 2);
+  const reasons = (await stage.events(id)).map(({ data }) => String(data.reason ?? ""));
+  expect(reasons.join()).toContain("agents.output_limit");
+});
+
+test("bytes of every kind in a terminal garble nothing that people see", async () => {
+  const stage = await startStage({ script: always("{ binary: 64 KB }", "{ think: 1h }") });
+  const id = await stage.create("a cup");
+  await stage.untilRun(({ activity }) => activity === "busy");
+  const screen = await eventually(async () => {
+    const seen = await stage.call(routes.getScreen, { params: { task: id }, query: { lines: "200" } });
+    return seen.text.length > 100 ? seen.text : undefined;
+  });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  expect(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(screen)).toBe(false);
+});
+
+test("what an agent leaves running is ended with it", async () => {
+  const stage = await startStage({ script: always("{ fork: 10m }", "{ say: Bye }", "{ think: 1h }") });
+  const id = await stage.create("a cup");
+  await eventually(async () => (processesWith([`SIGNALBOX_TASK=${id}`]).length > 1 ? true : undefined));
+  await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
+  await stage.until(id, ({ phase }) => phase === "over");
+  await eventually(async () => (processesWith([`SIGNALBOX_TASK=${id}`]).length === 0 ? true : undefined));
+});
+
+test("an agent that deletes its task file gets it back, and what it wrote before is kept", async () => {
+  const stage = await startStage({
+    script: `roles:
+  worker:
+    - when: { turn: 1 }
+      steps:
+        - { section: { heading: "## Plan", text: "APPROACH: a\\nTOUCHING: b" } }
+        - { cli: [task, update, --status, working] }
+        - delete_task_file
+        - { say: "Where is it?" }
+    - { steps: [{ say: "Ah." }] }
+`,
+  });
+  const id = await stage.create("a cup");
+  const task = await stage.until(id, ({ status }) => status === "working");
+  await stage.untilRun(({ activity }) => activity === "idle");
+  const file = join(task.workspace, "TASK.md");
+  await eventually(async () => (existsSync(file) ? true : undefined));
+  expect(readFileSync(file, "utf8")).toContain("APPROACH: a");
+});
+
+test("an agent that deletes its workspace is asked about, and its commits are safe", async () => {
+  const stage = await startStage({
+    script: `roles:
+  worker:
+    - when: { turn: 1 }
+      steps:
+        - { write: { file: cup.txt, text: full } }
+        - { commit: "A cup" }
+        - { section: { heading: "## Plan", text: "APPROACH: a\\nTOUCHING: b" } }
+        - { cli: [task, update, --status, working] }
+        - delete_workspace
+        - { exit: 0 }
+    - { steps: [{ say: "Hm." }] }
+`,
+  });
+  const id = await stage.create("a cup");
+  await stage.until(id, ({ held, status, crashCount }) => held !== null || status === "stuck" || crashCount > 0);
+  expect(stage.git(stage.repository, "show", `signalbox/${id}:cup.txt`)).toBe("full");
+});
+
+test("an agent that goes to another branch is followed, or told, and nothing is lost", async () => {
+  const stage = await startStage({
+    script: `roles:
+  worker:
+    - when: { turn: 1 }
+      steps:
+        - { switch_branch: elsewhere }
+        - { write: { file: cup.txt, text: full } }
+        - { commit: "A cup" }
+        - { section: { heading: "## Plan", text: "APPROACH: a\\nTOUCHING: b" } }
+        - { cli: [task, update, --status, working] }
+    - { steps: [{ say: "Hm." }] }
+`,
+  });
+  const id = await stage.create("a cup");
+  await stage.until(id, ({ status }) => status === "working");
+  expect(stage.git(stage.repository, "show", "elsewhere:cup.txt")).toBe("full");
+});
+
+test("a provider's limit holds its harness until it is over, and costs no attempt", async () => {
+  const flow = `name: flow
+version: 1
+roles: { worker: { mode: turn, harness: task } }
+states:
+  todo: { waits_for: slot, next: busy }
+  busy:
+    agent: { role: worker, prompt: work }
+    outcomes: [{ on: ok, then: done }, { on: failed, then: lost }]
+  done: { terminal: true }
+  lost: { terminal: true, outcome: failed }
+transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
+prompts: { work: Work }
+`;
+  const script = `roles:
+  worker:
+    - { when: { counter: { limits: 0 } }, steps: [{ count: limits }, { error: { kind: rate-limit, message: "No more today.", reset: 6s } }] }
+    - { steps: [{ say: "Done." }] }
+`;
+  const stage = await startStage({ flow, script });
+  const id = await stage.create("a cup");
+  const limited = await eventually(async () => (await stage.events(id)).find(({ type }) => type === "agent.limited"));
+  expect(limited.data.harness).toBe("scripted");
+  const [harness] = (await stage.call(routes.listHarnesses, { query: { name: "scripted" } })).harnesses;
+  expect(harness?.limitedUntil).not.toBeNull();
+  const done = await stage.until(id, ({ status }) => status === "done");
+  expect(done.crashCount).toBe(0);
+});
