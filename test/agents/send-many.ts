@@ -25,7 +25,7 @@ export async function sendMany(count: number) {
       if (now?.activity === "asks") stage.press(run, "y");
       const { messages: all } = await stage.call(routes.listMessages, { params: { task: id } });
       const own = all.filter(({ from }) => from === "human");
-      return own.length === count && own.every(({ state }) => state !== "queued") ? own : undefined;
+      return own.length === count && own.every(({ state }) => state !== "waiting") ? own : undefined;
     },
     count * 5_000 + 60_000,
   );

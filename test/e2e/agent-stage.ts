@@ -57,10 +57,10 @@ export async function startCommands(script: string, options: StageOptions = {}) 
   return {
     ...stage,
     ...{ env, main, signalbox, json },
-    /** Creates a task, and gives its id when its agent waits for a message. */
+    /** Creates a task, and gives its id when its agent has said something and listens. */
     async atDesk(branch: string, ...flags: readonly string[]): Promise<string> {
       const { task } = await json("task", "create", branch, `About ${branch}`, "--workflow", "flow", ...flags);
-      await stage.untilRun((run) => run.task === task.id && run.activity === "idle");
+      await stage.untilRun((run) => run.task === task.id && run.activity === "idle" && run.what !== "");
       return task.id;
     },
   };

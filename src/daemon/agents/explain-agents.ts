@@ -8,11 +8,17 @@ export interface AgentsExplained {
   readonly next: readonly { readonly what: string; readonly at: null }[];
 }
 
-/** What stands in the way of a task's agents, and what they are about to be told. */
-export async function explainAgents(store: Store, agents: Agents | undefined, task: Task): Promise<AgentsExplained> {
+/** What stands in the way of a task's agents, and what they are about to be told. `isOnHold`: it waits for a slot. */
+export async function explainAgents(
+  store: Store,
+  agents: Agents | undefined,
+  task: Task,
+  isOnHold: boolean,
+): Promise<AgentsExplained> {
   if (agents === undefined) return { blocked: [], next: [] };
   const attach = (run: string) => `Look at it: signalbox task attach ${task.id} --role ${run}`;
   const waiting = agents.dispatch.whyWaiting(task.id);
+  const paused = isOnHold ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
   const raised = watches
     .filter(({ started }) => started.raised !== "")
@@ -35,6 +41,7 @@ export async function explainAgents(store: Store, agents: Agents | undefined, ta
   const untold = open.filter(({ problem = "" }) => problem === "");
   return {
     blocked: [
+      ...(paused === undefined ? [] : [{ reason: paused, fix: "" }]),
       ...(waiting === undefined ? [] : [{ reason: `Its agent waits to be started. ${waiting}`, fix: "" }]),
       ...raised,
       ...asking,
