@@ -36,12 +36,12 @@ const main = join(root, "src/cli/main.ts");
 export async function startCommands(script: string, options: StageOptions = {}) {
   const stage = await startStage({ flow: desk, script, ...options });
   const env = { ...stage.home.env, NO_COLOR: "1" };
-  const signalbox = (args: readonly string[], input = ""): Promise<Ran> =>
+  const signalbox = (args: readonly string[], input = "", more: Readonly<Record<string, string>> = {}): Promise<Ran> =>
     new Promise((done) => {
       const child = execFile(
         process.execPath,
         [main, ...args],
-        { cwd: stage.repository, env, maxBuffer: 64 * 1024 * 1024 },
+        { cwd: stage.repository, env: { ...env, ...more }, maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
       child.stdin?.end(input);
