@@ -131,6 +131,8 @@ export const routes = {
       task: taskWire,
       /** Where its workflow was found. */
       workflow: record({ from: oneOf("built-in", "user", "project", "file"), file: text }),
+      /** What keeps its agents from being started, for now. */
+      warnings: list(text),
     }),
   }),
   getTask: route({

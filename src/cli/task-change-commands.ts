@@ -53,7 +53,9 @@ Examples:
 
 Prints id, project#number, branch and status.
 
---json: { task, workflow: { from, file } }. The task is as in signalbox task show
+Its harnesses must be known, and able to do what its workflow needs; one that is not installed is only told.
+
+--json: { task, workflow: { from, file }, warnings }. The task is as in signalbox task show
 Exit codes: 0 ok, 1 refused; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
   },
 });

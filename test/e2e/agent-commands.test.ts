@@ -29,7 +29,7 @@ test("named agents are made, given a task, seen at work, ended and taken away", 
   expect((await signalbox(["agent", "assign", "Zoe", "1"])).code).toBe(1);
   expect((await signalbox(["agent", "assign", "Nobody", "1"])).code).toBe(3);
   await signalbox(["task", "spawn", "1"]);
-  await untilRun(({ activity }) => activity === "idle");
+  await untilRun(({ activity, what }) => activity === "idle" && what !== "");
   const seen = await signalbox(["agent", "ps"]);
   expect(seen.stdout).toMatch(
     /^○ +coffee#1\/worker#1 +Zoe +scripted +idle +\d+\w +1\.1k +\$0\.25 +At your service\.$/m,
@@ -78,13 +78,12 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   expect(paused.stderr).toContain("1 agent ended");
   expect(paused.stderr).toContain("signalbox resume --project coffee");
   expect((await signalbox(["status"])).stdout).toMatch(/^paused +coffee /m);
+  await untilRun((run) => run.task === id && run.activity === "waiting");
+  expect((await signalbox(["agent", "ps"])).stdout).toMatch(/^◌ +coffee#1\/worker#\d .* – +– +The project coffee is/m);
   await json("task", "create", "two", "Two", "--workflow", "flow");
-  await untilRun(({ number, activity }) => number === 2 && activity === "waiting");
-  expect((await signalbox(["agent", "ps"])).stdout).toMatch(
-    /^◌ +coffee#2\/worker#1 .* – .*The project coffee is paused/m,
-  );
-  const explained = await signalbox(["task", "explain", "2"]);
-  expect(explained.stdout).toContain("The project coffee is paused.");
+  const explained = await Promise.all(["1", "2"].map((task) => signalbox(["task", "explain", task])));
+  for (const { stdout } of explained) expect(stdout).toContain("The project coffee is paused.");
+  expect(explained[1]?.stdout).toContain("Start once it is resumed");
   expect((await signalbox(["resume"])).stderr).toContain("coffee goes on.");
   const back = await untilRun((run) => run.task === id && run.activity === "idle");
   expect(back.session).toBe(session);

@@ -34,12 +34,12 @@ const main = join(root, "src/cli/main.ts");
 export async function startCommands(script: string, options: StageOptions = {}) {
   const stage = await startStage({ flow: desk, script, ...options });
   const env = { ...stage.home.env, NO_COLOR: "1" };
-  const signalbox = (args: readonly string[], input = ""): Promise<Ran> =>
+  const signalbox = (args: readonly string[], input = "", more: Readonly<Record<string, string>> = {}): Promise<Ran> =>
     new Promise((done) => {
       const child = execFile(
         process.execPath,
         [main, ...args],
-        { cwd: stage.repository, env, maxBuffer: 64 * 1024 * 1024 },
+        { cwd: stage.repository, env: { ...env, ...more }, maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
       child.stdin?.end(input);
@@ -55,10 +55,10 @@ export async function startCommands(script: string, options: StageOptions = {}) 
   return {
     ...stage,
     ...{ env, main, signalbox, json },
-    /** Creates a task, and gives its id when its agent waits for a message. */
+    /** Creates a task, and gives its id when its agent has said something and listens. */
     async atDesk(branch: string, ...flags: readonly string[]): Promise<string> {
       const { task } = await json("task", "create", branch, `About ${branch}`, "--workflow", "flow", ...flags);
-      await stage.untilRun((run) => run.task === task.id && run.activity === "idle");
+      await stage.untilRun((run) => run.task === task.id && run.activity === "idle" && run.what !== "");
       return task.id;
     },
   };

@@ -32,6 +32,8 @@ export interface Dispatch {
   wake(): void;
   /** Why a task's run does not start; undefined where none waits. */
   whyWaiting(task: string): string | undefined;
+  /** Those that may not start yet, in their order. */
+  waiting(): readonly Seat[];
   atWork(): number;
   stop(): void;
 }
@@ -121,6 +123,7 @@ export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch
       const waiting = queue.find(({ seat }) => seat.task === task);
       return waiting && (whyNot(waiting.seat) ?? "It is about to start.");
     },
+    waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
     stop() {
       cancel();

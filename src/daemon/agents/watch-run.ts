@@ -70,7 +70,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   const reading = isSession ? undefined : ports.readingOf(first, harness);
 
   function openTranscript() {
-    if (signs.transcript === "") return undefined;
+    // A turn prints everything that its transcript says too.
+    if (signs.transcript === "" || !isSession) return undefined;
     const known = book.of(run.id)?.position ?? beginning;
     const from = known.offset > started.transcriptFrom ? known : { offset: started.transcriptFrom, before: "" };
     return { path: signs.transcript, tail: tails.open(signs.transcript, from) };

@@ -5,6 +5,7 @@ import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
+import { checkNeeds } from "../agents/check-needs.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
 import { addUp } from "../agents/usage-book.ts";
 import type { Handler } from "../asked.ts";
@@ -60,6 +61,10 @@ export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
         },
       ]);
     const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
+    const workflow = await core.workflows.get(task.workflowHash);
+    const { harnesses } = agentsOf(core).ports;
+    const lacking = checkNeeds(harnesses, workflow, { ...task, harness: agent.harness });
+    if (lacking.length > 0) throw new Refusal(lacking);
     const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
     await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
     const bound: Agent = { ...agent, task: task.id };

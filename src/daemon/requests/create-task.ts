@@ -15,6 +15,7 @@ import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime, taskView } from "../views.ts";
+import { checkHarnesses } from "./check-harnesses.ts";
 import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
@@ -31,6 +32,7 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
     const document = await firstDocument(core, body.context, from);
     const id = await freeId(core);
     const identity = await identityOf(core, project, body, config, id, from);
+    const warnings = await checkHarnesses(core, chosen.workflow, identity);
     const facts = await firstFacts(core, project, document);
     const { status, preset, settings } = body;
     await core.workflows.keep(chosen.workflow, chosen.text);
@@ -56,6 +58,7 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
     return {
       task: taskView(stored, chosen.workflow, core.agents),
       workflow: { from: chosen.found.from, file: chosen.found.file },
+      warnings,
     };
   };
 }

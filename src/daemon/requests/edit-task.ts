@@ -5,6 +5,7 @@ import { edit } from "../../engine/edit.ts";
 import type { Actor } from "../../engine/request.ts";
 import type { TaskEdit } from "../../engine/task.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { checkNeeds } from "../agents/check-needs.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectOf } from "../project-of.ts";
@@ -22,9 +23,23 @@ export function editTask(core: Core): Handler<Routes["editTask"]> {
     const given: TaskEdit =
       dependsOn === undefined ? rest : { ...rest, dependsOn: await idsOf(core, dependsOn, stored.task.project) };
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: given, actor }));
+    await checkChosen(core, stored, actor, given);
     const set = given.branch === undefined ? given : await withBranch(core, stored, actor, given, given.branch);
     return changeView(core, await core.submit(stored.task.id, { kind: "edit", set, actor }));
   };
+}
+
+/** Another harness must be one that its agents can be started in. */
+async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given: TaskEdit): Promise<void> {
+  const { harness = task.harness, reviewHarness = task.reviewHarness } = given;
+  const isSame = harness === task.harness && reviewHarness === task.reviewHarness;
+  if (isSame || core.agents === undefined) return;
+  const workflow = await core.workflows.get(task.workflowHash);
+  const reasons = checkNeeds(core.agents.ports.harnesses, workflow, { harness, reviewHarness });
+  if (reasons.length === 0) return;
+  const event = refusal({ kind: "edit", set: given, actor }, reasons, actor.role);
+  await core.store.addEvents(task.id, [event], core.clock.now());
+  throw new Refusal(reasons);
 }
 
 /** Where the task has a workspace, its branch changes there first. An empty name is that of what is checked out there. */

@@ -1,6 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
 import { explain } from "../../engine/explain.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { expectedConflicts, explainMerge } from "../merging/explain-merge.ts";
@@ -16,13 +17,19 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
     const merge = await explainMerge(core, stored);
+    const agents = await explainAgents(core.store, core.agents, task, core.scheduler.waits(task.id));
     return {
       task: taskView(stored, workflow, core.agents),
       where,
-      blocked: [...merge.blocked, ...blocked, ...waiting],
+      blocked: [...merge.blocked, ...agents.blocked, ...blocked, ...waiting],
       moves,
       // What comes after something that has failed waits for a person.
-      next: [...merge.next, ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []), ...(await byItself(core, stored))],
+      next: [
+        ...merge.next,
+        ...agents.next,
+        ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []),
+        ...(await byItself(core, stored)),
+      ],
       owed,
       warnings: await expectedConflicts(core, task.id),
     };
@@ -34,11 +41,12 @@ function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>) {
 }
 
 /** What happens without anybody's word. */
-async function byItself({ deadlines, scheduler }: Core, { task }: StoredTask) {
+async function byItself({ deadlines, scheduler, agents }: Core, { task }: StoredTask) {
   const due = deadlines.of(task.id);
   const timed = due === undefined ? [] : [{ what: due.what, at: isoTime(due.at) }];
   const isWaiting = task.held === undefined && task.autostart && scheduler.waits(task.id);
   if (!isWaiting) return timed;
+  if (agents?.pauses.why(task.project) !== undefined) return [...timed, { what: "Start once it is resumed", at: null }];
   const isFull = await scheduler.isFull(task.project, task.id);
   return [...timed, { what: isFull ? "Start when a slot is free" : "Start now", at: null }];
 }

@@ -20,8 +20,33 @@ export function listRuns(core: Core): Handler<Routes["listRuns"]> {
     const about = task === undefined ? undefined : await findTask(core, { ...asked, params: { task } });
     const filter = about === undefined ? (project === undefined ? {} : { project }) : { task: about.task.id };
     const found = (await core.store.runs.list(filter)).filter(({ endedAt }) => all === "true" || endedAt === undefined);
-    return { runs: await Promise.all(found.slice(-most).map((run) => runView(core, agents, run))) };
+    const waiting = (await waitingRuns(core, agents)).filter(
+      ({ task: id, project: of, run }) =>
+        (about === undefined || id === about.task.id) &&
+        (project === undefined || of === project) &&
+        !found.some((each) => each.id === run.id),
+    );
+    const shown = [...found, ...waiting.map(({ run }) => run)].slice(-most);
+    return { runs: await Promise.all(shown.map((run) => runView(core, agents, run))) };
   };
+}
+
+/** Of one that may not start yet nothing is recorded: it is what its task wants. */
+async function waitingRuns({ store }: Core, { dispatch }: Agents) {
+  const found = await Promise.all(
+    dispatch.waiting().map(async ({ run: id, task, project, harness }) => {
+      const stored = await store.getTask(task);
+      const key = id.slice(id.indexOf("/") + 1);
+      const wanted = Object.entries(stored?.task.runs ?? {}).find(([, run]) => run.key === key);
+      if (stored === undefined || wanted === undefined) return [];
+      const run: Run = {
+        ...{ id, project, task, key, role: wanted[0], harness, model: stored.task.model, at: stored.updatedAt },
+        ...{ pid: 0, session: "", folder: stored.task.workspace, endedAt: undefined, word: "" },
+      };
+      return [{ task, project, run }];
+    }),
+  );
+  return found.flat();
 }
 
 /** Its workflow decides what follows from it, as it does when an agent ends by itself. */

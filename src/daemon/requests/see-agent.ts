@@ -5,11 +5,10 @@ import { processName, terminalSession } from "../agents/run-name.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
+import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
-import { ask } from "./move-task.ts";
 import { outputPart, outputSize } from "./output-part.ts";
 
-/** A person who attaches is there: a state that waits for one may be left by its agent from then on. */
 export function attachTask(core: Core): Handler<Routes["attachTask"]> {
   return async (asked) => {
     const { terminal } = agentsOf(core).ports;
@@ -23,7 +22,7 @@ export function attachTask(core: Core): Handler<Routes["attachTask"]> {
         hint: hintFor(run, stored.task.id),
       });
     }
-    await ask(core, asked, stored, (actor) => ({ kind: "reply", actor, text: "attached" }));
+    await attend(core, asked, stored, "attached");
     const at = { session: terminalSession(stored.task.id), run: pane.run };
     const { argv, env, hint } = terminal.attachCommand(at, tmux === undefined ? {} : { TMUX: tmux });
     const pairs = Object.entries(env);

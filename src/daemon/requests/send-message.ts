@@ -6,6 +6,7 @@ import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime } from "../views.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
+import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
 
 export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
@@ -33,6 +34,7 @@ export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
           fix: "Wait for its answer.",
         },
       ]);
+    await attend(core, asked, stored, "sent a message");
     const key = `person-${core.ids.secret().slice(0, 12)}`;
     await agents.mail.tell(run, text, key, "human");
     const message = await core.store.messages.get(`${run.id}:${key}`);

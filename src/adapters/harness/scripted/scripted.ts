@@ -55,7 +55,8 @@ export const scriptedCapabilities: Capabilities = {
   model: true,
   effort: false,
   reduced: "enforced",
-  withholds: ["write", "execute"],
+  // Nothing that it does reaches the web but a program that it runs.
+  withholds: ["write", "execute", "web"],
   toolsByName: true,
   schema: true,
   system: true,

@@ -66,6 +66,7 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
     this.say(`It has no summary. To give it one: signalbox task update ${task.id} --summary "What is to be done"`);
   warnUnproved(this, workflow);
   this.say(`To see what happens next: signalbox task explain ${task.id}`);
+  for (const warning of answer.warnings) this.say(`${this.talkPaint.yellow("warning:")} ${warning}`);
 }
 
 /** One word with a space in it is a summary: no branch can have one. */

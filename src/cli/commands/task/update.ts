@@ -47,6 +47,7 @@ export async function update(this: Context, flags: UpdateFlags, reference = ".")
   const branch = flags.branch === "" ? { branch: await checkedOut(call, named) } : {};
   const edit = changes.length === 0 ? null : await call(routes.editTask, { ...named, body: { ...set, ...branch } });
   if (edit !== null && !flags.json) tellEdit(this, edit.kind === "ignored" ? [] : changes);
+  if (!flags.json) await warnMissing(this, call, [flags.harness, flags["review-harness"]]);
   const document =
     text === undefined || to !== undefined ? null : await call(routes.putDocument, { ...named, body: { text } });
   if (document !== null && !flags.json) tellWritten(this, document);
@@ -85,6 +86,16 @@ async function checkedOut(call: Call, named: NamedTask): Promise<string> {
 function tellEdit({ say }: Context, changes: readonly string[]): void {
   if (changes.length === 0) say("The task is so already.");
   else say(`Changed: ${listed(changes.map((name) => names[name] ?? name))}.`);
+}
+
+/** A harness that is known is taken, installed or not. */
+async function warnMissing({ say, talkPaint }: Context, call: Call, harnesses: readonly (string | undefined)[]) {
+  for (const name of harnesses) {
+    if (name === undefined) continue;
+    const { harnesses: found } = await call(routes.listHarnesses, { query: { name } });
+    for (const { title, found: isThere, hint } of found)
+      if (!isThere) say(`${talkPaint.yellow("warning:")} ${title} is not installed. ${hint}`);
+  }
 }
 
 const names: Readonly<Record<string, string>> = { reviewHarness: "review harness", dependsOn: "dependencies" };

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scripted } from "../../adapters/harness/scripted/scripted.ts";
+import { loadWorkflow } from "../../engine/language/load.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { packageRoot } from "../../home/package-root.ts";
+import type { Capabilities, Harness } from "../../ports/harness.ts";
+import { checkNeeds, neededHarnesses } from "./check-needs.ts";
+
+const able = scripted({ program: ["none"], version: "1", state: "", script: "" });
+
+function harness(name: string, can: Partial<Capabilities>): Harness {
+  return { ...able, name, title: name, can: { ...able.can, ...can } };
+}
+
+function harnesses(...all: readonly Harness[]) {
+  return () => new Map(all.map((each) => [each.name, each]));
+}
+
+function builtIn(name: string): Workflow {
+  return loaded(readFileSync(join(packageRoot(), "workflows", `${name}.yml`), "utf8"));
+}
+
+function loaded(text: string): Workflow {
+  const { workflow, problems } = loadWorkflow(text, "flow.yml");
+  if (workflow === undefined) throw new Error(JSON.stringify(problems));
+  return workflow;
+}
+
+const both = { harness: "one", reviewHarness: "two" };
+
+test("a harness that nobody knows is refused, whether or not an agent would run in it", () => {
+  const reasons = checkNeeds(harnesses(harness("one", {})), builtIn("default"), both);
+  expect(reasons.map(({ text }) => text)).toEqual(['There is no harness "two".']);
+  expect(reasons[0]?.fix).toContain("There are one.");
+});
+
+test("the built-in workflows need nothing that an able harness lacks", () => {
+  for (const name of ["classic", "crew", "default", "minimal", "pipeline", "team", "team-subtask"])
+    expect(checkNeeds(harnesses(able), builtIn(name), { harness: "scripted", reviewHarness: "scripted" })).toEqual([]);
+});
+
+test("what the reviewer's harness lacks is told of the reviewer alone", () => {
+  const known = harnesses(harness("one", {}), harness("two", { session: false }));
+  const reasons = checkNeeds(known, builtIn("default"), both);
+  expect(reasons.map(({ text }) => text)).toEqual([
+    'The workflow "default" needs more for its reviewer: two cannot run in a terminal.',
+  ]);
+});
+
+const flow = (state: string, more = "") => `name: flow
+version: 1
+roles: { worker: { mode: turn, prompt: work } }
+states:
+  todo: { waits_for: slot, next: work }
+  work: { ${state} }
+  end: { terminal: true }
+transitions:
+  - { from: todo, to: work${more} }
+prompts: { work: Work }
+schemas: { view: { type: object, required: [good], properties: { good: { type: boolean } } } }
+`;
+
+test.each([
+  ["a wait", flow("agent: { role: worker }, outcomes: [{ then: end }]")],
+  ["a hook", flow("waits_for: human, next: end", ", hooks: [{ action: spawn_agent, role: worker, prompt: work }]")],
+  ["a person's helper", flow("agent: { role: worker }, waits_for: human, next: end")],
+])("what %s needs is looked at", (_, text) => {
+  const workflow = loaded(text);
+  expect(neededHarnesses(workflow, both)).toEqual(["one"]);
+  const reasons = checkNeeds(harnesses(harness("one", { turn: false }), harness("two", {})), workflow, both);
+  expect(reasons.map((reason) => reason.text)).toEqual([
+    'The workflow "flow" needs more for its worker: one cannot run without a terminal.',
+  ]);
+});

@@ -1,0 +1,55 @@
+import type { Task } from "../../engine/task.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Agents } from "./agents.ts";
+import { isWanted } from "./start-run.ts";
+
+export interface AgentsExplained {
+  readonly blocked: readonly { readonly reason: string; readonly fix: string }[];
+  readonly next: readonly { readonly what: string; readonly at: null }[];
+}
+
+/** What stands in the way of a task's agents, and what they are about to be told. `isOnHold`: it waits for a slot. */
+export async function explainAgents(
+  store: Store,
+  agents: Agents | undefined,
+  task: Task,
+  isOnHold: boolean,
+): Promise<AgentsExplained> {
+  if (agents === undefined) return { blocked: [], next: [] };
+  const attach = (run: string) => `Look at it: signalbox task attach ${task.id} --role ${run}`;
+  const waiting = agents.dispatch.whyWaiting(task.id);
+  const paused = isOnHold ? agents.pauses.why(task.project) : undefined;
+  const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
+  const raised = watches
+    .filter(({ started }) => started.raised !== "")
+    .map(({ run, started }) => ({ reason: `${run.key}: ${started.raised}`, fix: attach(run.key) }));
+  const asking = watches
+    .filter(({ signs, started }) => signs.activity === "asks" && started.raised === "")
+    .map(({ run, signs }) => ({
+      reason: `${run.key} asks: ${signs.what || "its screen says what"}`,
+      fix: attach(run.key),
+    }));
+  const open = (await store.messages.list({ task: task.id })).filter(
+    ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),
+  );
+  const lost = open
+    .filter(({ problem = "" }) => problem !== "")
+    .map(({ to, problem = "", text }) => ({
+      reason: `A message to ${to} did not arrive. ${problem} It begins: ${text.trim().split("\n")[0]?.slice(0, 80)}`,
+      fix: attach(to),
+    }));
+  const untold = open.filter(({ problem = "" }) => problem === "");
+  return {
+    blocked: [
+      ...(paused === undefined ? [] : [{ reason: paused, fix: "" }]),
+      ...(waiting === undefined ? [] : [{ reason: `Its agent waits to be started. ${waiting}`, fix: "" }]),
+      ...raised,
+      ...asking,
+      ...lost,
+    ],
+    next: untold.map(({ to, from }) => ({
+      what: `Tell ${to} what ${from === "human" ? "a person" : from} has to say, as soon as it listens`,
+      at: null,
+    })),
+  };
+}

@@ -1,0 +1,18 @@
+import { Refusal } from "../../api/error.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { checkNeeds, neededHarnesses } from "../agents/check-needs.ts";
+import { warnMissing } from "../agents/warn-missing.ts";
+import type { Core } from "../core.ts";
+
+/** Refuses harnesses in which a task's agents could never be started; says what else is to be known about them. */
+export async function checkHarnesses(
+  { agents }: Core,
+  workflow: Workflow,
+  task: { readonly harness: string; readonly reviewHarness: string },
+): Promise<readonly string[]> {
+  if (agents === undefined) return [];
+  const { harnesses } = agents.ports;
+  const reasons = checkNeeds(harnesses, workflow, task);
+  if (reasons.length > 0) throw new Refusal(reasons);
+  return warnMissing(harnesses, neededHarnesses(workflow, task));
+}
