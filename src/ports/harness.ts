@@ -89,7 +89,7 @@ export interface HarnessOrder {
   readonly permissions: "full" | "reduced";
   /** Classes or names of tools; undefined for all that the permissions allow. */
   readonly tools: readonly string[] | undefined;
-  /** The file in which a run with reduced permissions may write; empty where there is none. */
+  /** The whole path of the file in which a run with reduced permissions may write; empty where there is none. */
   readonly taskFile: string;
   /** The command that a run with reduced permissions may run to test; empty where nobody knows. */
   readonly testCommand: readonly string[];

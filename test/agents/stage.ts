@@ -17,12 +17,24 @@ export interface StageOptions {
   readonly config?: string;
   readonly poolSize?: number;
   readonly workspaces?: "worktree" | "clone";
+  /** Instead of the scripted one. */
+  readonly harness?: string;
+  /** What the daemon is started with besides. */
+  env?(base: string): Readonly<Record<string, string>>;
 }
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** A real daemon with a real repository, in which scripted agents work in real terminals. */
-export async function startStage({ flow, script, config, poolSize = 4, workspaces }: StageOptions = {}) {
+export async function startStage(options: StageOptions = {}) {
+  const stage = await openStage(options);
+  onTestFinished(stage.close);
+  return stage;
+}
+
+/** The same, for whoever takes it away again. */
+export async function openStage(options: StageOptions = {}) {
+  const { flow, script, config, poolSize = 4, workspaces, harness = "scripted", env } = options;
   const plain = createHome(() => (flow === undefined ? {} : { flow }));
   const { base, repository, places } = plain;
   const git = (folder: string, ...args: readonly string[]) =>
@@ -39,13 +51,14 @@ export async function startStage({ flow, script, config, poolSize = 4, workspace
   if (config !== undefined) writeFileSync(places.config, config);
   const scriptFile = join(base, "script.yml");
   if (script !== undefined) writeFileSync(scriptFile, script);
-  const home = { ...plain, env: { ...plain.env, ...(script === undefined ? {} : { SIGNALBOX_SCRIPT: scriptFile }) } };
+  const scripted = script === undefined ? {} : { SIGNALBOX_SCRIPT: scriptFile };
+  const home = { ...plain, env: { ...plain.env, ...scripted, ...env?.(base) } };
   let daemon: Daemon = await startDaemon(home);
-  onTestFinished(async () => {
+  const close = async () => {
     await daemon.kill();
     endTerminal();
     home.remove();
-  });
+  };
   const endTerminal = () => {
     try {
       execFileSync("tmux", ["-S", places.terminal, "kill-server"], { stdio: "ignore" });
@@ -56,7 +69,7 @@ export async function startStage({ flow, script, config, poolSize = 4, workspace
   const call = createAsk(home);
   await call(routes.addProject, {
     body: {
-      ...{ path: repository, name: "coffee", harness: "scripted", poolSize },
+      ...{ path: repository, name: "coffee", harness, poolSize },
       ...(workspaces === undefined ? {} : { workspaces }),
     },
   });
@@ -68,7 +81,7 @@ export async function startStage({ flow, script, config, poolSize = 4, workspace
     (await call(routes.listRuns, { query: all ? { all: "true" } : {} })).runs;
 
   return {
-    ...{ home, base, repository, places, git, call, task, events, runs, endTerminal },
+    ...{ home, base, repository, places, git, call, task, events, runs, endTerminal, close },
     daemon: () => daemon,
     /** Creates a task that starts at once; gives its id. */
     async create(

@@ -20,6 +20,8 @@ export interface Candidate {
   write(file: string, content: string): ToolCall;
   /** Has the model run a command line. */
   shell(command: string): ToolCall;
+  /** Has the model write its task file where its permissions are reduced; by a command line where this is missing. */
+  writeTaskFile?(file: string, content: string): readonly ToolCall[];
   /** Tells the questions that the program asks of its own accord; where this is missing they are those without tools. */
   isSide?(asked: Asked): boolean;
   /** Has the model call a tool of our MCP server. */

@@ -12,6 +12,8 @@ import type { Candidate } from "./candidate.ts";
 /** Everything that one behaviour needs, and nothing that another has left behind. */
 export interface Stage {
   readonly candidate: Candidate;
+  /** Where the program is. */
+  readonly path: string;
   readonly harness: Harness;
   readonly server: ModelServer;
   /** A repository with one commit, one tracked file, and a remote. */
@@ -94,6 +96,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
 
   return {
     candidate,
+    path,
     harness: candidate.harness(home, path),
     ...{ server, folder, root, tracked, taskFile, eventsFile, order, git },
     cliCalls: () => daemon.calls,

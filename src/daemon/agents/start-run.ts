@@ -142,7 +142,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     effort: "",
     permissions: spec.permissions,
     tools: spec.tools,
-    taskFile,
+    taskFile: taskFile === "" ? "" : join(folder, taskFile),
     testCommand: ports.testCommandOf(project),
     cli: "signalbox",
     session: session === "" ? { kind: "new", id: sessionId(ports.ids) } : { kind: "resume", id: session },

@@ -2,6 +2,7 @@ import type { Capabilities } from "../../../src/ports/harness.ts";
 import type { Candidate } from "../candidate.ts";
 import type { Stage } from "../stage.ts";
 import { adopt } from "./adopt.ts";
+import { deliverMany, wholeLife } from "./daemon.ts";
 import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
 
@@ -32,4 +33,6 @@ export const behaviours: readonly Behaviour[] = [
   session("starts without dialogs", start),
   session("messages acknowledged, once", deliver),
   session("calls our command line", callsCli),
+  session("a whole life below the daemon", wholeLife),
+  session("50 messages from the daemon, once", deliverMany),
 ];

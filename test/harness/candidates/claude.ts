@@ -28,6 +28,11 @@ export const candidate: Candidate = {
   },
   model: "sonnet",
   write: (file_path, content) => ({ name: "Write", input: { file_path, content } }),
+  // It writes nothing that it has not read before.
+  writeTaskFile: (file_path, content) => [
+    { name: "Read", input: { file_path } },
+    { name: "Write", input: { file_path, content } },
+  ],
   shell: (command) => ({ name: "Bash", input: { command, description: "Work" } }),
   mcp: (tool) => ({ name: `mcp__signalbox__${tool}`, input: {} }),
   json: (value) => ({ calls: [{ name: "StructuredOutput", input: value }] }),

@@ -1,0 +1,121 @@
+import { mkdirSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { routes } from "../../../src/api/routes.ts";
+import type { Answer, ToolCall } from "../../../src/testing/model-server/answer.ts";
+import { type ModelRequest, startModelServer } from "../../../src/testing/model-server/start-model-server.ts";
+import { eventually, openStage } from "../../agents/stage.ts";
+import { expect, type Stage } from "../stage.ts";
+
+/** A daemon whose agents are the real program, with a model that answers as it is told. */
+async function below({ candidate, path, harness }: Stage, respond: (request: ModelRequest) => Answer) {
+  const { isSide } = candidate;
+  const server = await startModelServer({ respond, ...(isSide === undefined ? {} : { isSide }) });
+  const names = Object.keys(candidate.env("/", server.url));
+  const stage = await openStage({
+    harness: harness.name,
+    config: `agents: { environment: [${names.join(", ")}] }\nmodel: ${candidate.model}\n`,
+    env(base) {
+      candidate.seed?.(base, server.url);
+      // Codex uses nothing that lies among temporary files.
+      const temporary = join(base, "tmp");
+      mkdirSync(temporary);
+      const folders = [dirname(path), dirname(process.execPath), process.env.PATH];
+      return { PATH: folders.join(delimiter), TMPDIR: temporary, ...candidate.env(base, server.url) };
+    },
+  });
+  const close = async () => {
+    await stage.close();
+    await server.close();
+  };
+  return { stage, server, close };
+}
+
+/** Worker and reviewer are the real program; each does what its prompt asks for, by way of our real command line. */
+export async function wholeLife(trial: Stage): Promise<void> {
+  const { candidate } = trial;
+  const shell = (command: string): Answer => ({ calls: [candidate.shell(command)] });
+  const { writeTaskFile = (file, content) => [candidate.shell(`printf '%s' '${content}' >> ${file}`)] } = candidate;
+  const worker: Answer[] = [
+    shell(
+      "printf '\\n## Plan\\nAPPROACH: a file\\nTOUCHING: cup.txt\\n' >> TASK.md && signalbox task update --status working",
+    ),
+    shell("echo full > cup.txt && git add cup.txt && git commit -qm 'A cup'"),
+    shell("printf '\\n## Handoff\\nDONE: the cup\\n' >> TASK.md && signalbox task update --status agent-review"),
+    { say: "It is handed over." },
+  ];
+  let reviewer: Answer[] | undefined;
+  const reviewIn = (folder: string): Answer[] => [
+    shell("git diff main...HEAD --stat"),
+    ...writeTaskFile(join(folder, ".signalbox", "reviewer.md"), "\n## Review\nVerdict: PASS\n").map(
+      (call: ToolCall) => ({ calls: [call] }),
+    ),
+    shell("signalbox task update --status reviewing"),
+    { say: "It is good." },
+  ];
+  const log: string[] = [];
+  const { stage, close } = await below(trial, (request) => {
+    const isReview = request.userTexts.some((text) => text.includes("# Review:"));
+    if (isReview) reviewer ??= reviewIn(folder);
+    log.push(`${isReview ? "reviewer" : "worker"}: ${request.toolResults.at(-1)?.slice(0, 300) ?? ""}`);
+    return (isReview ? reviewer : worker)?.shift() ?? { say: "There is nothing left to do." };
+  });
+  let folder = "";
+  try {
+    const id = await stage.create("A cup", { branch: "cup" });
+    folder = (await stage.until(id, ({ workspace }) => workspace !== "")).workspace;
+    await stage.until(id, ({ status }) => status === "reviewing", 180_000);
+    expect(stage.git(stage.repository, "show", "cup:cup.txt") === "full", () => "The work is not on the branch.");
+    await stage.call(routes.mergeTask, { params: { task: id }, body: {} });
+    await stage.until(id, ({ phase }) => phase === "over");
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nWhat the model was told:\n${log.join("\n")}`);
+  } finally {
+    await close();
+  }
+}
+
+const many = 50;
+
+/** One line to 6 KB, some while it is busy: every one is acknowledged, and reaches the model once. */
+export async function deliverMany(trial: Stage): Promise<void> {
+  const { stage, server, close } = await below(trial, (request) => {
+    const last = request.userTexts.at(-1) ?? "";
+    return { say: `I have read ${last.length} characters.`, ...(last.includes("(busy)") ? { delay: 1_500 } : {}) };
+  });
+  try {
+    const id = await stage.create("Talk", { branch: "talk" });
+    const [run] = await eventually(async () => {
+      const all = await stage.runs();
+      return all[0]?.activity === "idle" ? all : undefined;
+    }, 120_000);
+    const texts = Array.from({ length: many }, (_, i) => messageText(i));
+    for (const text of texts)
+      await stage.call(routes.sendMessage, { params: { task: id }, body: { text, role: run?.role ?? "" } });
+    const own = await eventually(
+      async () => {
+        const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
+        const sent = messages.filter(({ from }) => from === "human");
+        return sent.every(({ state }) => state !== "waiting") ? sent : undefined;
+      },
+      many * 15_000,
+      async () => JSON.stringify([await stage.runs(), (await stage.events(id)).slice(-5)]),
+    );
+    const bad = own.filter(({ state }) => state !== "delivered");
+    expect(bad.length === 0, () => `Not acknowledged: ${JSON.stringify(bad.slice(0, 3))}`);
+    const wrong = texts.map((text) => text.slice(0, 12)).filter((mark) => server.arrivals(mark) !== 1);
+    expect(
+      wrong.length === 0,
+      () => `Not exactly once: ${wrong.map((mark) => `${mark} ${server.arrivals(mark)} times`).join(", ")}`,
+    );
+  } finally {
+    await close();
+  }
+}
+
+function messageText(i: number): string {
+  const lines = [1, 3, 20, 60][i % 4] ?? 1;
+  const rest = Array.from({ length: lines }, (_, line) =>
+    `line ${line} about coffee; $(echo no) "quoted" and \`ticked\``.padEnd(100, "."),
+  );
+  return [`Message ${String(i).padStart(3, "0")}: ${i % 5 === 0 ? "(busy)" : ""}`, ...rest].join("\n");
+}
