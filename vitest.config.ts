@@ -41,12 +41,13 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          include: ["test/{e2e,faults,agents}/**/*.test.ts"],
+          include: ["test/{e2e,faults}/**/*.test.ts"],
           pool: "forks",
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
+      { test: { name: "agents", include: ["test/agents/**/*.test.ts"], pool: "forks", testTimeout: 240_000 } },
       { test: { name: "long", include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
     ],
   },

@@ -111,7 +111,7 @@ async function idle(pids: readonly number[]): Promise<void> {
   const seconds = 10;
   await sleep(seconds * 1_000);
   const { user, system } = process.cpuUsage(own);
-  judge(`${pids.length} idle supervisors, % of a core`, ((ticks() - before) / 100 / seconds) * 100, 2);
+  judge(`${pids.length} idle supervisors, % of a core`, ((ticks() - before) / 100 / seconds) * 100, 4);
   judge("whoever watches them, % of a core", ((user + system) / 1e6 / seconds) * 100, 1);
   stop();
   const memory = pids.map((pid) => {

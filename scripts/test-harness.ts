@@ -58,7 +58,11 @@ async function tryOut(candidate: Candidate, path: string, row: Behaviour): Promi
     return cell("ok");
   } catch (error) {
     const known = knownFailures.find(
-      (each) => each.program === candidate.program && each.behaviour === row.name && each.version === version,
+      (each) =>
+        each.program === candidate.program &&
+        each.behaviour === row.name &&
+        each.version === version &&
+        (each.harness ?? stage.harness.name) === stage.harness.name,
     );
     return known === undefined
       ? cell("failed", (error as Error).message)

@@ -35,6 +35,8 @@ const vitest = [
   "git",
   "--project",
   "e2e",
+  "--project",
+  "agents",
 ];
 const { status } = spawnSync(
   process.execPath,

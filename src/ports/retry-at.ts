@@ -1,10 +1,3 @@
-import { Fault } from "../fault.ts";
-
-/** Something that works again at a known time; until then nothing is tried, and no try is spent. */
-export function notBefore(code: string, message: string, retryAt: number, hint = ""): Fault {
-  return new Fault(code, message, { retry: "later", ...(hint === "" ? {} : { hint }), cause: { retryAt } });
-}
-
 /** When what failed may work again, where that is known; milliseconds since 1970. */
 export function retryAtOf(error: unknown): number | undefined {
   const cause = error instanceof Error ? error.cause : undefined;

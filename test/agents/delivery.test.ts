@@ -24,7 +24,7 @@ test("a message that waits for a dialog is delivered when a person has decided",
   await stage.call(routes.sendMessage, { params: { task: id }, body: { text: "Mind the step." } });
   await eventually(async () => ((await stage.types(id)).includes("agent.raised") ? true : undefined));
   const [message] = (await stage.call(routes.listMessages, { params: { task: id } })).messages;
-  expect(message?.state).toBe("queued");
+  expect(message?.state).toBe("waiting");
   stage.press(run, "n");
   await eventually(async () => {
     const { messages } = await stage.call(routes.listMessages, { params: { task: id } });

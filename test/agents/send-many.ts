@@ -18,11 +18,13 @@ export async function sendMany(count: number) {
   const sending = (async () => {
     for (const text of sent) await stage.call(routes.sendMessage, { params: { task: id }, body: { text } });
   })();
+  let answered = "";
   const messages = await eventually(
     async () => {
       const [now] = await stage.runs();
-      // A person sits there, and answers dialogs.
-      if (now?.activity === "asks") stage.press(run, "y");
+      // A person sits there, and answers dialogs, each once.
+      if (now?.activity === "asks" && now.since !== answered) stage.press(run, "y");
+      if (now?.activity === "asks") answered = now.since;
       const { messages: all } = await stage.call(routes.listMessages, { params: { task: id } });
       const own = all.filter(({ from }) => from === "human");
       return own.length === count && own.every(({ state }) => state !== "waiting") ? own : undefined;

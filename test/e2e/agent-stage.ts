@@ -9,8 +9,6 @@ export interface Ran {
   readonly stderr: string;
 }
 
-export type CommandStage = Awaited<ReturnType<typeof startCommands>>;
-
 /** An agent sits at a desk, where people talk to it; then another tells what it did, without a terminal. */
 const desk = `name: flow
 version: 1

@@ -3,6 +3,8 @@ import type { Pinned } from "./pinned.ts";
 /** What does not work, and is not ours to repair. The table shows it, and nothing fails because of it. */
 export interface KnownFailure {
   readonly program: Pinned;
+  /** Where only one of several harnesses for that program shows it. */
+  readonly harness?: string;
   /** In which it was seen; another one is tried as if nothing were known. */
   readonly version: string;
   /** The name of a row. */
@@ -12,4 +14,13 @@ export interface KnownFailure {
   readonly reproduction: string;
 }
 
-export const knownFailures: readonly KnownFailure[] = [];
+export const knownFailures: readonly KnownFailure[] = [
+  {
+    program: "gemini",
+    harness: "acp-gemini",
+    version: "0.61.0",
+    behaviour: "resume",
+    why: "A session that is loaded in the minute in which it was opened is emptied: both write to a file with the same name.",
+    reproduction: "Speak to gemini --acp: session/new, session/prompt; start it again, and session/load at once.",
+  },
+];

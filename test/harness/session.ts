@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessEvent, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
 import { type Stage, until } from "./stage.ts";
+import { isAlive, killGroup } from "./turn.ts";
 
 /** An interactive agent in a window of a server of its own. */
 export interface LiveSession {
@@ -15,16 +16,17 @@ export interface LiveSession {
   deliver(text: string): Promise<void>;
   /** Presses Enter once more: at times it is taken for a part of what was pasted. With nothing to send it does nothing. */
   submit(): void;
-  close(): void;
+  /** Ends the agent, and returns when it writes nothing any more. */
+  close(): Promise<void>;
 }
 
 /** Starts an agent and waits until its first prompt has arrived and was answered. */
 export async function openSession(stage: Stage, change: Partial<HarnessOrder>): Promise<LiveSession> {
   const order = stage.order({ mode: "session", ...change });
   const launch = await stage.harness.prepare(order);
-  const socket = basename(stage.root).replaceAll(/[^A-Za-z0-9]/g, "");
+  const socket = join(stage.root, "tmux");
   const tmux = (args: readonly string[], input?: string) =>
-    spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], {
+    spawnSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], {
       encoding: "utf8",
       env: { PATH: process.env.PATH, HOME: order.env.HOME, LANG: "C.UTF-8", TERM: "xterm-256color" },
       ...(input === undefined ? {} : { input }),
@@ -62,7 +64,12 @@ export async function openSession(stage: Stage, change: Partial<HarnessOrder>): 
       }
     },
     submit: () => void tmux(["send-keys", "-t", "=agent:", "Enter"]),
-    close: () => void tmux(["kill-server"]),
+    async close() {
+      const pid = Number(tmux(["display-message", "-p", "-t", "=agent:", "#{pane_pid}"]).stdout);
+      tmux(["kill-server"]);
+      killGroup(pid, "SIGKILL");
+      await until("the agent's end", () => !isAlive(pid));
+    },
   };
   if (launch.message !== "") await session.deliver(launch.message);
   return session;

@@ -106,3 +106,13 @@ export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void
     // It has ended by itself.
   }
 }
+
+export function isAlive(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -15,36 +15,36 @@ export interface DeliverPorts {
   raise(watch: RunWatch, reason: string): Promise<void>;
 }
 
-/** How often a message is typed before a person is asked, and how long its arrival is waited for each time. */
-const mostTries = 3;
-const patience = 15_000;
+/** How long nothing may be seen of a message before a person is asked; while the agent is busy it may be in its queue. */
+const patience = 60_000;
+/** Some take a key that comes soon after a paste for a part of it: then the message stands there, and waits for another. */
+const pasteTime = 300;
+const submitAgain = 3_000;
 const interval = 100;
-/** How long the program has to take a paste in before Enter is pressed; some take an Enter that comes at once for a line. */
-const pasteTime = 150;
 
 /**
  * Types a message into an interactive agent, and makes sure that it has arrived: not that keys were pressed, but that the
- * harness itself says so. Nothing is typed unless the agent waits for input. False where it has to wait; it is tried again
- * when something is learnt about the run.
+ * harness itself says so. Nothing is typed unless the agent waits for input, and a message is typed once: only the key that
+ * sends it is pressed again. False where it has to wait; it is tried again when something is learnt about the run.
  */
 export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Message): Promise<boolean> {
   const { store, clock } = ports;
-  // A daemon that died after typing has left the message in the conversation: it is not typed again.
-  if (message.triedAt !== undefined && (await hasArrived(ports, watch, message)))
-    return noteArrival(ports, message, "seen");
-  if (!isListening(watch)) return false;
-  if ((await screenOf(ports, watch)) === "asks") return false;
-  for (let attempt = 1; attempt <= mostTries; attempt++) {
-    await store.messages.put({ ...message, triedAt: clock.now() });
-    await type(ports, watch, message.text, attempt);
-    if (watch.harness.can.acknowledges === "no") return noteArrival(ports, message, "typed");
-    if (await arrives(ports, watch, message)) return noteArrival(ports, message, "seen");
-    if (!isAlive(watch)) return false;
-    const screen = await screenOf(ports, watch);
-    if (screen === "asks") break;
+  // A daemon that died after typing has left the message in the conversation, or in the box: it is not typed again.
+  const wasTyped = message.triedAt !== undefined;
+  if (wasTyped && (await hasArrived(ports, watch, message))) return noteArrival(ports, message, "seen");
+  if (!isListening(watch) || (await screenOf(ports, watch)) === "asks") return false;
+  const tried = { ...message, triedAt: clock.now() };
+  await store.messages.put(tried);
+  if (!wasTyped || !(await isOnScreen(ports, watch, message))) {
+    await ports.terminal.paste(watch.started.name, message.text);
+    await pause(clock, pasteTime);
   }
+  await ports.terminal.press(watch.started.name, ["Enter"]);
+  if (watch.harness.can.acknowledges === "no") return noteArrival(ports, tried, "typed");
+  if (await arrives(ports, watch, tried)) return noteArrival(ports, tried, "seen");
+  if (!isAlive(watch)) return false;
   const problem = "It was typed, but nothing shows that it has arrived.";
-  await store.messages.put({ ...message, triedAt: clock.now(), problem });
+  await store.messages.put({ ...tried, problem });
   await store.addEvents(message.task, [undelivered(message, problem)], clock.now());
   await ports.raise(watch, `A message did not reach it. ${problem}`);
   return true;
@@ -63,25 +63,22 @@ async function screenOf({ terminal }: DeliverPorts, { harness, started, pane }: 
   return harness.readScreen(await terminal.capture(started.name), pane?.title ?? "");
 }
 
-async function type({ terminal, clock }: DeliverPorts, { started }: RunWatch, text: string, attempt: number) {
-  if (attempt > 1) {
-    // What was typed may still be there, only not sent: an Enter is enough. If it is not there, an Enter does nothing.
-    const screen = (await terminal.capture(started.name)).replace(/\s+/g, " ");
-    const [firstLine = ""] = text.trim().split("\n");
-    if (screen.includes(firstLine.slice(0, 40)) || /pasted/i.test(screen))
-      return terminal.press(started.name, ["Enter"]);
-    await terminal.press(started.name, ["C-u"]);
-  }
-  await terminal.paste(started.name, text);
-  await pause(clock, pasteTime);
-  await terminal.press(started.name, ["Enter"]);
+async function isOnScreen({ terminal }: DeliverPorts, { started }: RunWatch, { text }: Message): Promise<boolean> {
+  const screen = plain(await terminal.capture(started.name));
+  return screen.includes(plain(text).slice(0, 40)) || /pasted/i.test(screen);
 }
 
 async function arrives(ports: DeliverPorts, watch: RunWatch, message: Message): Promise<boolean> {
-  for (let waited = 0; waited < patience; waited += interval) {
+  const { clock, terminal } = ports;
+  let pressedAt = clock.now();
+  for (let giveUpAt = clock.now() + patience; clock.now() < giveUpAt; await pause(clock, interval)) {
     if (await hasArrived(ports, watch, message)) return true;
     if (!isAlive(watch)) return false;
-    await pause(ports.clock, interval);
+    if (watch.signs.activity === "busy") giveUpAt = clock.now() + patience;
+    if (clock.now() - pressedAt < submitAgain) continue;
+    pressedAt = clock.now();
+    // In a dialog the key would decide something.
+    if (["ready", "busy"].includes(await screenOf(ports, watch))) await terminal.press(watch.started.name, ["Enter"]);
   }
   return false;
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, type Stage, until } from "../stage.ts";
-import { describeTurn, killGroup, makeTurn, readTurn, startTurn } from "../turn.ts";
+import { describeTurn, isAlive, killGroup, makeTurn, readTurn, startTurn } from "../turn.ts";
 
 /** Whoever started an agent is killed; the agent goes on, and somebody else reads how it ended. */
 export async function adopt(stage: Stage): Promise<void> {
@@ -50,12 +50,3 @@ export async function adopt(stage: Stage): Promise<void> {
 }
 
 const ended = { kind: "ended", signal: "", cause: "exit", reason: "", at: 0 } as const;
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -56,7 +56,7 @@ async function withSession(stage: Stage, prompt: string, act: (session: LiveSess
   } catch (error) {
     throw new Error(`${(error as Error).message}\nThe screen:\n${session.screen().trimEnd()}`);
   } finally {
-    session.close();
+    await session.close();
   }
 }
 

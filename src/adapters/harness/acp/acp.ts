@@ -22,7 +22,8 @@ export const acpCan: Capabilities = {
   system: false,
   mcp: true,
   acknowledges: "stream",
-  tokens: true,
+  // Some tell only what the last step used up, or count what came from a cache as the rest.
+  tokens: false,
   cost: false,
 };
 

@@ -26,7 +26,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (method === "session/new") send({ id, result: { sessionId: "s-1", models: { currentModelId: "m-1" } } });
   if (method === "session/set_model") send(params.modelId === "none" ? { id, error: { code: -32602, message: "no such model" } } : { id, result: {} });
   if (method === "session/load" && params.sessionId !== "s-1") send({ id, error: { code: -32602, message: "Invalid params" } });
-  if (method === "session/load" && params.sessionId === "s-1") { say("Old words."); cost(1); send({ id, result: {} }); }
+  if (method === "session/load" && params.sessionId === "s-1") { say("Old words."); cost(1); send({ id, result: {} }); setTimeout(() => say("More old words."), 100); }
   if (method === "session/cancel") send({ id: prompt, result: { stopReason: "cancelled" } });
   if (method === "session/prompt") {
     prompt = id;

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessError, HarnessEvent } from "../../../ports/harness.ts";
 import { failureOf } from "../failure-of.ts";
 import { isRecord, jsonAt, numberAt, textAt } from "../json-at.ts";
@@ -6,6 +7,9 @@ import { answerPermission, mcpName } from "./answer-permission.ts";
 import type { BridgeOrder } from "./bridge-order.ts";
 import { createPeer, type Peer, type PeerError } from "./peer.ts";
 import { usageIn } from "./usage-in.ts";
+
+/** Milliseconds without a word after which an agent has told all of an old session. */
+const quiet = 1_000;
 
 export interface Conversation {
   /** Has one turn with the agent; undefined where it ended well. */
@@ -22,6 +26,7 @@ export function converse(
 ): Conversation {
   let session = "";
   let isListening = false;
+  let heardAt = 0;
   let text = "";
   const tools = new Map<string, string>();
   const over = new Set<string>();
@@ -35,6 +40,7 @@ export function converse(
   });
 
   function learn(update: unknown): void {
+    heardAt = performance.now();
     const kind = textAt(update, "sessionUpdate");
     if (kind === "usage_update" && textAt(update, "cost", "currency") === "USD") {
       cost = numberAt(update, "cost", "amount");
@@ -84,7 +90,14 @@ export function converse(
     if (!opened.ok) return order.resume === "" ? failureFrom(opened.error) : unknownSession(opened.error);
     session = order.resume === "" ? textAt(opened.result, "sessionId") : order.resume;
     tell({ kind: "session", id: session, transcript: "" });
+    if (how === "session/load") await silence();
     return { answer: opened.result };
+  }
+
+  /** What was said before is told again, by some agents only after they have answered. */
+  async function silence(): Promise<void> {
+    heardAt = performance.now();
+    while (performance.now() - heardAt < quiet) await sleep(50);
   }
 
   async function turn(): Promise<HarnessError | undefined> {

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -21,7 +22,7 @@ import { seedConfig } from "./seed-config.ts";
 let root = "";
 let file = "";
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "signalbox-seed-"));
+  root = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-seed-")));
   file = join(root, ".claude.json");
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -68,6 +69,24 @@ test("where the folder is a link, both of its names are trusted", async () => {
   symlinkSync(join(root, "real"), join(root, "link"));
   await seed(join(root, "link"));
   expect(Object.keys(read().projects)).toHaveLength(2);
+});
+
+test.each([
+  ["a repository", []],
+  ["a bare repository", ["--bare"]],
+] as const)("a worktree of %s is trusted, and the repository is not", async (_, kind) => {
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: root, stdio: "pipe" });
+  git("init", "-q", ...kind, "repository");
+  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+  const tree = git("-C", "repository", "hash-object", "-w", "-t", "tree", "/dev/null").toString().trim();
+  const commit = git("-C", "repository", ...identity, "commit-tree", tree, "-m", "Start")
+    .toString()
+    .trim();
+  git("-C", "repository", "worktree", "add", "-q", "../work", commit);
+  await seed(join(root, "work"));
+  const { [join(root, "repository")]: repository, [join(root, "work")]: work } = read().projects;
+  expect(repository).toEqual({ hasClaudeMdExternalIncludesWarningShown: true });
+  expect(work.hasTrustDialogAccepted).toBe(true);
 });
 
 test("many processes at once do not lose each other's entries", async () => {

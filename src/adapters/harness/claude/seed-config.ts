@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { type Json, objectOf } from "../read-json.ts";
 import { withConfigLock } from "./config-lock.ts";
+import { repositoryOf } from "./repository-of.ts";
 
 export interface Seeds {
   /** The program's own file: `~/.claude.json`. */
@@ -21,8 +22,12 @@ export interface Seeds {
 export async function seedConfig({ file, folder, apiKey }: Seeds): Promise<void> {
   const folders = [...new Set([folder, await realpath(folder).catch(() => folder)])];
   const target = await realpath(file).catch(() => file);
-  const seeded = (config: Json) =>
-    folders.reduce(trusted, withKey({ ...config, hasCompletedOnboarding: true }, apiKey));
+  const repository = await repositoryOf(folder);
+  const seeded = (config: Json) => {
+    const known = withKey({ ...config, hasCompletedOnboarding: true }, apiKey);
+    const trusted = folders.reduce((so, each) => withProject(so, each, { ...isTrusted, ...keepsOutside }), known);
+    return repository === "" ? trusted : withProject(trusted, repository, keepsOutside);
+  };
   if (isSame(await readConfig(target), seeded)) return;
   await mkdir(dirname(target), { recursive: true });
   await withConfigLock(target, async () => {
@@ -35,16 +40,17 @@ function isSame(config: Json, change: (config: Json) => Json): boolean {
   return JSON.stringify(change(config)) === JSON.stringify(config);
 }
 
-/** That the folder is trusted, and that files outside of it stay outside, whatever its CLAUDE.md wants to have read. */
-const ofFolder: Json = { hasTrustDialogAccepted: true, hasClaudeMdExternalIncludesWarningShown: true };
+const isTrusted: Json = { hasTrustDialogAccepted: true };
+/** Files outside of it stay outside, whatever its CLAUDE.md wants to have read; unless a person has said otherwise. */
+const keepsOutside: Json = { hasClaudeMdExternalIncludesWarningShown: true };
 
-function trusted(config: Json, folder: string): Json {
+function withProject(config: Json, folder: string, said: Json): Json {
   const projects = objectOf(config.projects);
   const project = Object.hasOwn(projects, folder) ? objectOf(projects[folder]) : {};
-  if (Object.entries(ofFolder).every(([name, value]) => project[name] === value)) return config;
+  if (Object.entries(said).every(([name, value]) => project[name] === value)) return config;
   const others = Object.entries(projects).filter(([name]) => name !== folder);
   // Never by assignment: a folder may be called `__proto__`.
-  return { ...config, projects: Object.fromEntries([...others, [folder, { ...project, ...ofFolder }]]) };
+  return { ...config, projects: Object.fromEntries([...others, [folder, { ...project, ...said }]]) };
 }
 
 /** It remembers keys by their last 20 characters. A key that a person has refused stays refused. */
