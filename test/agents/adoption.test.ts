@@ -31,10 +31,16 @@ for (const mode of ["session", "turn"] as const) {
     const config = "agents: { most: 20 }\n";
     const stage = await startStage({ flow: flow(mode), script: thinking, config, poolSize: many });
     for (let i = 0; i < many; i++) await stage.create(`task ${i}`);
-    await eventually(async () => {
-      const all = await stage.runs();
-      return all.length === many && all.every(({ activity }) => activity === "busy") ? true : undefined;
-    });
+    await eventually(
+      async () => {
+        const all = await stage.runs();
+        return all.length === many && all.every(({ activity }) => activity === "busy") ? true : undefined;
+      },
+      60_000,
+      async () =>
+        JSON.stringify((await stage.runs()).map(({ id, activity, pid, what }) => [id, activity, pid, what])) +
+        stage.daemon().said(),
+    );
     const before = await shown(stage);
     await stage.killDaemon();
     await stage.restart();

@@ -79,10 +79,13 @@ export function createAgents(given: AgentsPorts): Agents {
     safe.finally(() => underWay.delete(safe));
   };
 
-  let seen: Seen = { panes: new Map(), hasServer: false };
+  let looks = 0;
+  let seen: Seen = { number: 0, panes: new Map(), hasServer: false };
   const lookAtPanes = async () => {
+    const number = ++looks;
     const panes = await terminal.list();
-    seen = { panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
+    if (number < seen.number) return;
+    seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
   };
   const look = (watch: RunWatch) => inTurn(watch.run.id, () => watch.look(seen));
   const lookAtAll = async () => {
@@ -160,6 +163,7 @@ export function createAgents(given: AgentsPorts): Agents {
             book.of(each.id)?.position?.offset ?? 0,
           ),
         runFolder: ({ name }) => folderOf(name),
+        since: looks,
         learnt(each) {
           if (each.started.raised !== "" && each.signs.activity === "busy")
             track(each.keep({ started: { ...each.started, raised: "" } }));

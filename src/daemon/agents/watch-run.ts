@@ -20,6 +20,8 @@ export interface WatchPorts {
   /** What a run without a terminal prints, and how it ended. */
   readingOf(run: Run, harness: Harness): TurnReading;
   runFolder(started: StartedRun): string;
+  /** The last look at all panes that had begun when the run began to be watched. */
+  readonly since: number;
   /** The limit for silence, in seconds; undefined where there is none. */
   stallOf(run: Run): Promise<number | undefined>;
   /** Carries out what `reconcile` says. */
@@ -46,6 +48,8 @@ export interface RunWatch {
 
 /** What one look at all panes gave. `hasServer`: the terminal is there at all. */
 export interface Seen {
+  /** Which look it was: one that began before a run was there says nothing about it. */
+  readonly number: number;
   readonly panes: ReadonlyMap<string, Pane>;
   readonly hasServer: boolean;
 }
@@ -150,7 +154,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
     await readScreen();
     const stall = await ports.stallOf(run);
-    const process = isSession ? paneProcess(pane, seen) : known(await reading?.process(), run);
+    const isNews = seen.number > ports.since;
+    const process = isSession ? (isNews ? paneProcess(pane, seen) : "absent") : known(await reading?.process(), run);
     const now = clock.now();
     const healing = reconcile(
       {
