@@ -72,6 +72,27 @@ test("an agent that asks, and a message that waits behind its question, are told
   expect(await json("agent", "ps")).toMatchObject({ runs: [{ activity: "asks", messagesWaiting: 1 }] });
 });
 
+test("agents and what they show are followed until somebody has seen enough", async () => {
+  const { atDesk, signalbox, follow } = await startCommands(polite);
+  const id = await atDesk("one");
+  const watched = follow(["agent", "ps", "--watch", "--json"]);
+  const followed = follow(["task", "logs", id, "--follow"]);
+  await eventually(async () => /At your service/.test(followed.said()) || undefined);
+  await signalbox(["task", "send", id, "Hello there", "--wait"]);
+  await eventually(async () => /Hello there/.test(followed.said()) || undefined);
+  expect(await followed.interrupt()).toBe(0);
+  await signalbox(["agent", "kill", "coffee#1/worker#1"]);
+  const last = () => JSON.parse(watched.said().trimEnd().split("\n").at(-1) ?? "");
+  await eventually(async () => last().runs.length === 0 || undefined);
+  expect(await watched.interrupt()).toBe(0);
+  const seen = watched
+    .said()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(seen[0]).toMatchObject({ runs: [{ key: "worker#1", activity: "idle" }] });
+});
+
 test("a provider's limit is told wherever somebody looks for why nothing starts", async () => {
   const { atDesk, json, signalbox } = await startCommands(polite);
   const id = await atDesk("one");
