@@ -24,7 +24,7 @@ const files = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
   .map((file) => ({ file: file.replaceAll("\\", "/"), text: readFileSync(join(source, file), "utf8") }));
 
-const isApp = (file: string) => /^app(-\w+)?\.ts$/.test(file);
+const isApp = (file: string) => /^app(-[\w-]+)?\.ts$/.test(file);
 
 test("every folder imports only what it may", () => {
   const broken = files.flatMap(({ file, text }) => {

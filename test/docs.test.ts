@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { run } from "@stricli/core";
 import { describe, expect, test } from "vitest";
+import { withHarnessTable } from "../scripts/harness-table.ts";
 import { createApp } from "../src/cli/app.ts";
 import { createContext } from "../src/cli/context.ts";
 import { actions, aliases } from "../src/engine/actions/index.ts";
@@ -157,6 +158,12 @@ describe("the reference of the command line", async () => {
     expect(names.size).toBeGreaterThan(2);
     expect([...names].filter((name) => !cli.includes(`| \`${name}\` |`))).toEqual([]);
   });
+});
+
+test("the table of harnesses says what the adapters say", () => {
+  const document = read("docs/harnesses.md");
+  expect(document).toContain("| `claude` |");
+  expect(document).toBe(withHarnessTable(document));
 });
 
 test("the picture in the README shows every way of the default workflow but those of cancelling", () => {

@@ -1,4 +1,5 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
+import { offerHarnesses, offerRuns } from "./offers.ts";
 import { flag, json, textFlag } from "./parameters.ts";
 import { changeForm, onlyProject, project, task } from "./task-parameters.ts";
 
@@ -27,7 +28,10 @@ const spawn = buildCommand({
     },
     flags: {
       project,
-      harness: textFlag("H", "The harness that it runs in; otherwise the project's"),
+      harness: {
+        ...textFlag("H", "The harness that it runs in; otherwise the project's"),
+        proposeCompletions: offerHarnesses,
+      },
       model: textFlag("M", "The model that its harness is asked for"),
       json,
     },
@@ -89,6 +93,7 @@ const kill = buildCommand({
       parameters: [
         {
           parse: String,
+          proposeCompletions: offerRuns,
           placeholder: "RUN|NAME",
           brief: "A run such as coffee#12/worker#1, its id, or the name of an agent that is at work",
         },

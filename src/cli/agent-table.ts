@@ -43,7 +43,7 @@ export function writeRuns(
     writeAge(run.since, now),
     run.activity === "waiting" ? "–" : writeTokens(run.usage.inputTokens + run.usage.outputTokens),
     run.activity === "waiting" ? "–" : writeCost(run.usage.cost),
-    (run.raised || run.what).replace(/\s+/g, " "),
+    (run.activity === "asks" ? run.what || run.raised : run.raised || run.what).replace(/\s+/g, " "),
   ]);
   const widths = ["", ...titles].map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const room = Math.max(leastWhat, columns - widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0));

@@ -40,7 +40,7 @@ export const doctor = buildCommand({
   parameters: { flags: { fix: flag("Mend what can be mended without losing anything"), json } },
   docs: {
     brief: "Look for what is wrong, and say how to mend it",
-    fullDescription: `Looks at the programs that are needed, your folder, the daemon, the database, tasks, projects and your workflows. Needs no daemon and starts none. With --fix, permissions are put right, missing folders are made, and what a dead daemon left is removed; the database is never touched.
+    fullDescription: `Looks at the programs that are needed, your folder, the daemon, the database, tasks, projects, your workflows, and agents at work. Needs no daemon and starts none. With --fix, permissions are put right, missing folders are made, and what a dead daemon left is removed; the database is never touched.
 
 --json: { ok, checks: [{ name, level, found, fix, mended }] }
 Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,

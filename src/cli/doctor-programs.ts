@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
 
 const oldestGit = "2.38";
+const oldestTmux = "3.2";
 const agents = ["claude", "codex", "gemini", "opencode"];
 
 /** The programs that Signalbox is run by, and those that it runs. */
@@ -26,11 +27,11 @@ function lookForGit(): readonly Finding[] {
 
 function lookForTmux(): readonly Finding[] {
   const version = versionOf("tmux", "-V");
-  if (version !== undefined) return ok(version);
-  return warning(
-    "is not on your PATH; from the next release on, agents run in its sessions",
-    "Install it: sudo apt install tmux, or brew install tmux",
-  );
+  const install = `Install tmux ${oldestTmux} or newer: sudo apt install tmux, or brew install tmux`;
+  if (version === undefined) return error("is not on your PATH, and agents run in its sessions", install);
+  // What is built between releases has no number.
+  const isOld = /^\d/.test(version) && !isAtLeast(version, oldestTmux);
+  return isOld ? error(`${version} is too old`, install) : ok(version || "of a version that it does not tell");
 }
 
 function lookForAgents(path: string): readonly Finding[] {

@@ -1,4 +1,5 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
+import { offerHarnesses } from "./offers.ts";
 import { json } from "./parameters.ts";
 
 /** A harness on the wire. */
@@ -23,7 +24,13 @@ const check = buildCommand({
     positional: {
       kind: "tuple",
       parameters: [
-        { parse: String, optional: true, placeholder: "NAME", brief: "A harness, such as claude; otherwise all" },
+        {
+          parse: String,
+          optional: true,
+          proposeCompletions: offerHarnesses,
+          placeholder: "NAME",
+          brief: "A harness, such as claude; otherwise all",
+        },
       ],
     },
     flags: { json },

@@ -1,5 +1,6 @@
 import type { Call } from "../api/client.ts";
 import { type ProjectView, routes } from "../api/routes.ts";
+import { shownRun } from "./agent-table.ts";
 import { callRunning } from "./connect.ts";
 import type { Context } from "./context.ts";
 import { projectAt } from "./find-project.ts";
@@ -29,6 +30,17 @@ export function stateNames(context: Context): Promise<readonly string[]> {
 
 export function salvageNames(context: Context): Promise<readonly string[]> {
   return ask(context, async (call) => (await call(routes.listSalvage, { query: {} })).salvaged.map(({ ref }) => ref));
+}
+
+export function harnessNames(context: Context): Promise<readonly string[]> {
+  return ask(context, async (call) =>
+    (await call(routes.listHarnesses, { query: {} })).harnesses.map(({ name }) => name),
+  );
+}
+
+/** Runs that are at work, as `agent ps` shows them. */
+export function runNames(context: Context): Promise<readonly string[]> {
+  return ask(context, async (call) => (await call(routes.listRuns, { query: {} })).runs.map(shownRun));
 }
 
 async function here(call: Call): Promise<ProjectView | undefined> {

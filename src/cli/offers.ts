@@ -17,3 +17,11 @@ export async function offerStates(this: Context): Promise<readonly string[]> {
 export async function offerSalvage(this: Context): Promise<readonly string[]> {
   return (await import("./offered-names.ts")).salvageNames(this);
 }
+
+export async function offerHarnesses(this: Context): Promise<readonly string[]> {
+  return (await import("./offered-names.ts")).harnessNames(this);
+}
+
+export async function offerRuns(this: Context): Promise<readonly string[]> {
+  return (await import("./offered-names.ts")).runNames(this);
+}

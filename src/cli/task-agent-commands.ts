@@ -86,6 +86,32 @@ ${taskExitCodes("refused, or with --wait: it did not arrive")}`,
   },
 });
 
+export const reply = buildCommand({
+  loader: async () => (await import("./commands/task/reply.ts")).reply,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        task,
+        {
+          parse: String,
+          optional: true,
+          placeholder: "TEXT|-",
+          brief: "Your answer; - and nothing at all read it from stdin",
+        },
+      ],
+    },
+    flags: { json },
+  },
+  docs: {
+    brief: "Answer what a task's agent asks in a dialogue",
+    fullDescription: `Where it asks you to confirm, yes ends the dialogue, and everything else goes back to the agent. What it asks is shown by signalbox task explain TASK. To talk to an agent in a terminal, use signalbox task send TASK.
+
+--json: ${changeForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+});
+
 export const peek = buildCommand({
   loader: async () => (await import("./commands/task/peek.ts")).peek,
   parameters: {

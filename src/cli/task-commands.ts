@@ -1,5 +1,5 @@
 import { buildRouteMap } from "@stricli/core";
-import { attach, logs, peek, respawn, send, spawn } from "./task-agent-commands.ts";
+import { attach, logs, peek, reply, respawn, send, spawn } from "./task-agent-commands.ts";
 import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
 import { cancel, continueTask, createPr, retry } from "./task-go-commands.ts";
 import { merge, sync } from "./task-merge-commands.ts";
@@ -20,6 +20,7 @@ export const taskCommands = buildRouteMap({
     respawn,
     attach,
     send,
+    reply,
     peek,
     logs,
     merge,

@@ -1,4 +1,4 @@
-import { offerProjects, offerStates, offerTasks } from "./offers.ts";
+import { offerHarnesses, offerProjects, offerStates, offerTasks } from "./offers.ts";
 import { listFlag, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
 
 /** Parameters that commands about tasks share. */
@@ -29,8 +29,8 @@ export const workflow = (brief: string) => ({ ...textFlag("W", brief), proposeCo
 
 /** How a task is made. */
 export const makeFlags = {
-  harness: textFlag("H", "The harness that its agents run in"),
-  "review-harness": textFlag("H", "The harness of its reviewers"),
+  harness: { ...textFlag("H", "The harness that its agents run in"), proposeCompletions: offerHarnesses },
+  "review-harness": { ...textFlag("H", "The harness of its reviewers"), proposeCompletions: offerHarnesses },
   model: textFlag("M", "The model that harnesses are asked for"),
   label: listFlag("L", "A label"),
   priority: numberFlag("N", "Tasks with a higher one start first; 0 where nothing is said", -1_000, 1_000),

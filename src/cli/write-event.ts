@@ -27,6 +27,9 @@ const loud: Readonly<Record<string, "red" | "yellow">> = {
   "task.held": "yellow",
   "request.rejected": "yellow",
   "effect.failed": "red",
+  "agent.raised": "yellow",
+  "agent.limited": "yellow",
+  "message.undelivered": "red",
 };
 
 /** The run where it is known, else the role. */

@@ -611,3 +611,46 @@ describe("workspaces and salvage", () => {
     expect(readdirSync(stage.places.control)).toEqual(before);
   });
 });
+
+describe("agents", () => {
+  test("are not there in a daemon that starts none, and it says so", async () => {
+    const { id } = await create();
+    const answers = await Promise.all([
+      get("/v1/runs"),
+      get("/v1/harnesses"),
+      get("/v1/usage"),
+      get(`/v1/tasks/${id}/screen`),
+      post(`/v1/tasks/${id}/attach`),
+      post(`/v1/tasks/${id}/messages`, { text: "Hello" }),
+      post(`/v1/tasks/${id}/runs/worker%231/kill`),
+      post("/v1/pause", { all: true }),
+      post("/v1/resume", { all: true }),
+      post("/v1/agents", { project: "coffee" }),
+      post("/v1/agents/cleanup"),
+    ]);
+    for (const answer of answers) expect(refusal(answer)).toEqual([503, "agents.unavailable"]);
+    expect((await get("/v1/agents")).json).toEqual({ agents: [] });
+    expect(refusal(await post("/v1/agents/A/assign", { project: "coffee", task: id }))).toEqual([404, "agent.missing"]);
+    expect((await get(`/v1/tasks/${id}/messages`)).json).toEqual({ messages: [] });
+  });
+
+  test("are asked for by spawning, respawning and replying, as the workflow has it", async () => {
+    const { id } = await create();
+    expect(refusal(await post(`/v1/tasks/${id}/spawn`))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await post(`/v1/tasks/${id}/respawn`))).toEqual([409, "refused", "no-respawn"]);
+    expect((await post(`/v1/tasks/${id}/reply`, { text: "Stronger" })).json).toMatchObject({ kind: "stayed" });
+  });
+
+  test("and people leave comments in the history, and nothing else changes", async () => {
+    const { id, revision } = await create();
+    expect((await post(`/v1/tasks/${id}/comments`, { text: " Mild, please. " })).json).toMatchObject({ task: id });
+    expect(refusal(await post(`/v1/tasks/${id}/comments`, { text: " " }))).toEqual([409, "refused", "bad-value"]);
+    expect(refusal(await stage.ask(`/v1/tasks/${id}/comments`, { json: { text: "Me too" }, token: "" }))).toEqual([
+      401,
+      "caller.unknown",
+    ]);
+    const { events } = (await get(`/v1/events?task=${id}`)).json;
+    expect(events.at(-2)).toMatchObject({ type: "task.commented", by: "human", data: { text: "Mild, please." } });
+    expect((await get(`/v1/tasks/${id}`)).json.task).toMatchObject({ revision, status: "todo" });
+  });
+});

@@ -128,3 +128,39 @@ test("harnesses are listed with what they can, and a missing one is told with ho
   expect(checked.code).toBe(missing === undefined ? 0 : 1);
   if (missing !== undefined) expect(checked.stdout).toMatch(/not installed[\s\S]*to do {2}\S/);
 });
+
+test("doctor tells of agents that are dead, and how to bring them back", async () => {
+  const { atDesk, signalbox, json } = await startCommands(script);
+  await atDesk("one");
+  const runs = async () => (await json("doctor")).checks.filter(({ name }: { name: string }) => name === "runs");
+  expect(await runs()).toMatchObject([{ level: "ok", found: "1 agent at work, none needs a person" }]);
+  await signalbox(["agent", "kill", "coffee#1/worker#1"]);
+  expect(await runs()).toMatchObject([
+    { level: "warning", found: "the agent of coffee#1 is dead", fix: "signalbox task respawn coffee#1" },
+  ]);
+});
+
+test("a harness that nobody knows, or that lacks what the workflow needs, is refused before anything starts", async () => {
+  const config = "harnesses: { cat: { turn: { argv: [cat] } } }\n";
+  const { signalbox, json } = await startCommands(script, { config });
+  const create = (...flags: readonly string[]) =>
+    signalbox(["task", "create", "one", "One", "--workflow", "flow", "--no-spawn", ...flags]);
+  const unknown = await create("--harness", "nonsense");
+  expect(unknown).toMatchObject({ code: 1, stdout: "" });
+  expect(unknown.stderr).toContain('There is no harness "nonsense".');
+  const lacking = await create("--harness", "cat");
+  expect(lacking).toMatchObject({ code: 1, stdout: "" });
+  expect(lacking.stderr).toContain("cannot run in a terminal.");
+  expect(await create()).toMatchObject({ code: 0 });
+  expect((await signalbox(["task", "update", "1", "--harness", "cat"])).stderr).toContain("cannot run in a terminal.");
+  expect((await signalbox(["task", "update", "1", "--review-harness", "nope"])).stderr).toContain(
+    "There is no harness",
+  );
+  expect(await json("task", "show", "1")).toMatchObject({ task: { harness: "scripted", reviewHarness: "scripted" } });
+  const { harnesses } = await json("harness", "list");
+  const missing = harnesses.find(({ found }: { found: boolean }) => !found);
+  if (missing === undefined) return;
+  const taken = await signalbox(["task", "update", "1", "--harness", missing.name]);
+  expect(taken).toMatchObject({ code: 0 });
+  expect(taken.stderr).toContain("is not installed.");
+});

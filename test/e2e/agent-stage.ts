@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { type StageOptions, startStage } from "../agents/stage.ts";
 import { root } from "../documents.ts";
 
@@ -55,6 +56,27 @@ export async function startCommands(script: string, options: StageOptions = {}) 
   return {
     ...stage,
     ...{ env, main, signalbox, json },
+    /** Begins a command that goes on until it is interrupted. */
+    follow(args: readonly string[]) {
+      const child = spawn(process.execPath, [main, ...args], {
+        cwd: stage.repository,
+        env,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let said = "";
+      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        said += chunk;
+      });
+      const ended = new Promise<number | null>((done) => child.once("close", done));
+      onTestFinished(() => void child.kill("SIGKILL"));
+      return {
+        said: () => said,
+        interrupt: () => {
+          child.kill("SIGINT");
+          return ended;
+        },
+      };
+    },
     /** Creates a task, and gives its id when its agent has said something and listens. */
     async atDesk(branch: string, ...flags: readonly string[]): Promise<string> {
       const { task } = await json("task", "create", branch, `About ${branch}`, "--workflow", "flow", ...flags);

@@ -134,6 +134,7 @@ test("a newcomer is told that all is well, and nothing is made or started", asyn
     "none is held",
     "none yet; in a repository: signalbox init",
     "the built-in ones",
+    "the daemon looks after them when it runs",
   ]);
   expect(existsSync(home)).toBe(false);
 });
@@ -146,17 +147,23 @@ test("with --fix the folders of a newcomer are made", async () => {
 });
 
 describe("programs", () => {
-  test("that are missing are named with what to do: an error for git, warnings for tmux and agents", async () => {
+  test("that are missing are named with what to do: errors for git and tmux, a warning for agents", async () => {
     const found = await doctor(join(base, "none"), { path: fakes({}) });
-    expect(wrong(found)).toEqual(["git error", "tmux warning", "agents warning"]);
+    expect(wrong(found)).toEqual(["git error", "tmux error", "agents warning"]);
     expect(found.of("git")[0]?.fix).toBe("Install git 2.38 or newer: https://git-scm.com/downloads");
   });
 
   test("that are too old are as bad as missing", async () => {
-    const old = await doctor(join(base, "none"), { path: fakes({ git: "git version 2.37.9", tmux: "", gemini: "" }) });
+    const old = await doctor(join(base, "none"), {
+      path: fakes({ git: "git version 2.37.9", tmux: "tmux 3.1c", gemini: "" }),
+    });
     expect(old.of("git")).toMatchObject([{ level: "error", found: "2.37.9 is too old" }]);
-    const apple = await doctor(join(base, "none"), { path: fakes({ git: "git version 2.39.3 (Apple Git-146)" }) });
+    expect(old.of("tmux")).toMatchObject([{ level: "error", found: "3.1c is too old" }]);
+    const apple = await doctor(join(base, "none"), {
+      path: fakes({ git: "git version 2.39.3 (Apple Git-146)", tmux: "tmux next-3.6" }),
+    });
     expect(apple.of("git")).toMatchObject([{ level: "ok", found: "2.39.3" }]);
+    expect(apple.of("tmux")).toMatchObject([{ level: "ok", found: "3.6" }]);
   });
 });
 

@@ -85,7 +85,6 @@ test("nothing that an agent shows or prints is obeyed by a person's terminal", a
   expect(printed.stdout).toContain("That was all.");
   expect(printed.stdout.length).toBeGreaterThan(300_000);
   expect(printed.stdout).not.toMatch(controls);
-  expect(printed.stdout).not.toContain("owned");
   const coloured = await signalbox(["task", "logs", id, "--role", "teller", "--color"]);
   expect(coloured.stdout).toContain("That was all.");
   expect(withoutColours(coloured.stdout)).not.toMatch(controls);

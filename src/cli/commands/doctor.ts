@@ -5,6 +5,7 @@ import { daemonCheck, lookForDaemon, quietCall, type Seen } from "../doctor-daem
 import { type Check, error, type Finding } from "../doctor-finding.ts";
 import { homeChecks } from "../doctor-home.ts";
 import { programChecks } from "../doctor-programs.ts";
+import { runCheck } from "../doctor-runs.ts";
 import { askStored, readStored, type Stored } from "../doctor-stored.ts";
 import { workChecks } from "../doctor-work.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -30,6 +31,7 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
     ...homeChecks(this.home, seen !== undefined),
     daemonCheck(this.home, seen),
     ...workChecks(this.home, await lookIntoStore(places, seen)),
+    runCheck(isTold(seen) ? quietCall(places.socket) : undefined),
   ];
   const lines: Line[] = [];
   for (const check of checks) lines.push(...(await examine(check, fix)));
@@ -48,8 +50,11 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
 
 /** The store is the daemon's while it runs. */
 async function lookIntoStore({ database, socket }: Places, seen: Seen): Promise<Stored | undefined> {
-  const isTold = seen !== undefined && seen !== "silent";
-  return isTold ? askStored(quietCall(socket), database) : readStored(database);
+  return isTold(seen) ? askStored(quietCall(socket), database) : readStored(database);
+}
+
+function isTold(seen: Seen): boolean {
+  return seen !== undefined && seen !== "silent";
 }
 
 /** With `fix`, what can be mended is mended, and then looked at again. */

@@ -20,7 +20,7 @@ export interface EventsFlags {
 }
 
 /** What a person would want to be called for. */
-const loud: readonly string[] = ["task.held", "effect.failed"];
+const loud: readonly string[] = ["task.held", "effect.failed", "agent.raised", "message.undelivered"];
 
 export async function events(this: Context, flags: EventsFlags) {
   const call = createCall(this);

@@ -1,6 +1,7 @@
 import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Agents } from "./agents.ts";
+import type { RunSigns } from "./run-signs.ts";
 import { isWanted } from "./start-run.ts";
 
 export interface AgentsExplained {
@@ -20,9 +21,13 @@ export async function explainAgents(
   const waiting = agents.dispatch.whyWaiting(task.id);
   const paused = isOnHold ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
+  const questionOf = ({ activity, what }: RunSigns) => (activity === "asks" && what !== "" ? ` It asks: ${what}` : "");
   const raised = watches
     .filter(({ started }) => started.raised !== "")
-    .map(({ run, started }) => ({ reason: `${run.key}: ${started.raised}`, fix: attach(run.key) }));
+    .map(({ run, started, signs }) => ({
+      reason: `${run.key}: ${started.raised}${questionOf(signs)}`,
+      fix: attach(run.key),
+    }));
   const asking = watches
     .filter(({ signs, started }) => signs.activity === "asks" && started.raised === "")
     .map(({ run, signs }) => ({

@@ -1,5 +1,6 @@
 import type { Routes } from "../../api/routes.ts";
 import { explain } from "../../engine/explain.ts";
+import type { Task } from "../../engine/task.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
@@ -21,7 +22,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     return {
       task: taskView(stored, workflow, core.agents),
       where,
-      blocked: [...merge.blocked, ...agents.blocked, ...blocked, ...waiting],
+      blocked: [...merge.blocked, ...questionOf(task), ...agents.blocked, ...blocked, ...waiting],
       moves,
       // What comes after something that has failed waits for a person.
       next: [
@@ -34,6 +35,15 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       warnings: await expectedConflicts(core, task.id),
     };
   };
+}
+
+/** What an agent asks in a dialogue. */
+function questionOf({ id, wait, log }: Task): readonly { reason: string; fix: string }[] {
+  if (wait.turn !== "reply" && wait.turn !== "confirm") return [];
+  const said = log.findLast(({ from }) => from === "agent")?.text.trim() ?? "";
+  const answer =
+    wait.turn === "confirm" ? `signalbox task reply ${id} yes` : `signalbox task reply ${id} "Your answer"`;
+  return [{ reason: said === "" ? "Its agent waits for an answer." : `Its agent asks: ${said}`, fix: answer }];
 }
 
 function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>) {

@@ -1,0 +1,34 @@
+import type { Call } from "../api/client.ts";
+import { routes } from "../api/routes.ts";
+import { shownRun } from "./agent-table.ts";
+import { count } from "./count.ts";
+import { type Check, type Finding, ok, warning } from "./doctor-finding.ts";
+import { shownTask } from "./name-task.ts";
+
+const mostTasks = "1000";
+
+/** Agents that need a person, or are dead while their task counts on them. Only a daemon that runs can tell. */
+export function runCheck(call: Call | undefined): Check {
+  return {
+    name: "runs",
+    look: () => (call === undefined ? ok("the daemon looks after them when it runs") : look(call)),
+  };
+}
+
+async function look(call: Call): Promise<readonly Finding[]> {
+  const { runs } = await call(routes.listRuns, { query: {} });
+  const { tasks } = await call(routes.listTasks, { query: { open: "true", limit: mostTasks } });
+  const { harnesses } = await call(routes.listHarnesses, { query: {} });
+  const raised = runs
+    .filter((run) => run.raised !== "")
+    .flatMap((run) => warning(`${shownRun(run)}: ${run.raised}`, `signalbox task attach ${shownTask(run)}`));
+  const dead = tasks
+    .filter(({ session }) => session === "dead")
+    .flatMap((task) => warning(`the agent of ${shownTask(task)} is dead`, `signalbox task respawn ${shownTask(task)}`));
+  const limited = harnesses
+    .filter(({ limitedUntil }) => limitedUntil !== null)
+    .flatMap(({ title, limitedUntil }) => warning(`${title} takes no more until ${limitedUntil}`, ""));
+  const found = [...raised, ...dead, ...limited];
+  if (found.length > 0) return found;
+  return ok(runs.length === 0 ? "no agent is at work" : `${count(runs.length, "agent")} at work, none needs a person`);
+}

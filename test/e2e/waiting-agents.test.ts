@@ -1,0 +1,108 @@
+import { expect, test, vi } from "vitest";
+import { eventually } from "../agents/stage.ts";
+import { startCommands } from "./agent-stage.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const polite = `roles:
+  worker:
+    - { when: { prompt: ask }, steps: [{ ask: "May I?" }, { say: "Thank you." }] }
+    - { steps: [{ say: "At your service." }] }
+  teller:
+    - { steps: [{ error: { kind: rate-limit, message: "Too much today.", reset: 10m } }] }
+`;
+
+const talk = `name: flow
+version: 1
+roles:
+  host: { mode: dialogue, harness: task, result: order, until: { clear: true } }
+schemas:
+  order: { type: object, required: [clear, message], properties: { clear: { type: boolean }, message: { type: string } } }
+states:
+  todo: { waits_for: slot, next: asking }
+  asking: { agent: { role: host, prompt: ask }, outcomes: [{ on: ok, then: clear }, { then: failed }] }
+  clear: { terminal: true }
+  failed: { terminal: true, outcome: failed }
+transitions:
+  - { from: todo, to: asking, hooks: [acquire_workspace] }
+prompts: { ask: "What is {summary}? So far: {log}" }
+`;
+
+test("what an agent asks in a dialogue is explained, and answered from the command line", async () => {
+  const script = `roles:
+  host:
+    - { when: { prompt: with milk }, steps: [{ answer: { clear: true, message: "With milk then." } }] }
+    - { steps: [{ answer: { clear: false, message: "Milk?" } }] }
+`;
+  const { json, signalbox, until } = await startCommands(script, { flow: talk });
+  const { task } = await json("task", "create", "coffee", "A coffee", "--workflow", "flow");
+  await until(task.id, ({ needsPerson }) => needsPerson);
+  const { stdout } = await signalbox(["task", "explain", task.id]);
+  expect(stdout).toContain("Milk?");
+  expect(stdout).toContain(`signalbox task reply ${task.id}`);
+  expect(await signalbox(["task", "reply", "coffee", "-"], "with milk")).toMatchObject({ code: 0 });
+  await until(task.id, ({ status }) => status === "clear");
+});
+
+test("an agent for which there is no room is listed and explained as waiting, and starts when there is", async () => {
+  const { atDesk, json, signalbox, untilRun } = await startCommands(polite, { config: "agents: { most: 1 }\n" });
+  await atDesk("one");
+  const { task } = await json("task", "create", "two", "Two", "--workflow", "flow");
+  const waiting = await untilRun((run) => run.task === task.id && run.activity === "waiting");
+  expect(waiting).toMatchObject({ key: "worker#1", pid: 0, what: expect.stringContaining("agents.most") });
+  expect((await signalbox(["task", "explain", "2"])).stdout).toContain("1 agents are at work, which is the most");
+  expect(await json("task", "show", "2")).toMatchObject({ task: { session: "none" } });
+  expect(await signalbox(["task", "cancel", "1"])).toMatchObject({ code: 0 });
+  await untilRun((run) => run.task === task.id && run.activity === "idle");
+});
+
+test("an agent that asks, and a message that waits behind its question, are told to whoever wants to know", async () => {
+  const { atDesk, json, signalbox, untilRun } = await startCommands(polite);
+  const id = await atDesk("one");
+  await signalbox(["task", "send", id, "please ask", "--wait"]);
+  await untilRun(({ activity }) => activity === "asks");
+  expect((await signalbox(["agent", "ps"])).stdout).toMatch(/^! +coffee#1\/worker#1 +scripted +asks .* May I\?$/m);
+  expect(await signalbox(["task", "send", id, "Never mind"])).toMatchObject({ code: 0, stdout: "waiting\n" });
+  const { stdout } = await signalbox(["task", "explain", id]);
+  expect(stdout).toMatch(/worker#1.*May I\?/);
+  expect(stdout).toContain(`signalbox task attach ${id} --role worker#1`);
+  expect(stdout).toContain("Tell worker#1 what a person has to say, as soon as it listens");
+  // Nothing was typed into the dialog.
+  expect((await signalbox(["task", "peek", id])).stdout).not.toContain("Never mind");
+  expect(await json("agent", "ps")).toMatchObject({ runs: [{ activity: "asks", messagesWaiting: 1 }] });
+});
+
+test("agents and what they show are followed until somebody has seen enough", async () => {
+  const { atDesk, signalbox, follow } = await startCommands(polite);
+  const id = await atDesk("one");
+  const watched = follow(["agent", "ps", "--watch", "--json"]);
+  const followed = follow(["task", "logs", id, "--follow"]);
+  await eventually(async () => /At your service/.test(followed.said()) || undefined);
+  await signalbox(["task", "send", id, "Hello there", "--wait"]);
+  await eventually(async () => /Hello there/.test(followed.said()) || undefined);
+  expect(await followed.interrupt()).toBe(0);
+  await signalbox(["agent", "kill", "coffee#1/worker#1"]);
+  const last = () => JSON.parse(watched.said().trimEnd().split("\n").at(-1) ?? "");
+  await eventually(async () => last().runs.length === 0 || undefined);
+  expect(await watched.interrupt()).toBe(0);
+  const seen = watched
+    .said()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(seen[0]).toMatchObject({ runs: [{ key: "worker#1", activity: "idle" }] });
+});
+
+test("a provider's limit is told wherever somebody looks for why nothing starts", async () => {
+  const { atDesk, json, signalbox } = await startCommands(polite);
+  const id = await atDesk("one");
+  await signalbox(["task", "edit", id, "--file", "-"], "## Notes\n\nThere are some.\n");
+  await signalbox(["task", "continue", id]);
+  const explained = await eventually(async () => {
+    const { stdout } = await signalbox(["task", "explain", id]);
+    return /Too much today/.test(stdout) ? stdout : undefined;
+  });
+  expect(explained).toContain("takes no more");
+  const { harnesses } = await json("harness", "check", "scripted");
+  expect(Date.parse(harnesses[0].limitedUntil)).toBeGreaterThan(Date.now());
+});
