@@ -32,7 +32,7 @@ export default defineConfig({
       {
         test: {
           name: "git",
-          include: ["test/{daemon,git,workspaces,poisoned,processes,terminal,harness}/**/*.test.ts"],
+          include: ["test/{daemon,git,workspaces,poisoned}/**/*.test.ts"],
           pool: "forks",
           isolate: false,
           testTimeout: 120_000,
@@ -47,7 +47,14 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      { test: { name: "agents", include: ["test/agents/**/*.test.ts"], pool: "forks", testTimeout: 240_000 } },
+      {
+        test: {
+          name: "agents",
+          include: ["test/{agents,processes,terminal,harness}/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 240_000,
+        },
+      },
       { test: { name: "long", include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
     ],
   },

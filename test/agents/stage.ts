@@ -114,6 +114,9 @@ export async function openStage(options: StageOptions = {}) {
         async () => JSON.stringify(await runs(true)),
       );
     },
+    /** Asks the terminal server, as a person could. */
+    tmux: (...args: readonly string[]) =>
+      execFileSync("tmux", ["-S", places.terminal, ...args], { encoding: "utf8" }).trim(),
     /** Presses keys in an agent's window, as a person would. */
     press(run: RunView, ...keys: readonly string[]) {
       const panes = execFileSync("tmux", ["-S", places.terminal, "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}"], {

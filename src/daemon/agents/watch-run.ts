@@ -67,6 +67,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let run: Run = first;
   let signs = firstSigns(clock.now(), first.session, started.transcript);
   let pane: Pane | undefined;
+  let shownAt = -1;
   let isClosed = false;
   let cpu = { at: 0, used: 0, isBusy: false };
   const events = tails.open(`${ports.runFolder(started)}/events`);
@@ -126,7 +127,10 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     const quiet = clock.now() - signs.signAt;
     const isMute = harness.can.acknowledges === "no";
     const wants = signs.activity === "starting" || isMute || (signs.activity === "busy" && quiet > quietScreen);
-    if (!wants) return;
+    // What has not been written to since the last look shows the same; times of panes have whole seconds.
+    const isSame = pane.activeAt === shownAt && clock.now() - pane.activeAt > 2_000;
+    if (!wants || isSame) return;
+    shownAt = pane.activeAt;
     const shown = harness.readScreen(await terminal.capture(started.name), pane.title);
     const activity = activityOf(shown, signs.activity, isMute);
     if (activity !== signs.activity) signs = { ...signs, activity, since: clock.now() };
