@@ -20,7 +20,13 @@ const shared: BuildOptions = {
 
 await build({
   ...shared,
-  entryPoints: { start: "src/cli/start.ts", app: "src/app.ts", "scripted-agent": "src/testing/scripted-agent.ts" },
+  entryPoints: {
+    start: "src/cli/start.ts",
+    app: "src/app.ts",
+    launcher: "src/adapters/terminal/tmux/launch.ts",
+    "acp-bridge": "src/adapters/harness/acp/bridge.ts",
+    "scripted-agent": "src/testing/scripted-agent.ts",
+  },
   outdir: folder,
   format: "esm",
   splitting: true, // one chunk per command: one file for all starts three times slower

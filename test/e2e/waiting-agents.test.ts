@@ -7,6 +7,7 @@ vi.setConfig({ testTimeout: 240_000 });
 const polite = `roles:
   worker:
     - { when: { prompt: ask }, steps: [{ ask: "May I?" }, { say: "Thank you." }] }
+    - { when: { prompt: limit }, steps: [{ error: { kind: rate-limit, message: "Not so fast.", reset: 10m } }] }
     - { steps: [{ say: "At your service." }] }
   teller:
     - { steps: [{ error: { kind: rate-limit, message: "Too much today.", reset: 10m } }] }
@@ -96,13 +97,17 @@ test("agents and what they show are followed until somebody has seen enough", as
 test("a provider's limit is told wherever somebody looks for why nothing starts", async () => {
   const { atDesk, json, signalbox } = await startCommands(polite);
   const id = await atDesk("one");
+  await signalbox(["task", "send", id, "run into the limit", "--wait"]);
+  await eventually(async () => {
+    const { stdout } = await signalbox(["task", "explain", id]);
+    return /worker#1 was told: Not so fast\. That lasts until \d{4}-/.test(stdout) || undefined;
+  });
   await signalbox(["task", "edit", id, "--file", "-"], "## Notes\n\nThere are some.\n");
   await signalbox(["task", "continue", id]);
-  const explained = await eventually(async () => {
+  await eventually(async () => {
     const { stdout } = await signalbox(["task", "explain", id]);
-    return /Too much today/.test(stdout) ? stdout : undefined;
+    return /Its agent waits to be started\.[^.]*(Too much today|Not so fast)\./.test(stdout) || undefined;
   });
-  expect(explained).toContain("takes no more");
   const { harnesses } = await json("harness", "check", "scripted");
   expect(Date.parse(harnesses[0].limitedUntil)).toBeGreaterThan(Date.now());
 });

@@ -34,6 +34,11 @@ export async function explainAgents(
       reason: `${run.key} asks: ${signs.what || "its screen says what"}`,
       fix: attach(run.key),
     }));
+  const failed = watches.flatMap(({ run, signs: { error } }) => {
+    if (error === undefined) return [];
+    const until = error.resetAt === undefined ? "" : ` That lasts until ${new Date(error.resetAt).toISOString()}.`;
+    return [{ reason: `${run.key} was told: ${error.message}${until}`, fix: attach(run.key) }];
+  });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),
   );
@@ -50,6 +55,7 @@ export async function explainAgents(
       ...(waiting === undefined ? [] : [{ reason: `Its agent waits to be started. ${waiting}`, fix: "" }]),
       ...raised,
       ...asking,
+      ...failed,
       ...lost,
     ],
     next: untold.map(({ to, from }) => ({

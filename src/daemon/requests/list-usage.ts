@@ -26,11 +26,15 @@ export function listUsage(core: Core): Handler<Routes["listUsage"]> {
       [...groups].map(async ([key, all]) => row(key, await nameOf(core, key, by, all), all)),
     );
     return {
-      rows: rows.sort((a, b) => b.cost - a.cost || b.outputTokens - a.outputTokens),
+      rows: rows.sort(by === "day" ? inTime : byCost),
       total: row("total", "total", meant),
     };
   };
 }
+
+/** Days as they came; everything else with the dearest first. */
+const inTime = (a: UsageRow, b: UsageRow) => a.key.localeCompare(b.key);
+const byCost = (a: UsageRow, b: UsageRow) => b.cost - a.cost || b.outputTokens - a.outputTokens;
 
 function row(key: string, name: string, all: readonly Usage[]): UsageRow {
   return { key, name, ...addUp(all) };
