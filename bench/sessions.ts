@@ -22,8 +22,8 @@ prompts: { work: "Work" }
 `;
 
 const handOff = "printf '\\\\n## Handoff\\\\nDONE: yes\\\\n' >> TASK.md; sleep 0.3; date +%s%N";
-const config = `agents: { most: 200 }
-harnesses:
+const agents = "most: 200";
+const config = `harnesses:
   turns: { turn: { argv: [sh, -c, "sleep 0.3; date +%s%N", "{prompt}"] } }
   sessions: { session: { argv: [sh, -c, "${handOff} > last-word", "{prompt}"], ready: ready } }
   idle: { session: { argv: [sh, -c, "echo ready; exec cat", "{prompt}"], ready: ready } }
@@ -35,7 +35,7 @@ await idleSessions(100, 50);
 process.exit(failed ? 1 : 0);
 
 async function exitToNext(mode: "session" | "turn", rounds: number): Promise<void> {
-  const stage = await openStage({ flow: flow(mode), config, harness: `${mode}s`, poolSize: 2 });
+  const stage = await openStage({ flow: flow(mode), agents, config, harness: `${mode}s`, poolSize: 2 });
   try {
     const waits: number[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -62,7 +62,7 @@ async function release(stage: Stage, id: string): Promise<void> {
 }
 
 async function idleSessions(count: number, adopted: number): Promise<void> {
-  const stage = await openStage({ flow: flow("session"), config, harness: "idle", poolSize: count });
+  const stage = await openStage({ flow: flow("session"), agents, config, harness: "idle", poolSize: count });
   try {
     for (let i = 0; i < adopted; i++) await stage.create(`task ${i}`);
     await allIdle(stage, adopted);

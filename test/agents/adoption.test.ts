@@ -28,8 +28,8 @@ const shown = async (stage: Stage) =>
 
 for (const mode of ["session", "turn"] as const) {
   test(`a daemon that is killed finds its ${many} agents again, ${mode === "session" ? "in" : "without"} terminals`, async () => {
-    const config = "agents: { most: 20 }\n";
-    const stage = await startStage({ flow: flow(mode), script: thinking, config, poolSize: many });
+    const agents = "most: 20";
+    const stage = await startStage({ flow: flow(mode), script: thinking, agents, poolSize: many });
     for (let i = 0; i < many; i++) await stage.create(`task ${i}`);
     await eventually(
       async () => {

@@ -63,7 +63,7 @@ transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
 prompts: { work: Work }
 `;
   const script = `roles: { worker: [{ steps: [{ flood: 1 GB }] }] }`;
-  const stage = await startStage({ flow, script, config: "agents: { output_limit: 4MB }\n" });
+  const stage = await startStage({ flow, script, agents: "output_limit: 4MB" });
   const id = await stage.create("a cup");
   await stage.until(id, ({ status }) => status === "lost");
   const { size } = statSync(join(stage.runFolder(id, "worker#1"), "output"));

@@ -129,7 +129,7 @@ test("a step that gives no sign of life is ended, and tried again in a new sessi
     - { when: { prompt: You have worked on this before }, steps: [{ say: "I see." }, marker] }
     - { steps: [{ say: "Going on." }] }
 `;
-  const stage = await startStage({ flow: stepped, script, config: "agents: { stall: 2s }\n" });
+  const stage = await startStage({ flow: stepped, script, agents: "stall: 2s" });
   const id = await stage.create("a cup");
   await stage.until(id, ({ status }) => status === "built");
   const ended = (await stage.events(id)).filter(({ type, data }) => type === "agent.ended" && data.run !== undefined);

@@ -13,7 +13,11 @@ export interface StageOptions {
   readonly flow?: string;
   /** What the agents do; what is built in where nothing is said. */
   readonly script?: string;
-  /** The user's configuration. */
+  /** What the user configures for agents, as it stands between the braces. */
+  readonly agents?: string;
+  /** Variables that agents get besides. */
+  readonly variables?: readonly string[];
+  /** The rest of the user's configuration. */
   readonly config?: string;
   readonly poolSize?: number;
   readonly workspaces?: "worktree" | "clone";
@@ -34,7 +38,17 @@ export async function startStage(options: StageOptions = {}) {
 
 /** The same, for whoever takes it away again. */
 export async function openStage(options: StageOptions = {}) {
-  const { flow, script, config, poolSize = 4, workspaces, harness = "scripted", env } = options;
+  const {
+    flow,
+    script,
+    agents = "",
+    variables = [],
+    config = "",
+    poolSize = 4,
+    workspaces,
+    harness = "scripted",
+    env,
+  } = options;
   const plain = createHome(() => (flow === undefined ? {} : { flow }));
   const { base, repository, places } = plain;
   const git = (folder: string, ...args: readonly string[]) =>
@@ -48,7 +62,9 @@ export async function openStage(options: StageOptions = {}) {
   writeFileSync(join(repository, "recipe.md"), "beans\n");
   git(repository, "add", "-A");
   git(repository, "commit", "-qm", "first");
-  if (config !== undefined) writeFileSync(places.config, config);
+  // Agents and what they call start twice as fast with it.
+  const environment = ["NODE_COMPILE_CACHE", ...variables].join(", ");
+  writeFileSync(places.config, `agents: { environment: [${environment}]${agents && `, ${agents}`} }\n${config}`);
   const scriptFile = join(base, "script.yml");
   if (script !== undefined) writeFileSync(scriptFile, script);
   const scripted = script === undefined ? {} : { SIGNALBOX_SCRIPT: scriptFile };

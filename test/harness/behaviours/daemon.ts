@@ -13,7 +13,8 @@ async function below({ candidate, path, harness }: Stage, respond: (request: Mod
   const names = Object.keys(candidate.env("/", server.url));
   const stage = await openStage({
     harness: harness.name,
-    config: `agents: { environment: [${names.join(", ")}] }\nmodel: ${candidate.model}\n`,
+    variables: names,
+    config: `model: ${candidate.model}\n`,
     env(base) {
       candidate.seed?.(base, server.url);
       // Codex uses nothing that lies among temporary files.
