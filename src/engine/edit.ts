@@ -8,8 +8,8 @@ import type { Workflow } from "./workflow.ts";
 
 /** The prompts tell agents to give the branch a telling name and to sharpen the summary; the rest is a person's. */
 const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
-/** Where it works and where its pull request is, only the engine knows. */
-const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl"];
+/** Where it works, where it can be seen and where its pull request is, only the engine knows. */
+const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession"];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit): Decision {
   // A workspace is given back when the task is over.

@@ -11,7 +11,8 @@ const healthy: RunSight = {
   idle: 0,
   isRaised: false,
 };
-const kind = (sight: Partial<RunSight>, stall?: number) => reconcile({ ...healthy, ...sight }, stall).kind;
+const kind = (sight: Partial<RunSight>, stall?: number, time?: number) =>
+  reconcile({ ...healthy, ...sight }, { stall, time }).kind;
 
 test("a run that was not started yet is left alone, however long that takes", () => {
   expect(kind({ process: "absent", quiet: 9_999 }, 300)).toBe("none");
@@ -38,6 +39,12 @@ test("silence while a tool is at work is no stall; after a long while a person i
   expect(kind({ quiet: 1_800, isAtWork: true, isRaised: true }, 300)).toBe("none");
 });
 
+test("a run that takes longer than it may is ended, whatever it is at, unless it has ended", () => {
+  expect(kind({ age: 60, activity: "asks", isAtWork: true }, undefined, 60)).toBe("overdue");
+  expect(kind({ age: 59 }, undefined, 60)).toBe("none");
+  expect(kind({ age: 60, process: "ended" }, undefined, 60)).toBe("judge");
+});
+
 test("an agent that waits for a message is idle, never stalled", () => {
   expect(kind({ activity: "idle", quiet: 9_999 }, 300)).toBe("idle");
 });
@@ -48,7 +55,7 @@ test("a dialog is shown to a person once, and nothing is ended because of it", (
 });
 
 test("the reason says for how long, in minutes", () => {
-  expect(reconcile({ ...healthy, quiet: 330 }, 300)).toEqual({
+  expect(reconcile({ ...healthy, quiet: 330 }, { stall: 300, time: undefined })).toEqual({
     kind: "stalled",
     reason: "It gave no sign of life for 5.5 minutes.",
   });

@@ -28,8 +28,8 @@ export type Healing =
   | { readonly kind: "judge" }
   /** It went away through no fault of its own. */
   | { readonly kind: "lost" }
-  /** It gives no sign of life: it is ended, and the engine is told. */
-  | { readonly kind: "stalled"; readonly reason: string }
+  /** It gives no sign of life, or takes longer than it may: it is ended, and the engine is told. */
+  | { readonly kind: "stalled" | "overdue"; readonly reason: string }
   /** It cannot be told whether it is stalled, or it waits for a person: somebody has to look. */
   | { readonly kind: "raise"; readonly reason: string }
   /** Its turn is over. */
@@ -40,14 +40,23 @@ const soonest = 10;
 /** How often longer than the limit something may be at work without a sign of life before a person is asked. */
 const patience = 6;
 
+/** In seconds; undefined where the run has none. */
+export interface RunLimits {
+  /** Without a sign of life. */
+  readonly stall: number | undefined;
+  /** From its start. */
+  readonly time: number | undefined;
+}
+
 /**
  * What follows from what is seen of a run. The one place where runs are judged to be dead, stalled or waiting; whoever calls
- * it carries out what it says. `stall` is the limit in seconds; undefined where the run has none.
+ * it carries out what it says.
  */
-export function reconcile(sight: RunSight, stall: number | undefined): Healing {
+export function reconcile(sight: RunSight, { stall, time }: RunLimits): Healing {
   if (sight.process === "absent") return { kind: "none" };
   if (sight.process === "ended") return { kind: "judge" };
   if (sight.process === "lost") return sight.age < soonest ? { kind: "judge" } : { kind: "lost" };
+  if (time !== undefined && sight.age >= time) return { kind: "overdue", reason: `It took longer than ${time} s.` };
   if (sight.activity === "asks") {
     return sight.isRaised
       ? { kind: "none" }

@@ -45,6 +45,7 @@ export type TaskEdit = Partial<
     | "autostart"
     | "prUrl"
     | "workspace"
+    | "tmuxSession"
   >
 >;
 

@@ -14,6 +14,7 @@ export interface AgentConfig {
   readonly agentsPerHarness: readonly string[];
   readonly agentsEnvironment: readonly string[];
   readonly agentsAliases: readonly string[];
+  readonly agentsEffort: string;
   readonly agentsStall: string;
   readonly agentsTimeLimit: string;
   readonly agentsOutputLimit: string;
@@ -89,6 +90,15 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: names,
     default: ["orange"],
     description: "Other names under which agents find the command line",
+  },
+  agentsEffort: {
+    key: "agents.effort",
+    level: "user",
+    isDaemons: true,
+    shape: text,
+    default: "",
+    description:
+      "How hard models are to think, in the words of their harness (low, medium, high); empty for its own choice",
   },
   agentsStall: {
     key: "agents.stall",

@@ -37,6 +37,20 @@ test("where nobody says anything the defaults hold", () => {
     forgeInterval: 60,
     testMerges: false,
     pushMerges: true,
+    harnesses: {},
+    agentsMost: 10,
+    agentsPerProject: 0,
+    agentsPerHarness: [],
+    agentsEnvironment: [],
+    agentsAliases: ["orange"],
+    agentsEffort: "",
+    agentsStall: "5m",
+    agentsTimeLimit: "2h",
+    agentsOutputLimit: "64MB",
+    budgetTask: 0,
+    budgetTaskTokens: 0,
+    budgetProjectDay: 0,
+    budgetDay: 0,
   });
   expect(new Set(Object.values(resolved).map(({ source }) => source))).toEqual(new Set(["default"]));
 });

@@ -6,7 +6,7 @@ import { sendMany } from "./send-many.ts";
 import { eventually, startStage } from "./stage.ts";
 
 test("every message reaches an agent that is now busy, now idle, now in a dialog, once and in order", async () => {
-  const { sent, heard, swallowed, states } = await sendMany(40);
+  const { sent, heard, swallowed, states } = await sendMany(25);
   expect(heard).toEqual(sent);
   expect(swallowed).toEqual([]);
   expect(new Set(states)).toEqual(new Set(["delivered"]));

@@ -1,38 +1,36 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
+import { canMount } from "../faults/mount.ts";
 import { eventually, processesWith, startStage } from "./stage.ts";
 
 /** The worker of `default` ends the way a script says, whenever it is started. */
 const always = (...steps: readonly string[]) => `roles: { worker: [{ steps: [${steps.join(", ")}] }] }`;
 
-for (const [how, step] of [
-  ["ends without what is asked for", "{ exit: 0 }"],
-  ["ends with an error", "{ exit: 7 }"],
-  ["is killed by SIGTERM", "{ crash: SIGTERM }"],
-  ["is killed by SIGKILL", "{ crash: SIGKILL }"],
-  ["is killed by SIGSEGV", "{ crash: SIGSEGV }"],
-  ["is killed by SIGHUP", "{ crash: SIGHUP }"],
-] as const) {
-  test(`an agent that ${how} is missed, and the second time the task is stuck`, async () => {
-    const stage = await startStage({
-      script: `roles:
+test("whatever ends an agent, it is missed, and the second time the task is stuck", async () => {
+  const ends = ["exit: 0", "exit: 7", "crash: SIGTERM", "crash: SIGKILL", "crash: SIGSEGV", "crash: SIGHUP"];
+  const turns = ends.map((end, i) => `    - { when: { prompt: "end ${i}" }, steps: [{ ${end} }] }`).join("\n");
+  const script = `roles:
   worker:
     - { when: { status: stuck }, steps: [{ say: "Here I am." }] }
-    - { steps: [${step}] }
-`,
-    });
-    const id = await stage.create("a cup");
+${turns}
+`;
+  const stage = await startStage({ script, poolSize: ends.length });
+  const ids: string[] = [];
+  for (const i of ends.keys()) ids.push(await stage.create(`end ${i}`));
+  for (const id of ids) {
     const first = await stage.until(id, ({ held }) => held !== null);
     expect(first.session).toBe("dead");
     await stage.call(routes.respawnTask, { params: { task: id }, body: {} });
+  }
+  for (const id of ids) {
     const task = await stage.until(id, ({ status, phase }) => status === "stuck" && phase === "waiting");
     expect(task.needsPerson).toBe(true);
     const ended = (await stage.events(id)).filter(({ type, data }) => type === "agent.ended" && data.run !== undefined);
     expect(ended.map(({ data }) => data.word)).toEqual(["exit", "exit"]);
-  });
-}
+  }
+});
 
 test("an agent that goes quiet without what is asked for is told once what is missing, and what it then writes counts", async () => {
   const stage = await startStage({
@@ -180,4 +178,45 @@ prompts: { work: Work }
   expect(harness?.limitedUntil).not.toBeNull();
   const done = await stage.until(id, ({ status }) => status === "done");
   expect(done.crashCount).toBe(0);
+});
+
+test("names, summaries and contexts that are commands to shells, terminals and tmux are only text", async () => {
+  const evil = "#(touch PWNED) $(touch PWNED) `touch PWNED`; touch PWNED\u001b]0;PWNED\u0007\u001b[31m #{pane_id} %1";
+  const branch = "evil/#(>PWNED);$(>PWNED)-`>PWNED`";
+  const stage = await startStage();
+  const id = await stage.create(evil, { branch, context: evil });
+  await stage.until(id, ({ status }) => status === "reviewing");
+  const screen = await stage.call(routes.getScreen, { params: { task: id }, query: { lines: "500" } });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  expect(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(screen.text)).toBe(false);
+  expect((await stage.task(id)).branch).toBe(branch);
+  const planted = readdirSync(stage.base, { recursive: true }).filter((name) => String(name).endsWith("PWNED"));
+  expect(planted).toEqual([]);
+  // What people see of it below the window has nothing in it that a terminal obeys.
+  const shown = stage.tmux("display-message", "-p", "-t", `=sb-${id}:`, "#{T:status-left}#{T:status-right}");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  expect(/[\x00-\x1f]/.test(shown)).toBe(false);
+});
+
+test.runIf(canMount())("an agent that fills the disk stops everything only until there is room again", async () => {
+  const flow = `name: flow
+version: 1
+roles: { worker: { mode: turn, harness: task } }
+states:
+  todo: { waits_for: slot, next: busy }
+  busy: { agent: { role: worker, prompt: work }, outcomes: [{ on: ok, then: done }, { on: failed, then: lost }] }
+  done: { terminal: true }
+  lost: { terminal: true, outcome: failed }
+transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
+prompts: { work: Work }
+`;
+  const script = `roles: { worker: [{ steps: [{ fill: { file: big, bytes: 200 MB } }] }] }`;
+  const stage = await startStage({ flow, script, homeSize: "64m" });
+  const id = await stage.create("a cup");
+  const { workspace } = await stage.until(id, (task) => task.workspace !== "");
+  const big = join(workspace, "big");
+  await eventually(async () => (existsSync(big) && statSync(big).size > 10_000_000 ? true : undefined));
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  rmSync(big, { force: true });
+  await stage.until(id, ({ status }) => status === "lost", 120_000);
 });

@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { RunView } from "../../src/api/agent-wires.ts";
@@ -21,6 +21,8 @@ export interface StageOptions {
   readonly config?: string;
   readonly poolSize?: number;
   readonly workspaces?: "worktree" | "clone";
+  /** Puts the home on a file system of its own that has this much room, such as 64m. */
+  readonly homeSize?: string;
   /** Instead of the scripted one. */
   readonly harness?: string;
   /** What the daemon is started with besides. */
@@ -48,9 +50,16 @@ export async function openStage(options: StageOptions = {}) {
     workspaces,
     harness = "scripted",
     env,
+    homeSize,
   } = options;
-  const plain = createHome(() => (flow === undefined ? {} : { flow }));
+  const plain = createHome();
   const { base, repository, places } = plain;
+  if (homeSize !== undefined)
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${homeSize},mode=700`, "tmpfs", plain.folder]);
+  if (flow !== undefined) {
+    mkdirSync(places.workflows, { recursive: true });
+    writeFileSync(join(places.workflows, "flow.yml"), flow);
+  }
   const git = (folder: string, ...args: readonly string[]) =>
     execFileSync("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], {
       encoding: "utf8",
@@ -73,6 +82,7 @@ export async function openStage(options: StageOptions = {}) {
   const close = async () => {
     await daemon.kill();
     endTerminal();
+    if (homeSize !== undefined) spawnSync("umount", ["-l", plain.folder]);
     home.remove();
   };
   const endTerminal = () => {

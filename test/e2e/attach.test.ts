@@ -38,6 +38,8 @@ test("a person attaches inside of a tmux of their own, talks to the agent, and c
   expect(await types(id)).toContain("task.attended");
   outer("send-keys", "-l", "from the keyboard");
   await shows(/from the keyboard/);
+  // What follows typed text at once is taken for a part of it; people are slower.
+  await new Promise((resolve) => setTimeout(resolve, 300));
   outer("send-keys", "Enter");
   await shows(/You said: from the keyboard/);
   outer("send-keys", "F12");

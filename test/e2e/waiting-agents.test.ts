@@ -46,7 +46,7 @@ test("what an agent asks in a dialogue is explained, and answered from the comma
 });
 
 test("an agent for which there is no room is listed and explained as waiting, and starts when there is", async () => {
-  const { atDesk, json, signalbox, untilRun } = await startCommands(polite, { config: "agents: { most: 1 }\n" });
+  const { atDesk, json, signalbox, untilRun } = await startCommands(polite, { agents: "most: 1" });
   await atDesk("one");
   const { task } = await json("task", "create", "two", "Two", "--workflow", "flow");
   const waiting = await untilRun((run) => run.task === task.id && run.activity === "waiting");

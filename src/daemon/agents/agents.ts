@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { readDuration } from "../../engine/duration.ts";
+import type { RunLimits } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/spec-of.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Harness } from "../../ports/harness.ts";
@@ -9,7 +10,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
 import { killAgent, killSession } from "../effects/end-agents.ts";
 import type { Performers } from "../perform.ts";
-import type { Answer, Submit } from "../submit.ts";
+import type { Answer } from "../submit.ts";
 import { createTurns } from "../turns.ts";
 import { checkCosts } from "./check-costs.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
@@ -19,7 +20,7 @@ import { createMail, type Mail } from "./mail.ts";
 import type { Pauses } from "./pauses.ts";
 import { nameOfRun } from "./read-turn.ts";
 import { type ReportedEnd, reportEnd } from "./report-end.ts";
-import { terminalSession } from "./run-name.ts";
+import { sessionTitle, terminalSession } from "./run-name.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
 import { tellAgent } from "./tell-agent.ts";
 import { readTurnOutput } from "./turn-reading.ts";
@@ -29,7 +30,6 @@ import { type RunWatch, type Seen, watchRun } from "./watch-run.ts";
 export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell"> {
   readonly tails: Tails;
   readonly table: ProcessTable;
-  readonly submit: Submit;
   readonly pauses: Pauses;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
   onError(error: unknown): void;
@@ -106,12 +106,12 @@ export function createAgents(given: AgentsPorts): Agents {
     const { run } = watch;
     await over(run, end);
   };
+  /** Whoever cannot be told of an end because the disk is full is told later: until then the run is looked after. */
   const over = async (run: Run, end: ReportedEnd) => {
-    unwatch(run.id);
-    await book.close(run, clock.now());
     const answer = await reportEnd(given, run.task, run.key, end);
-    await mail.giveUp(run);
+    unwatch(run.id);
     dispatch.left(run.id);
+    track(book.close(run, clock.now()).then(() => mail.giveUp(run)));
     return answer;
   };
   const unwatch = (run: string) => {
@@ -138,14 +138,15 @@ export function createAgents(given: AgentsPorts): Agents {
     rewatch: (run) => watch(run),
   });
 
-  const stallOf = async (run: Run) => {
+  const limitsOf = async (run: Run): Promise<RunLimits> => {
     const task = (await store.getTask(run.task))?.task;
     const workflow = task && (await workflowOf(task));
     const state = task && workflow?.states[task.status];
-    if (workflow === undefined || state === undefined) return undefined;
-    const spec = specOf(workflow, state, nameOfRun(run.key));
-    const own = spec.limits.stall ?? state.limits.stall;
-    return run.started?.mode === "session" ? own : (own ?? readDuration(config().agentsStall));
+    if (workflow === undefined || state === undefined) return { stall: undefined, time: undefined };
+    const { limits } = specOf(workflow, state, nameOfRun(run.key));
+    const own = limits.stall ?? state.limits.stall;
+    const usual = run.started?.mode === "session" ? undefined : readDuration(config().agentsStall);
+    return { stall: own ?? usual, time: limits.time };
   };
   const watch = (run: Run) => {
     const harness = harnesses().get(run.harness);
@@ -153,7 +154,7 @@ export function createAgents(given: AgentsPorts): Agents {
     unwatch(run.id);
     const made = watchRun(
       {
-        ...{ store, clock, terminal, tails, book, table: given.table, stallOf, heal },
+        ...{ store, clock, terminal, tails, book, table: given.table, limitsOf, heal },
         readingOf: (each, of: Harness) =>
           readTurnOutput(
             processes,
@@ -195,6 +196,22 @@ export function createAgents(given: AgentsPorts): Agents {
     await mail.giveUp(run);
     dispatch.left(run.id);
   };
+  /** A task is over: whoever its workflow has left behind is ended, and its windows go. */
+  const endTask = async (task: string) => {
+    const own = [...watches.values()].filter(({ watch }) => watch.run.task === task);
+    for (const { watch } of own) await kill(watch.run);
+    const hasWindows = [...seen.panes.values()].some(({ session }) => session === terminalSession(task));
+    if (hasWindows || own.length > 0) await terminal.closeSession(terminalSession(task));
+  };
+  const isOwed = async (task: string, run: string) =>
+    (await store.openEffects(task)).some(({ effect }) => effect.action === "spawn_agent" && effect.agent?.run === run);
+  /** Panes that live and belong to no run that is wanted: nobody would ever end them. */
+  const closeStrays = async () => {
+    const live = (await store.runs.list({})).filter(({ endedAt }) => endedAt === undefined);
+    const names = new Set(live.map(({ started }) => started?.name));
+    for (const pane of await terminal.list())
+      if (pane.dead === undefined && !names.has(pane.run)) await terminal.close(pane.run);
+  };
   const starting = { ...given, dispatch, book, watch, tell: mail.tell };
   const ending = { ...given, kill };
 
@@ -218,14 +235,22 @@ export function createAgents(given: AgentsPorts): Agents {
     async end(run, end) {
       // Nobody else is to find it dead before it is said why.
       unwatch(run.id);
-      await killRun(given, run);
-      return over(run, end);
+      try {
+        await killRun(given, run);
+        return await over(run, end);
+      } catch (error) {
+        watch(run);
+        throw error;
+      }
     },
-    noticed({ task }) {
+    noticed({ task, isOpen }) {
+      if (!isOpen) track(endTask(task.id));
       dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));
-      const title = `${task.project}/${task.branch}`;
-      const live = [...watches.values()].some(({ watch }) => watch.run.task === task.id && watch.pane !== undefined);
-      if (live) track(terminal.setTitle(terminalSession(task.id), title));
+      if (task.tmuxSession === "" || task.tmuxSession === sessionTitle(task) || !isOpen) return;
+      // Its branch has another name now.
+      const title = sessionTitle(task);
+      track(terminal.setTitle(terminalSession(task.id), title));
+      track(given.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } }));
     },
     async recover() {
       await book.open();
@@ -239,10 +264,11 @@ export function createAgents(given: AgentsPorts): Agents {
           continue;
         }
         // One that was only about to start is started by the effect that is still owed.
-        if (run.pid === 0) continue;
+        if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
         dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
         watch(run);
       }
+      await closeStrays();
     },
     async stop() {
       isStopped = true;

@@ -1,6 +1,5 @@
 import type { TaskEvent } from "../../engine/decision.ts";
 import type { Healing } from "../../engine/reconcile.ts";
-import { specOf } from "../../engine/spec-of.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
@@ -11,7 +10,7 @@ import type { Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { readOrder } from "./harness-order.ts";
-import { nameOfRun, readTurn } from "./read-turn.ts";
+import { readTurn } from "./read-turn.ts";
 import type { ReportedEnd } from "./report-end.ts";
 import { processName } from "./run-name.ts";
 import { launchRun } from "./start-run.ts";
@@ -54,6 +53,9 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "stalled":
         await killRun(ports, watch.run);
         return ports.finish(watch, { word: "stall", reason: healing.reason });
+      case "overdue":
+        await killRun(ports, watch.run);
+        return ports.finish(watch, { word: "time", reason: healing.reason });
       case "raise":
         return raise(ports, watch, healing.reason);
       case "idle":
@@ -109,9 +111,8 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   if (session !== run.session && session !== "") await watch.keep({ session });
   const task = (await ports.store.getTask(run.task))?.task;
   if (task === undefined) return ports.finish(watch, { word: "exit" });
-  const workflow = await ports.workflowOf(task);
-  const spec = { ...specOf(workflow, stateOf(workflow, task), nameOfRun(run.key)), mode: started.mode };
-  const verdict = readTurn(workflow, spec, read.end, read.turn, started.isResumed);
+  const { spec } = await readOrder(ports.runFolder(started.name));
+  const verdict = readTurn(await ports.workflowOf(task), spec, read.end, read.turn, started.isResumed);
   switch (verdict.kind) {
     case "ended":
       return ports.finish(watch, verdict);
@@ -126,12 +127,6 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
       return ports.finish(watch, { word: "invalid", reason: verdict.reason, answer: verdict.answer });
     }
   }
-}
-
-function stateOf(workflow: Workflow, task: Task) {
-  const state = workflow.states[task.status];
-  if (state === undefined) throw new Error(`The workflow has no state "${task.status}".`);
-  return state;
 }
 
 /** The provider takes no more: nothing more is started in that harness, and the run goes on afterwards where it was. */
@@ -149,7 +144,7 @@ async function limited(ports: HealPorts, watch: RunWatch, until: number | undefi
 async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: string): Promise<void> {
   const { run, started, harness } = watch;
   const again = { ...started, part: started.part + 1, isResumed: true };
-  const order = await readOrder(ports.runFolder(started.name));
+  const { order } = await readOrder(ports.runFolder(started.name));
   const launch = await harness.prepare({
     ...order,
     prompt: `Your answer cannot be used. ${problem} Answer again with the JSON that was asked for, and nothing else.`,

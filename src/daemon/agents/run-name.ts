@@ -15,6 +15,11 @@ export function terminalSession(task: string): string {
   return `sb-${task}`;
 }
 
+/** What people call it. */
+export function sessionTitle({ project, branch }: { readonly project: string; readonly branch: string }): string {
+  return `${project}/${branch}`;
+}
+
 export function runRecordId(task: string, key: string): string {
   return `${task}/${key}`;
 }

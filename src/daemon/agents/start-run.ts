@@ -21,12 +21,13 @@ import { publishAgents } from "../agents-at-work.ts";
 import type { Callers } from "../caller.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
+import type { Submit } from "../submit.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { familyOf } from "./family.ts";
 import { writeOrder } from "./harness-order.ts";
 import { type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
 import { type EnvironmentPorts, ownVariables, runEnvironment } from "./run-environment.ts";
-import { processName, runName, runRecordId, terminalSession } from "./run-name.ts";
+import { processName, runName, runRecordId, sessionTitle, terminalSession } from "./run-name.ts";
 import { hookCommand } from "./run-programs.ts";
 import { runPrompt } from "./run-prompt.ts";
 import type { UsageBook } from "./usage-book.ts";
@@ -45,6 +46,7 @@ export interface StartPorts {
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
   config(): AgentConfig;
+  readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
   /** Where agents of the task work: its workspace, or the project's folder while it has none. */
   folderOf(task: Task): Promise<string>;
@@ -79,7 +81,10 @@ export function spawnAgent(ports: StartPorts): Perform {
       throw error;
     }
     try {
-      await start(ports, harness, task, order, key);
+      // It may have waited for long: the task is as it is now.
+      const now = (await ports.store.getTask(task.id))?.task;
+      if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
+      await start(ports, harness, now, order, key);
     } catch (error) {
       ports.dispatch.left(id);
       throw error;
@@ -139,7 +144,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     folder,
     runFolder,
     model: order.model,
-    effort: "",
+    effort: ports.config().agentsEffort,
     permissions: spec.permissions,
     tools: spec.tools,
     taskFile: taskFile === "" ? "" : join(folder, taskFile),
@@ -152,7 +157,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     costLimit: spec.limits.cost,
     env,
   };
-  await writeOrder(runFolder, harnessOrder);
+  await writeOrder(runFolder, { spec, order: harnessOrder });
   const launch = await harness.prepare(harnessOrder);
   const started: StartedRun = {
     name,
@@ -189,6 +194,9 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   await store.runs.put(running);
   await publishAgents({ store, places });
   await store.addEvents(task.id, [startedEvent(running)], clock.now());
+  const title = sessionTitle(task);
+  if (spec.mode === "session" && task.tmuxSession !== title)
+    await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } });
   ports.log.info("An agent was started", { task: task.id, run: order.run, harness: harness.name, pid });
   ports.watch(running);
 }
@@ -220,7 +228,7 @@ export async function launchRun(
   await closeDeadWindows(terminal, session, started.window);
   const pane = await terminal.open({
     ...{ run: started.name, session, window: started.window, argv, env, cwd: folder },
-    title: `${task.project}/${task.branch}`,
+    title: sessionTitle(task),
     folder: runFolder,
   });
   return pane.pid;

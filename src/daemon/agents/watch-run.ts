@@ -1,4 +1,4 @@
-import { type Activity, type Healing, reconcile } from "../../engine/reconcile.ts";
+import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Harness, HarnessEvent } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
@@ -22,8 +22,7 @@ export interface WatchPorts {
   runFolder(started: StartedRun): string;
   /** The last look at all panes that had begun when the run began to be watched. */
   readonly since: number;
-  /** The limit for silence, in seconds; undefined where there is none. */
-  stallOf(run: Run): Promise<number | undefined>;
+  limitsOf(run: Run): Promise<RunLimits>;
   /** Carries out what `reconcile` says. */
   heal(watch: RunWatch, healing: Healing): Promise<void>;
   /** Something was learnt about it. */
@@ -157,9 +156,13 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
       signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
     await readScreen();
-    const stall = await ports.stallOf(run);
+    const limits = await ports.limitsOf(run);
     const isNews = seen.number > ports.since;
-    const process = isSession ? (isNews ? paneProcess(pane, seen) : "absent") : known(await reading?.process(), run);
+    const process = isSession
+      ? isNews
+        ? paneProcess(pane, seen)
+        : "absent"
+      : known(await reading?.process(), run, clock.now());
     const now = clock.now();
     const healing = reconcile(
       {
@@ -168,11 +171,11 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         activity: signs.activity,
         age: (now - started.at) / 1000,
         quiet: (now - signs.signAt) / 1000,
-        isAtWork: process === "running" && (await isAtWork(stall)),
+        isAtWork: process === "running" && (await isAtWork(limits.stall)),
         idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
         isRaised: (run.started?.raised ?? "") !== "",
       },
-      stall,
+      limits,
     );
     if (healing.kind !== "none") await ports.heal(self, healing);
     if (hasLearnt) ports.learnt(self);
@@ -203,9 +206,13 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
 }
 
 /** One that was there and of which nothing is known any more is lost. */
-function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid }: Run) {
-  return state === "absent" && pid > 0 ? "lost" : state;
+function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid, started }: Run, now: number) {
+  const isLate = now - (started?.at ?? now) > startTime;
+  return state === "absent" && (pid > 0 || isLate) ? "lost" : state;
 }
+
+/** Milliseconds within which something is seen of whatever was started. */
+const startTime = 120_000;
 
 function paneProcess(pane: Pane | undefined, { hasServer }: Seen): "running" | "ended" | "lost" {
   if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";

@@ -1,16 +1,23 @@
 import { Fault } from "../../../fault.ts";
 import { type Collected, type CollectOrder, taskRef } from "../../../ports/control-repository.ts";
 import { branchRef, checkPart } from "../check-names.ts";
+import { createTurns } from "../turns.ts";
 import type { ControlGit } from "./control-git.ts";
 import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
 import { moveRef } from "./move-ref.ts";
 import { commitAt } from "./read-history.ts";
 
+const turns = createTurns();
+
 /**
  * First into a ref that counts for nothing; only what was found whole moves the task's ref. A crash in between leaves the
- * task's ref where it was.
+ * task's ref where it was. One at a time for each task: two would take that ref away from each other.
  */
-export async function collect(control: ControlGit, { folder, branch, task, signal }: CollectOrder): Promise<Collected> {
+export function collect(control: ControlGit, order: CollectOrder): Promise<Collected> {
+  return turns.take(`${control.folder} ${order.task}`, () => collectAlone(control, order));
+}
+
+async function collectAlone(control: ControlGit, { folder, branch, task, signal }: CollectOrder): Promise<Collected> {
   const ref = taskRef(checkPart(task));
   const incoming = `refs/signalbox/incoming/tasks/${task}`;
   const source = branchRef(branch);

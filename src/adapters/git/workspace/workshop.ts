@@ -5,11 +5,11 @@ import { Fault } from "../../../fault.ts";
 import type { Person } from "../../../ports/git-names.ts";
 import type { RunGit } from "../git-runner.ts";
 import type { LeftLock } from "../left-lock.ts";
+import { createTurns, type Turns } from "../turns.ts";
 import { livingGit } from "./living-git.ts";
 import { pacedRunner } from "./paced-runner.ts";
 import { createRecords, type Records } from "./records.ts";
 import { type Heap, openHeap } from "./trash/open-heap.ts";
-import { createTurns, type Turns } from "./turns.ts";
 import { findUserRepository, type UserRepository } from "./user-repository.ts";
 
 export interface WorkspaceOptions {
