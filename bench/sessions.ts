@@ -17,7 +17,7 @@ states:
   lost: { terminal: true, outcome: failed }
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: busy, to: done${mode === "turn" ? "" : ', gate: { section: "## Handoff", fields: [DONE] }'} }
+  - { from: busy, to: done, hooks: [release_workspace]${mode === "turn" ? "" : ', gate: { section: "## Handoff", fields: [DONE] }'} }
 prompts: { work: "Work" }
 `;
 
@@ -25,7 +25,7 @@ const handOff = "printf '\\\\n## Handoff\\\\nDONE: yes\\\\n' >> TASK.md; sleep 0
 const agents = "most: 200";
 const config = `harnesses:
   turns: { turn: { argv: [sh, -c, "sleep 0.3; date +%s%N", "{prompt}"] } }
-  sessions: { session: { argv: [sh, -c, "${handOff} > last-word", "{prompt}"], ready: ready } }
+  sessions: { session: { argv: [sh, -c, "${handOff} > $HOME/last-word", "{prompt}"], ready: ready } }
   idle: { session: { argv: [sh, -c, "echo ready; exec cat", "{prompt}"], ready: ready } }
 `;
 
@@ -40,25 +40,18 @@ async function exitToNext(mode: "session" | "turn", rounds: number): Promise<voi
     const waits: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const id = await stage.create(`task ${round}`);
-      const task = await stage.until(id, ({ phase }) => phase === "over");
+      await stage.until(id, ({ phase }) => phase === "over");
       const moved = (await stage.events(id)).find(({ type, data }) => type === "task.moved" && data.to === "done");
       const said =
         mode === "turn"
           ? readFileSync(join(stage.runFolder(id, "worker#1"), "output"), "utf8")
-          : readFileSync(join(task.workspace, "last-word"), "utf8");
+          : readFileSync(join(stage.base, "last-word"), "utf8");
       waits.push(Date.parse(moved?.at ?? "") - Number(said.trim()) / 1e6);
-      await release(stage, id);
     }
     judge(`from the end of a ${mode} to the next state, p50, ms`, median(waits), 250);
   } finally {
     await stage.close();
   }
-}
-
-/** Its workspace is free for the next one. */
-async function release(stage: Stage, id: string): Promise<void> {
-  const { workspace } = await stage.task(id);
-  stage.git(workspace, "checkout", "-q", "--", ".");
 }
 
 async function idleSessions(count: number, adopted: number): Promise<void> {
@@ -78,7 +71,7 @@ async function idleSessions(count: number, adopted: number): Promise<void> {
     judge(`the same with the start of the daemon, ms`, all, 4_000);
     for (let i = adopted; i < count; i++) await stage.create(`task ${i}`);
     await allIdle(stage, count);
-    await sleep(15_000);
+    await sleep(30_000);
     const pids = [stage.daemon().pid, ...serverPids(stage)];
     const ticks = () => pids.reduce((sum, pid) => sum + ticksOf(pid), 0);
     const [from, seconds] = [ticks(), 20];
@@ -94,11 +87,13 @@ function serverPids(stage: Stage): readonly number[] {
   return pid > 0 ? [pid] : [];
 }
 
-const shown = async (stage: Stage) =>
-  (await stage.runs())
+async function shown(stage: Stage): Promise<string> {
+  const all = await stage.runs();
+  return all
     .map(({ id, pid }) => `${id} ${pid}`)
     .sort()
     .join("\n");
+}
 
 async function allIdle(stage: Stage, count: number): Promise<void> {
   await eventually(async () => {

@@ -33,6 +33,8 @@ const mostOthers = 100;
 /** Tells two tasks that are at odds long before the second of them is merged. */
 export function createPredictions({ store, clock, workspacesOf, onError }: PredictPorts): Predictions {
   const heads = new Map<string, string>();
+  /** Tasks whose branch has nothing that the default branch does not have. */
+  const workless = new Set<string>();
   const found = new Map<string, Map<string, readonly string[]>>();
   const inTurn = createTurns();
   const under = new Set<Promise<void>>();
@@ -41,6 +43,7 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
   const of = (task: string) => found.get(task) ?? new Map<string, readonly string[]>();
   const forget = (task: string) => {
     heads.delete(task);
+    workless.delete(task);
     for (const other of of(task).keys()) found.get(other)?.delete(task);
     found.delete(task);
   };
@@ -62,15 +65,22 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     const project = await store.getProject(task.project);
     if (project === undefined) return;
     const { control } = await workspacesOf(project);
-    const others = await store.listTasks({ project: task.project, isOpen: true }, { limit: mostOthers });
+    const base = await control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+    // Most tasks have nothing of their own for most of their lives: they conflict with nobody.
+    const isWorkless = base !== undefined && (commit === base || (await control.isAncestor(commit, base)));
+    if (isWorkless) workless.add(task.id);
+    else workless.delete(task.id);
+    const all = await store.listTasks({ project: task.project, isOpen: true }, { limit: mostOthers });
+    const others = isWorkless && of(task.id).size === 0 ? [] : all;
     for (const { task: other } of others) {
       if (stopped || heads.get(task.id) !== commit) return;
-      const theirs = other.id === task.id ? undefined : await control.commitAt(taskRef(other.id));
-      if (theirs === undefined) continue;
+      if (other.id === task.id || (workless.has(other.id) && !of(task.id).has(other.id))) continue;
+      const theirs = heads.get(other.id) ?? (await control.commitAt(taskRef(other.id)));
+      if (theirs === undefined || theirs === commit) continue;
       const result = await control.predictConflict(commit, theirs);
       await note(task, other.id, result.kind === "conflict" ? result.files.map(({ path }) => path.text) : []);
     }
-    const open = new Set(others.map(({ task: each }) => each.id));
+    const open = new Set(all.map(({ task: each }) => each.id));
     for (const other of of(task.id).keys()) if (!open.has(other)) forget(other);
   }
 
