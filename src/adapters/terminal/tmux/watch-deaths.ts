@@ -12,7 +12,7 @@ export interface DeathWatch {
 }
 
 // An ending that tmux has missed is known after this time. With a hundred panes each costs the server half a millisecond.
-const nudgeInterval = 500;
+const nudgeInterval = 150;
 
 /**
  * Waits inside of tmux until a hook of the server says that a pane has died; while nothing happens that costs nothing. What
