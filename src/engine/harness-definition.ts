@@ -70,7 +70,7 @@ export const harnessVariables = [
 ] as const;
 export type HarnessVariable = (typeof harnessVariables)[number];
 
-/** The kinds of errors that a definition can tell apart. */
+/** The kinds of errors that are told apart, wherever a program says which one it is. */
 export const definedErrors = [
   "session-in-use",
   "session-unknown",

@@ -5,6 +5,19 @@ import { routes } from "../../src/api/routes.ts";
 import { canMount } from "../faults/mount.ts";
 import { eventually, processesWith, startStage } from "./stage.ts";
 
+/** One agent without a terminal. */
+const flow = `name: flow
+version: 1
+roles: { worker: { mode: turn, harness: task } }
+states:
+  todo: { waits_for: slot, next: busy }
+  busy: { agent: { role: worker, prompt: work }, outcomes: [{ on: ok, then: done }, { on: failed, then: lost }] }
+  done: { terminal: true }
+  lost: { terminal: true, outcome: failed }
+transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
+prompts: { work: Work }
+`;
+
 /** The worker of `default` ends the way a script says, whenever it is started. */
 const always = (...steps: readonly string[]) => `roles: { worker: [{ steps: [${steps.join(", ")}] }] }`;
 
@@ -49,17 +62,6 @@ test("an agent that goes quiet without what is asked for is told once what is mi
 });
 
 test("an agent that prints without an end fills no disk, and the task goes on without it", async () => {
-  const flow = `name: flow
-version: 1
-roles: { worker: { mode: turn, harness: task } }
-states:
-  todo: { waits_for: slot, next: busy }
-  busy: { agent: { role: worker, prompt: work }, outcomes: [{ on: ok, then: done }, { on: failed, then: lost }] }
-  done: { terminal: true }
-  lost: { terminal: true, outcome: failed }
-transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
-prompts: { work: Work }
-`;
   const script = `roles: { worker: [{ steps: [{ flood: 1 GB }] }] }`;
   const stage = await startStage({ flow, script, agents: "output_limit: 4MB" });
   const id = await stage.create("a cup");
@@ -152,19 +154,6 @@ test("an agent that goes to another branch is followed, or told, and nothing is 
 });
 
 test("a provider's limit holds its harness until it is over, and costs no attempt", async () => {
-  const flow = `name: flow
-version: 1
-roles: { worker: { mode: turn, harness: task } }
-states:
-  todo: { waits_for: slot, next: busy }
-  busy:
-    agent: { role: worker, prompt: work }
-    outcomes: [{ on: ok, then: done }, { on: failed, then: lost }]
-  done: { terminal: true }
-  lost: { terminal: true, outcome: failed }
-transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
-prompts: { work: Work }
-`;
   const script = `roles:
   worker:
     - { when: { counter: { limits: 0 } }, steps: [{ count: limits }, { error: { kind: rate-limit, message: "No more today.", reset: 6s } }] }
@@ -199,17 +188,6 @@ test("names, summaries and contexts that are commands to shells, terminals and t
 });
 
 test.runIf(canMount())("an agent that fills the disk stops everything only until there is room again", async () => {
-  const flow = `name: flow
-version: 1
-roles: { worker: { mode: turn, harness: task } }
-states:
-  todo: { waits_for: slot, next: busy }
-  busy: { agent: { role: worker, prompt: work }, outcomes: [{ on: ok, then: done }, { on: failed, then: lost }] }
-  done: { terminal: true }
-  lost: { terminal: true, outcome: failed }
-transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
-prompts: { work: Work }
-`;
   const script = `roles: { worker: [{ steps: [{ fill: { file: big, bytes: 200 MB } }] }] }`;
   const stage = await startStage({ flow, script, homeSize: "64m" });
   const id = await stage.create("a cup");

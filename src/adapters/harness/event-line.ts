@@ -1,4 +1,5 @@
 import { isObject } from "../../engine/answer-schema.ts";
+import { definedErrors } from "../../engine/harness-definition.ts";
 import type { HarnessError, HarnessEvent, TokenUsage } from "../../ports/harness.ts";
 
 /** Reads an event from a line of JSON that any program may have written. Undefined for what is none. */
@@ -59,20 +60,7 @@ function errorOf(read: Readonly<Record<string, unknown>>): HarnessError {
   return { kind, message: textOf(read.message) || "The program failed.", resetAt: amountOf(read.resetAt) };
 }
 
-const errorKinds = [
-  "session-in-use",
-  "session-unknown",
-  "authentication",
-  "rate-limit",
-  "overflow",
-  "timeout",
-  "refusal",
-  "denied",
-  "server",
-  "budget",
-  "start",
-  "other",
-] as const satisfies readonly HarnessError["kind"][];
+const errorKinds = [...definedErrors, "start", "other"] as const satisfies readonly HarnessError["kind"][];
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defaultNames } from "../../engine/default-names.ts";
 import { readDuration } from "../../engine/duration.ts";
 import type { RunLimits } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/spec-of.ts";
@@ -8,6 +9,7 @@ import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
+import { roleFileName } from "../../ports/workspaces.ts";
 import { killAgent, killSession } from "../effects/end-agents.ts";
 import type { Performers } from "../perform.ts";
 import type { Answer } from "../submit.ts";
@@ -165,6 +167,7 @@ export function createAgents(given: AgentsPorts): Agents {
           ),
         runFolder: ({ name }) => folderOf(name),
         since: looks,
+        taskFileOf: ({ role }) => (role === defaultNames.roles.task ? "TASK.md" : roleFileName(role)),
         learnt(each) {
           if (each.started.raised !== "" && each.signs.activity === "busy")
             track(each.keep({ started: { ...each.started, raised: "" } }));

@@ -40,7 +40,7 @@ export interface UsageBook {
   check(project: string, family: ReadonlySet<string>, now: number): void;
 }
 
-export function createUsageBook(store: Store, budgets: () => Budgets): UsageBook {
+export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budgets): UsageBook {
   const book = new Map<string, Usage>();
   const put = async (usage: Usage) => {
     book.set(usage.id, usage);

@@ -6,6 +6,7 @@ import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
+import { lastTouched } from "./last-touched.ts";
 import { firstSigns, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
 import type { TurnReading } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
@@ -23,6 +24,8 @@ export interface WatchPorts {
   /** The last look at all panes that had begun when the run began to be watched. */
   readonly since: number;
   limitsOf(run: Run): Promise<RunLimits>;
+  /** The name of its task file in its workspace, as far as one can tell. */
+  taskFileOf(run: Run): string;
   /** Carries out what `reconcile` says. */
   heal(watch: RunWatch, healing: Healing): Promise<void>;
   /** Something was learnt about it. */
@@ -139,6 +142,10 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     if (signs.tools > 0) return true;
     const quiet = (clock.now() - signs.signAt) / 1000;
     if (stall === undefined || quiet < stall / 2 || run.pid === 0) return false;
+    // Files that change are a sign of life as good as any word.
+    const touched = await lastTouched(run.folder, ports.taskFileOf(run));
+    if (touched > signs.signAt) signs = { ...signs, signAt: Math.min(touched, clock.now()) };
+    if (clock.now() - signs.signAt < (stall * 1000) / 2) return true;
     const family = (await ports.table.familyOf(run.pid)).filter(({ pid }) => pid !== run.pid);
     let used = 0;
     for (const { pid } of family) used += await ports.table.cpuTime(pid);
@@ -163,6 +170,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         ? paneProcess(pane, seen)
         : "absent"
       : known(await reading?.process(), run, clock.now());
+    const isBusy = process === "running" && (await isAtWork(limits.stall));
     const now = clock.now();
     const healing = reconcile(
       {
@@ -171,7 +179,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         activity: signs.activity,
         age: (now - started.at) / 1000,
         quiet: (now - signs.signAt) / 1000,
-        isAtWork: process === "running" && (await isAtWork(limits.stall)),
+        isAtWork: isBusy,
         idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
         isRaised: (run.started?.raised ?? "") !== "",
       },

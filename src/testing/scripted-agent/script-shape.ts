@@ -1,4 +1,5 @@
 import { defaultNames } from "../../engine/default-names.ts";
+import { definedErrors } from "../../engine/harness-definition.ts";
 import type { Key, Shape } from "../../engine/language/shape.ts";
 import type { StepKind, StepValues } from "./script.ts";
 
@@ -38,19 +39,7 @@ const when: Shape = record("a map of conditions", {
   task: key({ kind: "map", of: text, what: "fields of the frontmatter" }, "What the task file's frontmatter says"),
 });
 
-const errorKinds = [
-  "session-in-use",
-  "session-unknown",
-  "authentication",
-  "rate-limit",
-  "overflow",
-  "timeout",
-  "refusal",
-  "denied",
-  "server",
-  "budget",
-  "other",
-];
+const errorKinds = [...definedErrors, "other"];
 
 // Steps contain steps: the list looks its items up only when it is read.
 const steps: Shape = {
