@@ -67,5 +67,5 @@ test("a day's budget counts today, for the project or for all", async () => {
   await book.add(run("b", noon, "tea"), { ...used, cost: 3.9 }, start, noon);
   expect(() => book.check("coffee", new Set(["x"]), noon)).not.toThrow();
   await book.add(run("b", noon, "tea"), { ...used, cost: 0.2 }, start, noon);
-  expect(() => book.check("coffee", new Set(["x"]), noon)).toThrow("budget.day");
+  expect(() => book.check("coffee", new Set(["x"]), noon)).toThrow("All projects together today");
 });
