@@ -23,6 +23,8 @@ export default defineConfig({
             "test/*.test.ts",
             "test/{engine,language,contracts,api,forge}/**/*.test.ts",
           ],
+          // These start many programs.
+          exclude: ["test/api/process.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "threads",
           isolate: false,
           testTimeout: 120_000,
@@ -41,7 +43,7 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          include: ["test/{e2e,faults}/**/*.test.ts"],
+          include: ["test/{e2e,faults}/**/*.test.ts", "test/api/process.test.ts"],
           pool: "forks",
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -50,7 +52,7 @@ export default defineConfig({
       {
         test: {
           name: "agents",
-          include: ["test/{agents,processes,terminal,harness}/**/*.test.ts"],
+          include: ["test/{agents,processes,terminal,harness}/**/*.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "forks",
           testTimeout: 240_000,
         },

@@ -58,15 +58,20 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
     if (started === undefined) throw new Fault("run.missing", `${run.key} was not started by us.`);
     if (started.mode === "session") {
       const scrollback = Math.min(whole(lines), mostLines);
-      const isThere = (await terminal.list()).some((each) => each.run === started.name);
       const show = styled === "true" ? terminal.captureStyled : terminal.capture;
-      const text = isThere ? await show(started.name, scrollback) : "";
+      const text = await show(started.name, scrollback).catch(nothingWhereGone);
       return { ...about, source: "screen", text, next: text.length };
     }
     const read = (at: number, limit: number) => processes.read(processName(started), "output", at, limit);
     const begin = end === "true" ? Math.max(0, (await outputSize(read)) - mostOutput) : whole(from);
     return { ...about, source: "output", ...(await outputPart(read, begin, mostOutput)) };
   };
+}
+
+/** Windows go while somebody looks at them. */
+function nothingWhereGone(error: unknown): string {
+  if (error instanceof Fault && error.code === "terminal.gone") return "";
+  throw error;
 }
 
 function whole(text: string): number {
