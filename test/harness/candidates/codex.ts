@@ -25,6 +25,7 @@ export const candidate: Candidate = {
     input: `*** Begin Patch\n*** Add File: ${file}\n${content.trimEnd().replace(/^/gm, "+")}\n*** End Patch\n`,
   }),
   shell: (cmd) => ({ name: "exec_command", input: { cmd } }),
+  mcp: (name) => ({ namespace: "mcp__signalbox", name, input: {} }),
   // Who is to think of a title has one tool, to give it with.
   isSide: ({ tools }) => tools.length <= 1,
 };
