@@ -6,7 +6,7 @@ import { createWorld } from "./destruction/world.ts";
 import { createScenes, type KindName, type Scenes, statusOf } from "./stage.ts";
 
 // The long suite does the same with more of everything.
-const seeds = Number(process.env.SIGNALBOX_SEEDS ?? 6);
+const seeds = Number(process.env.SIGNALBOX_SEEDS ?? 4);
 const first = Number(process.env.SIGNALBOX_SEED ?? 1);
 const rounds = Number(process.env.SIGNALBOX_ROUNDS ?? 3);
 
