@@ -99,7 +99,8 @@ export function createAgents(given: AgentsPorts): Agents {
     cancelPoll();
     if (isStopped || watches.size === 0) return;
     const isUrgent = [...watches.values()].some(
-      ({ watch }) => watch.signs.activity === "starting" || mail.waits(watch),
+      // Of one that is busy there will be news.
+      ({ watch }) => watch.signs.activity === "starting" || (mail.waits(watch) && watch.signs.activity !== "busy"),
     );
     cancelPoll = clock.after(isUrgent ? fastPoll : slowPoll, () => track(lookAtAll().finally(poll)));
   };
@@ -180,7 +181,8 @@ export function createAgents(given: AgentsPorts): Agents {
     );
     const stopWatching = tails.watch(folderOf(run.started.name), () => track(look(made)));
     watches.set(run.id, { watch: made, unwatch: stopWatching });
-    track(lookAtPanes().then(() => look(made)));
+    // Without a terminal nothing is asked of tmux, which may not be there.
+    track((run.started.mode === "session" ? lookAtPanes() : Promise.resolve()).then(() => look(made)));
     poll();
   };
 
@@ -257,13 +259,16 @@ export function createAgents(given: AgentsPorts): Agents {
     },
     async recover() {
       await book.open();
-      await lookAtPanes();
-      for (const run of await store.runs.list({})) {
-        if (run.endedAt !== undefined || run.started === undefined) continue;
+      const all = (await store.runs.list({})).filter(({ started }) => started !== undefined);
+      const hasWindows = all.some(({ started }) => started?.mode === "session");
+      if (hasWindows) await lookAtPanes().catch(onError);
+      for (const run of all) {
+        if (run.endedAt !== undefined) continue;
         const task = (await store.getTask(run.task))?.task;
         if (task === undefined || !isWanted(task, run.key)) {
-          await kill(run);
-          await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+          // One that cannot be ended must not keep the others from being taken up.
+          const ended = store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+          await Promise.all([kill(run), ended]).catch(onError);
           continue;
         }
         // One that was only about to start is started by the effect that is still owed.
@@ -271,7 +276,7 @@ export function createAgents(given: AgentsPorts): Agents {
         dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
         watch(run);
       }
-      await closeStrays();
+      if (hasWindows) await closeStrays().catch(onError);
     },
     async stop() {
       isStopped = true;
