@@ -10,5 +10,6 @@ export const candidate: Candidate = {
   model: "gemini-2.5-flash",
   needsEnterAgain: true,
   write: (file_path, content) => ({ name: "write_file", input: { file_path, content } }),
+  writeTaskFile: (file_path, content) => [{ name: "write_file", input: { file_path, content } }],
   shell: (command) => ({ name: "run_shell_command", input: { command, description: "Work" } }),
 };

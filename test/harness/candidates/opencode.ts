@@ -9,5 +9,10 @@ export const candidate: Candidate = {
   env: (_, url) => opencodeEnv(url),
   model: "scripted/model",
   write: (filePath, content) => ({ name: "write", input: { filePath, content } }),
+  // It writes over nothing that it has not read before.
+  writeTaskFile: (filePath, content) => [
+    { name: "read", input: { filePath } },
+    { name: "write", input: { filePath, content } },
+  ],
   shell: (command) => ({ name: "bash", input: { command, description: "Work" } }),
 };
