@@ -39,15 +39,26 @@ test("a message that was typed before the daemon died is not typed again", async
   const stage = await startStage({ script });
   const id = await stage.create("a cup");
   const run = await stage.untilRun(({ activity }) => activity === "idle");
+  const tell = async () =>
+    JSON.stringify([
+      await stage.runs(true),
+      (await stage.events(id)).slice(-12),
+      (await stage.call(routes.listMessages, { params: { task: id } })).messages,
+      stage.daemon().said(),
+    ]);
   for (let i = 0; i < 5; i++) {
     await stage.call(routes.sendMessage, { params: { task: id }, body: { text: `Message number ${i}, please.` } });
     await new Promise((resolve) => setTimeout(resolve, i * 60));
     await stage.killDaemon();
     await stage.restart();
-    await eventually(async () => {
-      const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
-      return messages.find(({ text }) => text.includes(`number ${i},`))?.state === "delivered" ? true : undefined;
-    });
+    await eventually(
+      async () => {
+        const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
+        return messages.find(({ text }) => text.includes(`number ${i},`))?.state === "delivered" ? true : undefined;
+      },
+      60_000,
+      tell,
+    );
   }
   const lines = readFileSync(join(stage.runFolder(id, run.key), "events"), "utf8").split("\n");
   const heard = lines.filter((line) => line.includes('"prompted"') && line.includes("Message number"));
