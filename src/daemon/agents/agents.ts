@@ -25,7 +25,7 @@ import { type ReportedEnd, reportEnd } from "./report-end.ts";
 import { sessionTitle, terminalSession } from "./run-name.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
 import { tellAgent } from "./tell-agent.ts";
-import { readTurnOutput } from "./turn-reading.ts";
+import { countedOf, readTurnOutput } from "./turn-reading.ts";
 import { createUsageBook, type UsageBook } from "./usage-book.ts";
 import { type RunWatch, type Seen, watchRun } from "./watch-run.ts";
 
@@ -164,7 +164,7 @@ export function createAgents(given: AgentsPorts): Agents {
             of,
             each.started as StartedRun,
             folderOf(run.started?.name ?? ""),
-            book.of(each.id)?.position?.offset ?? 0,
+            countedOf(book.of(each.id), each.started as StartedRun).offset,
           ),
         runFolder: ({ name }) => folderOf(name),
         since: looks,
@@ -266,9 +266,10 @@ export function createAgents(given: AgentsPorts): Agents {
         if (run.endedAt !== undefined) continue;
         const task = (await store.getTask(run.task))?.task;
         if (task === undefined || !isWanted(task, run.key)) {
-          // One that cannot be ended must not keep the others from being taken up.
-          const ended = store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
-          await Promise.all([kill(run), ended]).catch(onError);
+          // One that cannot be ended must not keep the others from being taken up, and is not forgotten either.
+          await kill(run)
+            .then(() => store.runs.put({ ...run, endedAt: clock.now(), word: "killed" }))
+            .catch(onError);
           continue;
         }
         // One that was only about to start is started by the effect that is still owed.

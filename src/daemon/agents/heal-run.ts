@@ -13,7 +13,9 @@ import { readOrder } from "./harness-order.ts";
 import { readTurn } from "./read-turn.ts";
 import type { ReportedEnd } from "./report-end.ts";
 import { processName } from "./run-name.ts";
+import { usageIn } from "./run-signs.ts";
 import { launchRun } from "./start-run.ts";
+import { countedOf, countedUpTo } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
 import type { RunWatch } from "./watch-run.ts";
 
@@ -104,9 +106,9 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   const read = await reading?.end();
   if (read === undefined)
     return ports.finish(watch, { word: "error", reason: "It ended at once, and nobody noted how." });
-  for (const event of read.events)
-    if (event.kind === "usage")
-      await ports.book.add(run, event.usage, { offset: read.position, before: "" }, ports.clock.now());
+  const isCounted = countedOf(ports.book.of(run.id), started).isEnd;
+  const used = isCounted ? [] : usageIn(read.events);
+  await ports.book.add(run, used, countedUpTo(started, read.position, true), ports.clock.now());
   const session = read.events.findLast((event) => event.kind === "session")?.id ?? run.session;
   if (session !== run.session && session !== "") await watch.keep({ session });
   const task = (await ports.store.getTask(run.task))?.task;

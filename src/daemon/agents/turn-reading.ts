@@ -1,6 +1,7 @@
 import type { Harness, HarnessEvent, TurnEnd } from "../../ports/harness.ts";
 import type { ProcessEnd, Processes } from "../../ports/processes.ts";
-import type { StartedRun } from "../../ports/records.ts";
+import type { StartedRun, Usage } from "../../ports/records.ts";
+import type { TailPosition } from "../../ports/tail.ts";
 import { processName } from "./run-name.ts";
 
 /** What a run without a terminal prints, read as it comes. */
@@ -18,6 +19,20 @@ export interface ReadEnd {
   /** What was learnt since the last read. */
   readonly events: readonly HarnessEvent[];
   readonly position: number;
+}
+
+/**
+ * How far usage was counted in what a turn prints. Each time it is asked again it prints from the beginning; `isEnd`: what
+ * is learnt only at its end was counted too.
+ */
+export function countedUpTo({ part }: StartedRun, offset: number, isEnd = false): TailPosition {
+  return { offset, before: isEnd ? `${part} end` : `${part}` };
+}
+
+export function countedOf(usage: Usage | undefined, { part }: StartedRun): { offset: number; isEnd: boolean } {
+  const { offset, before } = usage?.position ?? { offset: 0, before: "" };
+  const isEnd = before === `${part} end`;
+  return isEnd || before === `${part}` ? { offset, isEnd } : { offset: 0, isEnd: false };
 }
 
 const chunk = 1024 ** 2;

@@ -31,8 +31,8 @@ async function open(budgets: Partial<Budgets> = {}) {
 
 test("what a run uses is added up, and is there again after a start", async () => {
   const { book, store } = await open();
-  await book.add(run("a"), { ...used, cost: 1 }, start, noon + 1_000);
-  await book.add(run("a"), { ...used, cost: 0.5 }, start, noon + 3_000);
+  await book.add(run("a"), [{ ...used, cost: 1 }], start, noon + 1_000);
+  await book.add(run("a"), [{ ...used, cost: 0.5 }], start, noon + 3_000);
   expect(book.of("a/worker#1")).toMatchObject({ inputTokens: 200, outputTokens: 20, cost: 1.5, duration: 3_000 });
   const again = createUsageBook(store, () => ({ task: 0, taskTokens: 0, projectDay: 0, day: 0 }));
   await again.open();
@@ -41,31 +41,31 @@ test("what a run uses is added up, and is there again after a start", async () =
 
 test("a cost that nobody tells is unknown, and never zero", async () => {
   const { book } = await open();
-  await book.add(run("a"), { ...used, cost: undefined }, start, noon);
+  await book.add(run("a"), [{ ...used, cost: undefined }], start, noon);
   expect(book.of("a/worker#1")?.cost).toBeUndefined();
   expect(book.total(() => true)).toMatchObject({ cost: 0, unknown: 1 });
 });
 
 test("a task's budget is that of its whole family", async () => {
   const { book } = await open({ task: 2 });
-  await book.add(run("parent"), { ...used, cost: 1.5 }, start, noon);
-  await book.add(run("child"), { ...used, cost: 0.6 }, start, noon);
+  await book.add(run("parent"), [{ ...used, cost: 1.5 }], start, noon);
+  await book.add(run("child"), [{ ...used, cost: 0.6 }], start, noon);
   expect(() => book.check("coffee", new Set(["child"]), noon)).not.toThrow();
   expect(() => book.check("coffee", new Set(["parent", "child"]), noon)).toThrow("$2.10 of $2.00");
 });
 
 test("tokens are a budget too, for harnesses that tell no cost", async () => {
   const { book } = await open({ taskTokens: 110 });
-  await book.add(run("a"), { ...used, cost: undefined }, start, noon);
+  await book.add(run("a"), [{ ...used, cost: undefined }], start, noon);
   expect(() => book.check("coffee", new Set(["a"]), noon)).toThrow("110 of 110 tokens");
 });
 
 test("a day's budget counts today, for the project or for all", async () => {
   const { book } = await open({ projectDay: 5, day: 8 });
-  await book.add(run("old", noon - day), { ...used, cost: 100 }, start, noon - day);
-  await book.add(run("a"), { ...used, cost: 4 }, start, noon);
-  await book.add(run("b", noon, "tea"), { ...used, cost: 3.9 }, start, noon);
+  await book.add(run("old", noon - day), [{ ...used, cost: 100 }], start, noon - day);
+  await book.add(run("a"), [{ ...used, cost: 4 }], start, noon);
+  await book.add(run("b", noon, "tea"), [{ ...used, cost: 3.9 }], start, noon);
   expect(() => book.check("coffee", new Set(["x"]), noon)).not.toThrow();
-  await book.add(run("b", noon, "tea"), { ...used, cost: 0.2 }, start, noon);
+  await book.add(run("b", noon, "tea"), [{ ...used, cost: 0.2 }], start, noon);
   expect(() => book.check("coffee", new Set(["x"]), noon)).toThrow("All projects together today");
 });

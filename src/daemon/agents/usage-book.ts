@@ -29,8 +29,8 @@ export interface Budgets {
 export interface UsageBook {
   /** Reads what is stored; before that nothing may be asked. */
   open(): Promise<void>;
-  /** Adds to what a run has used. `position` is how far its source was read. */
-  add(run: Run, usage: TokenUsage, position: TailPosition, now: number): Promise<Usage>;
+  /** Adds to what a run has used, all of it at once with how far its source was read: a crash neither loses nor repeats any. */
+  add(run: Run, used: readonly TokenUsage[], position: TailPosition, now: number): Promise<void>;
   /** How long a run took, whatever it used. */
   close(run: Run, now: number): Promise<void>;
   of(run: string): Usage | undefined;
@@ -43,9 +43,8 @@ export interface UsageBook {
 export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budgets): UsageBook {
   const book = new Map<string, Usage>();
   const put = async (usage: Usage) => {
-    book.set(usage.id, usage);
     await store.usage.put(usage);
-    return usage;
+    book.set(usage.id, usage);
   };
   const total = (isMeant: (usage: Usage) => boolean) => addUp([...book.values()].filter(isMeant));
 
@@ -53,18 +52,11 @@ export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budg
     async open() {
       for (const usage of await store.usage.list({})) book.set(usage.id, usage);
     },
-    add(run, usage, position, now) {
+    async add(run, used, position, now) {
+      if (used.length === 0) return;
       const before = book.get(run.id) ?? blank(run);
-      return put({
-        ...before,
-        model: usage.model || before.model,
-        inputTokens: before.inputTokens + usage.inputTokens,
-        outputTokens: before.outputTokens + usage.outputTokens,
-        cachedTokens: before.cachedTokens + usage.cachedTokens,
-        cost: usage.cost === undefined ? before.cost : (before.cost ?? 0) + usage.cost,
-        duration: Math.max(0, now - before.at),
-        position,
-      });
+      const sum = used.reduce(plus, before);
+      await put({ ...sum, duration: Math.max(0, now - before.at), position });
     },
     async close(run, now) {
       const before = book.get(run.id) ?? blank(run);
@@ -112,6 +104,17 @@ function blank(run: Run): Usage {
     cost: undefined,
     duration: 0,
     position: { offset: 0, before: "" },
+  };
+}
+
+function plus(before: Usage, { model, inputTokens, outputTokens, cachedTokens, cost }: TokenUsage): Usage {
+  return {
+    ...before,
+    model: model || before.model,
+    inputTokens: before.inputTokens + inputTokens,
+    outputTokens: before.outputTokens + outputTokens,
+    cachedTokens: before.cachedTokens + cachedTokens,
+    cost: cost === undefined ? before.cost : (before.cost ?? 0) + cost,
   };
 }
 

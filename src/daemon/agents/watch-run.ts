@@ -8,7 +8,7 @@ import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
 import { lastTouched } from "./last-touched.ts";
 import { firstSigns, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
-import type { TurnReading } from "./turn-reading.ts";
+import { countedUpTo, type TurnReading } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
 
 export interface WatchPorts {
@@ -93,7 +93,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       if (isSecond) signs = { ...signs, activity, since, tools };
     }
     if (signs.transcript !== transcript?.path) transcript = openTranscript();
-    for (const usage of usageIn(learnt)) await book.add(run, usage, position, now);
+    await book.add(run, usageIn(learnt), position, now);
     if (signs.session !== run.session) await keep({ session: signs.session });
   };
   const keep = async (change: Partial<Run>) => {
@@ -118,7 +118,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     if (transcript !== undefined) await readAll(transcript.tail, (line) => harness.readTranscript(line), true);
     if (reading === undefined) return count > 0;
     const printed = await reading.read();
-    await learn(printed.events, { offset: printed.position, before: "" });
+    await learn(printed.events, countedUpTo(started, printed.position));
     if (printed.grew) signs = { ...signs, signAt: clock.now() };
     return count + printed.events.length > 0;
   };
