@@ -70,7 +70,7 @@ export function spawnAgent(ports: StartPorts): Perform {
     const id = runRecordId(task.id, order.run);
     const known = await ports.store.runs.get(id);
     if (known?.endedAt !== undefined) return;
-    if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known);
+    if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known, task);
     const harness = await chooseHarness(ports, order, task);
     ports.book.check(task.project, await familyOf(ports.store, task), ports.clock.now());
     const seat = { run: id, task: task.id, project: task.project, harness: harness.name };
@@ -101,9 +101,31 @@ async function isThere({ terminal, processes }: StartPorts, started: StartedRun)
   return (await processes.look(processName(started))).kind !== "absent";
 }
 
-async function adopt(ports: StartPorts, run: Run): Promise<void> {
-  const { id, task, project, harness } = run;
-  ports.dispatch.seated({ run: id, task, project, harness });
+/** An earlier try has started it, and may have died before it noted so. */
+async function adopt(ports: StartPorts, run: Run, task: Task): Promise<void> {
+  const { id, project, harness } = run;
+  ports.dispatch.seated({ run: id, task: task.id, project, harness });
+  if (run.pid === 0) return noteStart(ports, task, { ...run, pid: await pidOf(ports, run) });
+  ports.watch(run);
+}
+
+async function pidOf({ terminal, processes }: StartPorts, { started }: Run): Promise<number> {
+  if (started === undefined) return 0;
+  if (started.mode === "session") return (await terminal.list()).find(({ run }) => run === started.name)?.pid ?? 0;
+  const state = await processes.look(processName(started));
+  return state.kind === "running" ? state.identity.pid : 0;
+}
+
+/** It runs: everybody is told who it is, and somebody looks after it. */
+async function noteStart(ports: StartPorts, task: Task, run: Run): Promise<void> {
+  const { store, clock, places } = ports;
+  await store.runs.put(run);
+  await publishAgents({ store, places });
+  await store.addEvents(task.id, [startedEvent(run)], clock.now());
+  const title = sessionTitle(task);
+  if (run.started?.mode === "session" && task.tmuxSession !== title)
+    await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } });
+  ports.log.info("An agent was started", { task: task.id, run: run.key, harness: run.harness, pid: run.pid });
   ports.watch(run);
 }
 
@@ -190,15 +212,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   await store.runs.put(run);
   if (launch.message !== "") await ports.tell(run, launch.message, key);
   const pid = await launchRun({ terminal, processes }, ports.config(), task, run, launch, runFolder);
-  const running = { ...run, pid };
-  await store.runs.put(running);
-  await publishAgents({ store, places });
-  await store.addEvents(task.id, [startedEvent(running)], clock.now());
-  const title = sessionTitle(task);
-  if (spec.mode === "session" && task.tmuxSession !== title)
-    await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } });
-  ports.log.info("An agent was started", { task: task.id, run: order.run, harness: harness.name, pid });
-  ports.watch(running);
+  await noteStart(ports, task, { ...run, pid });
 }
 
 export async function launchRun(
