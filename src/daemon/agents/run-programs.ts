@@ -5,27 +5,6 @@ import { packageRoot } from "../../home/package-root.ts";
 import type { Places } from "../../home/places.ts";
 import { publishFile } from "../../home/publish-file.ts";
 
-/** Our own programs: sources beside sources, bundles beside bundles. */
-export function ownFile(name: OwnProgram): string {
-  const { source, bundle } = files[name];
-  const isSource = import.meta.filename.endsWith(".ts");
-  return join(packageRoot(), isSource ? join("src", source) : join("dist", bundle));
-}
-
-/** How they are run. Agents and people see what they print. */
-export function ownProgram(name: OwnProgram): readonly string[] {
-  return [process.execPath, "--disable-warning=ExperimentalWarning", ownFile(name)];
-}
-
-type OwnProgram = keyof typeof files;
-
-const files = {
-  supervisor: { source: "adapters/processes/supervisor.ts", bundle: "supervisor.cjs" },
-  launcher: { source: "adapters/terminal/tmux/launch.ts", bundle: "launcher.js" },
-  "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.js" },
-  "scripted-agent": { source: "testing/scripted-agent.ts", bundle: "scripted-agent.js" },
-};
-
 /** Puts what agents call into the folder that is first on their PATH: the command line under all its names, and the hook. */
 export function placeRunPrograms(places: Places, aliases: readonly string[]): void {
   makePrivateFolder(places.bin);
