@@ -3,6 +3,7 @@ import { person } from "./default/person.ts";
 import { reviews } from "./default/review.ts";
 import { starting } from "./default/starting.ts";
 import { working } from "./default/working.ts";
+import { nextInLine } from "./next-in-line.ts";
 import { everyMoveWasSeen, openScenes } from "./scenes.ts";
 
 const scenes = await openScenes("default");
@@ -11,5 +12,6 @@ afterAll(scenes.close);
 starting(scenes);
 working(scenes);
 reviews(scenes);
-person(scenes);
+await person(scenes);
+nextInLine(scenes);
 everyMoveWasSeen(scenes);

@@ -38,7 +38,7 @@ export function beginLife(stage: Ground, id: string, branch: string) {
     /** A person's command about the task, which is granted. */
     async does(verb: string, ...rest: readonly string[]): Promise<string> {
       const ran = await person(verb, ...rest);
-      expect(ran, `task ${verb} ${rest.join(" ")}`).toMatchObject({ code: 0 });
+      expect(ran.code, `task ${verb} ${rest.join(" ")}: ${ran.stderr}`).toBe(0);
       return ran.stdout;
     },
     /** One that is refused: it changes nothing but history, and says why. */
@@ -87,6 +87,15 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       const format = "#{session_name} #{@signalbox_title} #{@signalbox_window}";
       const lines = stage.tmux("list-windows", "-a", "-F", format).split("\n");
       return lines.filter((line) => line.startsWith(`sb-${id} `)).map((line) => line.slice(`sb-${id} `.length));
+    },
+    /** Waits until so many requests were refused, and says why. */
+    async isRefusedAll(...expected: readonly string[]): Promise<void> {
+      await eventually(async () => ((await life.refusals()).length >= expected.length ? true : undefined), life.story);
+      expect(await life.refusals()).toEqual(expected);
+    },
+    /** All its runs, with the windows they had. */
+    async windowsHad(): Promise<readonly string[]> {
+      return (await runs()).map(({ key, window }) => `${key} ${window}`);
     },
     async hasWindows(...names: readonly string[]): Promise<void> {
       const wanted = names.map((name) => `coffee/${branch} ${name}`).join("; ");

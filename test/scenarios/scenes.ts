@@ -35,7 +35,6 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
   const env = { ...stage.home.env, NO_COLOR: "1" };
   const signalbox = (...args: readonly string[]) => runCommand(stage.repository, env, args);
   const seen = new Set<string>();
-  let merges = Promise.resolve();
   const parts = new Map<string, Behaviour>();
 
   /** An agent reads the script when it starts; those of other branches have other parts. */
@@ -81,10 +80,12 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
       await stage.call(routes.cancelTask, { params: { task: life.id } }).catch(() => {});
       parts.delete(life.branch);
     },
-    /** Brings a commit into main by hand, as a person with git alone would. One at a time: git locks its index. */
-    inMain(commit: string): Promise<void> {
-      merges = merges.then(() => void stage.git(stage.repository, "merge", "--quiet", "--no-edit", commit));
-      return merges;
+    /** Another project, with a repository that nobody else works in. */
+    async addProject(name: string, poolSize: number): Promise<string> {
+      const repository = join(stage.base, name);
+      stage.git(stage.base, "clone", "--quiet", "--origin", "elsewhere", stage.origin, repository);
+      await stage.call(routes.addProject, { body: { path: repository, name, harness: "scripted", poolSize } });
+      return repository;
     },
     remoteBranches: () => stage.git(stage.origin, "for-each-ref", "--format=%(refname:short)").split("\n"),
   };

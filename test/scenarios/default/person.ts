@@ -6,7 +6,8 @@ const passes = { steps: [review("PASS"), askFor("reviewing")] };
 const handsOver = [...build("one"), handoff("one"), askFor("agent-review")];
 
 /** From the states that wait for a person: `reviewing` and `stuck`. */
-export function person(scenes: Scenes): void {
+export async function person(scenes: Scenes): Promise<void> {
+  const tea = await scenes.addProject("tea", 2);
   scenario(
     scenes,
     "reviewing → working (human asked): a person asks for changes, the worker hears of it, and the rounds begin anew",
@@ -24,8 +25,7 @@ export function person(scenes: Scenes): void {
       await life.hears("worker#1", "The human asks for changes");
       await life.until(({ status }) => status === "reviewing");
       // The second reviewer is the first of a new row of rounds.
-      const windows = (await life.runs()).map(({ key, window }) => `${key} ${window}`);
-      expect(windows).toEqual(["worker#1 worker", "reviewer#2 review-1", "reviewer#3 review-1"]);
+      expect(await life.windowsHad()).toEqual(["worker#1 worker", "reviewer#2 review-1", "reviewer#3 review-1"]);
       expect(await life.round()).toBe(1);
       await life.onlyAlive("worker#1");
     },
@@ -60,14 +60,13 @@ export function person(scenes: Scenes): void {
     async (life) => {
       await life.reaches("reviewing");
       expect(await life.isRefused("continue")).toContain("merged == true");
-      const commit = scenes.git(await life.hasWorkspace(), "rev-parse", "HEAD");
-      await scenes.inMain(commit);
+      scenes.git(tea, "merge", "--quiet", "--no-edit", life.branch);
       await life.does("continue");
       expect((await life.reaches("done")).outcome).toBe("done");
       await life.gaveBack();
       await life.onlyAlive();
     },
-    inState("working"),
+    { flags: ["--status", "working", "--project", "tea"] },
   );
 
   scenario(
@@ -94,8 +93,7 @@ export function person(scenes: Scenes): void {
     { worker: [told("# Stuck", tryFor("reviewing"), "hang"), quiet] },
     async (life) => {
       await life.reaches("stuck");
-      await life.soon(async () => ((await life.refusals()).length > 0 ? true : undefined));
-      expect(await life.refusals()).toEqual(["worker reviewing: needs-person"]);
+      await life.isRefusedAll("worker reviewing: needs-person");
       await life.does("update", "--status", "reviewing");
       await life.reaches("reviewing");
       await life.onlyAlive("worker#1");

@@ -122,8 +122,7 @@ export function starting(scenes: Scenes): void {
     async (life) => {
       const { needsPerson } = await life.reaches("clarification");
       expect(needsPerson).toBe(true);
-      await life.soon(async () => ((await life.refusals()).length > 0 ? true : undefined));
-      expect(await life.refusals()).toEqual(["worker planning: needs-person"]);
+      await life.isRefusedAll("worker planning: needs-person");
       await life.onlyAlive("worker#1");
       await life.hasWorkspace();
     },

@@ -78,8 +78,7 @@ export function working(scenes: Scenes): void {
     async (life) => {
       expect((await life.reaches("stuck")).needsPerson).toBe(true);
       await life.hears("worker#1", "# Stuck");
-      await life.soon(async () => ((await life.refusals()).length === 2 ? true : undefined));
-      expect(await life.refusals()).toEqual(["worker reviewing: needs-person", "worker working: needs-person"]);
+      await life.isRefusedAll("worker reviewing: needs-person", "worker working: needs-person");
       await life.onlyAlive("worker#1");
       await life.hasWindows("worker");
     },
