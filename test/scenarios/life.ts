@@ -43,11 +43,23 @@ export function beginLife(stage: Ground, id: string, branch: string) {
     },
     /** One that is refused: it changes nothing but history, and says why. */
     async isRefused(verb: string, ...rest: readonly string[]): Promise<string> {
-      const { revision } = await now();
+      const before = standing(await now());
       const ran = await person(verb, ...rest);
       expect(ran, `task ${verb} ${rest.join(" ")}`).toMatchObject({ code: 1, stdout: "" });
-      expect((await now()).revision).toBe(revision);
+      expect(standing(await now())).toEqual(before);
       return ran.stderr;
+    },
+    /** Asks for a state as a person, again and again, until it is granted: what it takes is being written. */
+    async granted(status: string): Promise<void> {
+      let said = "";
+      await eventually(
+        async () => {
+          const ran = await person("update", "--status", status);
+          said = ran.stderr;
+          return ran.code === 0 ? true : undefined;
+        },
+        async () => said,
+      );
     },
     /** Waits until the task is in this state, and everything that belongs to that is done. */
     async reaches(status: string): Promise<TaskView> {
@@ -145,6 +157,11 @@ async function eventually<T>(
     if (Date.now() > end) throw new Error(`It did not come to that. ${await tell().catch(String)}`);
     await new Promise((resolve) => setTimeout(resolve, 150));
   }
+}
+
+/** What a person's refused request must not change; agents may do something meanwhile. */
+function standing({ status, counters, workspace, held, summary, branch, dependsOn }: TaskView) {
+  return { status, counters, workspace, held, summary, branch, dependsOn };
 }
 
 function moveText({ by, data }: EventView): string {

@@ -84,6 +84,11 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
     async addProject(name: string, poolSize: number): Promise<string> {
       const repository = join(stage.base, name);
       stage.git(stage.base, "clone", "--quiet", "--origin", "elsewhere", stage.origin, repository);
+      for (const [key, value] of [
+        ["name", "Ada"],
+        ["email", "ada@example.org"],
+      ] as const)
+        stage.git(repository, "config", `user.${key}`, value);
       await stage.call(routes.addProject, { body: { path: repository, name, harness: "scripted", poolSize } });
       return repository;
     },
