@@ -13,7 +13,7 @@ type Ground = Stage & {
 };
 
 /** How long something may take, in milliseconds. */
-const patience = Number(process.env.SCENARIO_PATIENCE ?? 90_000);
+const patience = Number(process.env.SCENARIO_PATIENCE ?? 240_000);
 
 /** A task, as a person sees it, and what a person can find out with git, tmux and the system. */
 export type Life = ReturnType<typeof beginLife>;
@@ -72,7 +72,7 @@ export function beginLife(stage: Ground, id: string, branch: string) {
     /** Waits until the task is in this state, and everything that belongs to that is done. */
     async reaches(status: string): Promise<TaskView> {
       const there = await until((task) => task.held !== null || (task.status === status && task.phase !== "entering"));
-      expect({ status: there.status, held: there.held }).toEqual({ status, held: null });
+      expect({ status: there.status, held: there.held }, await life.story()).toEqual({ status, held: null });
       return there;
     },
     async isHeld(): Promise<TaskView> {
