@@ -28,6 +28,8 @@ export interface WorkspaceKind {
    * `switchBranch` is.
    */
   forwardBranch(folder: string, commit: string): Promise<void>;
+  /** Lets whoever works there find a branch by its name where it is now, so that it can be merged. */
+  learnBranch(folder: string, branch: string, commit: string): Promise<void>;
   /** Checks out a branch that is there already. Files that git does not know stay. */
   switchBranch(folder: string, to: string): Promise<void>;
   /**
@@ -61,8 +63,16 @@ export interface WorkspaceKind {
 
   /** Where the task file of the main role is: `TASK.md`, or elsewhere where the repository has one of its own. */
   taskFileName(folder: string): Promise<string>;
-  /** Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. */
-  placeTaskFile(folder: string, name: string, text: string): Promise<void>;
+  /**
+   * Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. With
+   * `before` only if it still says that (undefined: is not there): false where somebody has written it meanwhile.
+   */
+  placeTaskFile(
+    folder: string,
+    name: string,
+    text: string,
+    before?: { readonly text: string | undefined },
+  ): Promise<boolean>;
   /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no file. */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
   /** Whether the commit that is checked out contains it. */

@@ -69,6 +69,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),
+    learnBranch: async (folder, branch, commit) => (await at(folder)).learnBranch(folder, branch, commit),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
     commitAll: async (order) => (await at(order.folder)).commitAll(order),
     diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
@@ -79,7 +80,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),
     taskFileName: async (folder) => (await at(folder)).taskFileName(folder),
-    placeTaskFile: async (folder, name, text) => (await at(folder)).placeTaskFile(folder, name, text),
+    placeTaskFile: async (folder, ...rest) => (await at(folder)).placeTaskFile(folder, ...rest),
     readTaskFile: async (folder, name) => (await at(folder)).readTaskFile(folder, name),
     isTaskFileTracked: async (folder, name) => (await at(folder)).isTaskFileTracked(folder, name),
     // Neither of these runs git.

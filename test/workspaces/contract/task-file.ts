@@ -37,6 +37,18 @@ export function taskFileContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
   });
 
+  test("a task file that its agent has written meanwhile is not overwritten", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    expect(await kind.placeTaskFile(folder, "TASK.md", "one\n", { text: undefined })).toBe(true);
+    expect(await kind.placeTaskFile(folder, "TASK.md", "two\n", { text: "one\n" })).toBe(true);
+    at().write("TASK.md", "two\n## Handoff\n");
+    expect(await kind.placeTaskFile(folder, "TASK.md", "three\n", { text: "two\n" })).toBe(false);
+    expect(await kind.placeTaskFile(folder, "TASK.md", "three\n", { text: undefined })).toBe(false);
+    expect(at().read("TASK.md")).toBe("two\n## Handoff\n");
+    expect(readdirSync(folder).filter((name) => name.startsWith("TASK"))).toEqual(["TASK.md"]);
+  });
+
   test("a repository's own TASK.md is never written", async () => {
     const { at, folder, kind, user, control, prepare } = await open();
     const base = user.commit({ "TASK.md": "the repository's own\n" });

@@ -14,12 +14,17 @@ export function checkTaskFileName(name: string): string {
   throw bad(`${JSON.stringify(name)} is no name for a task file.`);
 }
 
-export async function writeTaskFile(folder: string, name: string, text: string): Promise<void> {
+export async function writeTaskFile(
+  folder: string,
+  name: string,
+  text: string,
+  before: { readonly text: string | undefined } | undefined,
+): Promise<boolean> {
   const path = join(folder, name);
   await checkPlace(folder, path);
   try {
     if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
-    await publish(path, text, { lasts: true });
+    return await publish(path, text, { lasts: true, ...(before === undefined ? {} : { before }) });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("workspace.unwritable", `${path} cannot be written (${code}).`, {
