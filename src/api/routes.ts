@@ -127,6 +127,8 @@ export const routes = {
         settings: map(any),
         parent: name,
         from: name,
+        base: name,
+        pullRequest: integer(1),
       },
     ),
     answer: record({

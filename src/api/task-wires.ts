@@ -8,6 +8,8 @@ export const taskWire = record({
   project: text,
   number: integer(0),
   branch: text,
+  /** The branch that its work starts from and goes into; empty for the project's default branch. */
+  base: text,
   summary: text,
   workflow: text,
   workflowHash: text,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { controls, startCommands } from "./agent-stage.ts";
@@ -37,7 +37,9 @@ prompts: { work: "Work on {summary}." }
 `;
 
 test("a task's work is looked at, and its folder entered, while it is there and when it is over", async () => {
-  const { signalbox, json, atDesk, base, git, repository, until } = await startCommands(quiet, { flow });
+  const { signalbox, json, atDesk, base, git, repository, until } = await startCommands(quiet, {
+    ...{ flow, workspaces: "clone" },
+  });
   await json("task", "create", "later", "Later", "--workflow", "flow", "--no-spawn");
   for (const verb of ["path", "shell", "open"])
     expect(await signalbox(["task", verb, "later"])).toMatchObject({
@@ -120,4 +122,43 @@ test("a task's work is looked at, and its folder entered, while it is there and 
   rmSync((await signalbox(["task", "path", other])).stdout.trimEnd(), { recursive: true });
   expect((await signalbox(["task", "path", other])).stderr).toContain("is not there any more");
   expect(await signalbox(["task", "diff", other, "--name-only", "--json"])).toMatchObject({ code: 0 });
+});
+
+test("a task goes on with the work of one that is over, and with a base of its own", async () => {
+  const { signalbox, json, atDesk, git, repository, until } = await startCommands(quiet, {
+    ...{ flow, workspaces: "clone" },
+  });
+  git(repository, "branch", "release");
+  writeFileSync(join(repository, "cup.md"), "full\n");
+  git(repository, "add", "cup.md");
+  git(repository, "commit", "-qm", "Add a cup");
+  expect(await signalbox(["task", "create", "mend", "Mend", "--base", "nowhere"])).toMatchObject({
+    ...{ code: 1, stdout: "", stderr: expect.stringMatching(/no branch "nowhere"[\s\S]*main, release/) },
+  });
+  const id = await atDesk("mend", "--base", "release");
+  await signalbox(["task", "edit", id, "--file", "-"], "## Notes\n\nIt needs water.\n");
+  const folder = (await signalbox(["task", "path", id])).stdout.trimEnd();
+  expect(existsSync(join(folder, "cup.md"))).toBe(false);
+  expect((await json("task", "diff", id)).target).toBe("release");
+  const commit = git(folder, "rev-parse", "HEAD");
+
+  // Given up, with commits that are in no branch of the user's.
+  expect(await signalbox(["task", "cancel", id])).toMatchObject({ code: 0 });
+  await until(id, ({ phase }) => phase === "over");
+  expect(git(repository, "branch", "--list", "mend")).toBe("");
+  const { task } = await json("task", "create", "--from", id, "--workflow", "flow", "--no-spawn");
+  expect(task).toMatchObject({ branch: "mend", base: "release", summary: "About mend" });
+  expect(git(repository, "rev-parse", "mend")).toBe(commit);
+  expect((await json("task", "show", task.id)).document.text).toContain("It needs water.");
+  expect((await signalbox(["task", "create", "--from", task.id])).stderr).toContain("is not over");
+  await signalbox(["task", "spawn", task.id]);
+  await until(task.id, ({ status, phase }) => status === "desk" && phase === "waiting");
+  const again = (await signalbox(["task", "path", task.id])).stdout.trimEnd();
+  expect(git(again, "merge-base", "--is-ancestor", commit, "HEAD")).toBe("");
+  await signalbox(["agent", "kill", `coffee#${task.number}/worker#1`]);
+  git(again, "checkout", "-q", "--", ".");
+  git(again, "clean", "-qfd");
+  expect((await signalbox(["task", "approve", task.id])).stdout).toMatch(/^Merged .* into release: .*\ndesk → told\n$/);
+  expect(git(repository, "merge-base", "--is-ancestor", commit, "release")).toBe("");
+  expect(git(repository, "log", "--format=%s", "main")).toBe("Add a cup\nfirst");
 });

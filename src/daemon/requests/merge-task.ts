@@ -9,6 +9,7 @@ import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
+import { targetOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
 import { mergeOnForge } from "../merging/merge-on-forge.ts";
 import type { Wanted } from "../merging/merging.ts";
@@ -32,7 +33,7 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const actor = await mayMove(core, asked, stored, workflow, facts, to);
     const project = await mustHave(core, task.project);
     const { strategy = "merge", dryRun = false, giveBack = true } = asked.body;
-    const wanted = { target: project.defaultBranch, strategy, to, by: actor.role, givesBack: giveBack };
+    const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
       const own = await gitOf(core).workspacesOf(project);
       const { merge, commits, changed } = await previewMerge(own, project, task, wanted);
@@ -67,7 +68,7 @@ export async function mergeApproved(
   const data = { commit, status: task.status };
   await core.store.addEvents(task.id, [{ type: "task.approved", by: actor.role, data, set: {} }], core.clock.now());
   const wanted: Wanted = {
-    target: project.defaultBranch,
+    target: targetOf(project, task),
     strategy: "merge",
     to,
     by: actor.role,

@@ -5,6 +5,7 @@ import { Fault } from "../../fault.ts";
 import type { GivenBack } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
+import { targetOf } from "../base-of.ts";
 import type { Core, Repositories } from "../core.ts";
 import { type Clash, feedbackOn, learningIn, prepareMerge, tellConflict } from "../merging/give-back.ts";
 import { syncBranch } from "../merging/sync-branch.ts";
@@ -22,7 +23,7 @@ export function syncTask(core: Core): Handler<Routes["syncTask"]> {
     const project = await mustHave(core, task.project);
     const { repositories } = core;
     if (repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
-    const { from = project.defaultBranch, giveBack = true } = asked.body;
+    const { from = targetOf(project, task), giveBack = true } = asked.body;
     const ports = { clock: core.clock, signal: repositories.signal };
     const synced = await syncBranch(ports, await repositories.workspacesOf(project), project, task, from);
     const { commit } = synced;

@@ -1,6 +1,7 @@
 import type { Facts } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 /** What git says about a task's workspace. */
@@ -23,7 +24,7 @@ export async function workspaceFacts(
     found.branch === undefined
       ? { commit: found.head }
       : await control.collect({ folder: task.workspace, branch: found.branch, task: task.id });
-  const base = await control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+  const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
   const [commits, merged] =
     base === undefined
       ? [0, false]
