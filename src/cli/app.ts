@@ -12,7 +12,7 @@ import { json, wholeNumber } from "./parameters.ts";
 import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
-import { backup, events, init, trust } from "./top-commands.ts";
+import { backup, events, init, install, trust } from "./top-commands.ts";
 import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 import { workspaceCommands } from "./workspace-commands.ts";
@@ -81,6 +81,7 @@ const routes = buildRouteMap({
     events,
     agent: agentCommands,
     harness: harnessCommands,
+    install,
     mcp,
     usage,
     pause,
