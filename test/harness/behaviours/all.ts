@@ -5,6 +5,7 @@ import { adopt } from "./adopt.ts";
 import { deliverMany, wholeLife } from "./daemon.ts";
 import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
+import { knowsSkill } from "./skill.ts";
 
 export interface Behaviour {
   readonly name: string;
@@ -35,4 +36,5 @@ export const behaviours: readonly Behaviour[] = [
   session("calls our command line", callsCli),
   session("a whole life below the daemon", wholeLife),
   session("50 messages from the daemon, once", deliverMany),
+  { name: "knows the skill that install puts", run: knowsSkill, needs: (_, { skills }) => skills !== undefined },
 ];

@@ -7,6 +7,7 @@ export const candidate: Candidate = {
   harness: (home, program) =>
     gemini({ commands: spawnCommands, env: { HOME: home, PATH: process.env.PATH ?? "" }, home, program }),
   env: (_, url) => ({ GEMINI_API_KEY: "scripted", GOOGLE_GEMINI_BASE_URL: url }),
+  skills: ["skills", "list"],
   model: "gemini-2.5-flash",
   needsEnterAgain: true,
   write: (file_path, content) => ({ name: "write_file", input: { file_path, content } }),
