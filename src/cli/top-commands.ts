@@ -35,7 +35,7 @@ export const init = buildCommand({
     fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder, or no git repository`,
+Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder or workflow, or no git repository`,
   },
 });
 
