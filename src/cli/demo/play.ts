@@ -48,10 +48,11 @@ export async function play(
       await call(routes.createTask, { body: { project: "coffee", branch, summary } });
     const person = createPerson(call, signal);
     for (;;) {
+      const asked = performance.now();
       const { tasks } = await call(routes.listTasks);
       const { runs } = await call(routes.listRuns);
       onlooker.saw(tasks, runs);
-      person.look(tasks);
+      person.look(tasks, asked);
       if (tasks.every(({ phase }) => phase === "over")) return [...tasks].sort((a, b) => a.number - b.number);
       if (Date.now() - newsAt > patience) throw quiet(tasks);
       await Promise.race([pause(interval, signal), person.failed]);
@@ -68,7 +69,8 @@ function createPerson(call: Call, signal: AbortSignal) {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   // Whoever waits for it is told; nobody has to.
   failed.catch(() => undefined);
-  const busy = new Set<string>();
+  /** Until when somebody sees to a task: what was seen of it before is old. */
+  const busyUntil = new Map<string, number>();
   const answered = new Set<string>();
   const help = async (task: TaskView) => {
     if (task.held !== null) throw stuck(task, task.held.reason);
@@ -87,13 +89,11 @@ function createPerson(call: Call, signal: AbortSignal) {
   };
   return {
     failed,
-    look(tasks: readonly TaskView[]) {
+    look(tasks: readonly TaskView[], at: number) {
       for (const task of tasks) {
-        if (!task.needsPerson || busy.has(task.id)) continue;
-        busy.add(task.id);
-        help(task)
-          .finally(() => busy.delete(task.id))
-          .catch(reject);
+        if (!task.needsPerson || at < (busyUntil.get(task.id) ?? 0)) continue;
+        busyUntil.set(task.id, Number.POSITIVE_INFINITY);
+        help(task).then(() => busyUntil.set(task.id, performance.now()), reject);
       }
     },
   };

@@ -44,6 +44,8 @@ function withTakenAway(event: TaskEvent): TaskEvent {
   return { ...event, set };
 }
 
+/** What is missing and what was taken away are the same. */
 function ordered(task: Task): string {
-  return JSON.stringify(Object.entries(task).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const plain = JSON.parse(JSON.stringify(task)) as Task;
+  return JSON.stringify(Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -39,7 +39,8 @@ export function happeningOf(event: EventView, workflow: Workflow): Happening | u
     case "agent.started":
       return { text: `${text("run")} starts in a terminal of its own`, mood: "plain" };
     case "agent.ended":
-      return { text: `${text("run")} died: ${text("reason") || text("word")}`, mood: "bad" };
+      // That it is gone, and how the wait for it ended, are two events.
+      return text("run") === "" ? undefined : { text: `${text("run")} has died`, mood: "bad" };
     case "message.sent":
       return by === "human"
         ? { text: `a person tells ${text("to")}: ${text("text")}`, mood: "person" }

@@ -94,14 +94,18 @@ function questionIn({ events, sections }: Exported, { sections: asked }: Workflo
 }
 
 function crashesIn(events: Flat, stays: readonly Stay[]): readonly Crash[] {
-  return events.flatMap(({ type, data, at }, i) => {
-    if (type !== "agent.ended") return [];
+  const isEnd = ({ type }: Flat[number]) => type === "agent.ended";
+  return events.flatMap((event, i) => {
+    const { data, at } = event;
+    if (!isEnd(event) || textOf(data.run) === "") return [];
+    // How the wait for it ended is told right behind it.
+    const { reason, word } = events.slice(i + 1).find(isEnd)?.data ?? data;
     const next = events.slice(i).find((each) => each.type === "agent.started");
     return [
       {
         run: textOf(data.run),
         status: stays.findLast(({ from }) => from < at)?.status ?? "",
-        reason: textOf(data.reason) || textOf(data.word),
+        reason: textOf(reason) || textOf(word),
         next: textOf(next?.data.run),
         after: next === undefined ? 0 : next.at - at,
       },
