@@ -56,8 +56,11 @@ export interface WorkspaceKind {
 
   /** Where the task file of the main role is: `TASK.md`, or elsewhere where the repository has one of its own. */
   taskFileName(folder: string): Promise<string>;
-  /** Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. */
-  placeTaskFile(folder: string, name: string, text: string): Promise<void>;
+  /**
+   * Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. With
+   * `before`, only in the place of that text: false where somebody has written meanwhile.
+   */
+  placeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean>;
   /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no file. */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
   /** Whether the commit that is checked out contains it. */

@@ -194,9 +194,15 @@ export function createAgents(given: AgentsPorts): Agents {
     if (found !== undefined) track(look(found.watch));
   });
 
-  const kill = async (run: Run) => {
+  /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
+  const killWatched = async (run: Run) => {
+    const watched = watches.get(run.id)?.watch;
     unwatch(run.id);
     await killRun(given, run);
+    if (watched !== undefined) await inTurn(run.id, watched.readRest);
+  };
+  const kill = async (run: Run) => {
+    await killWatched(run);
     await book.close(run, clock.now());
     await mail.giveUp(run);
     dispatch.left(run.id);
@@ -238,10 +244,8 @@ export function createAgents(given: AgentsPorts): Agents {
       }),
     },
     async end(run, end) {
-      // Nobody else is to find it dead before it is said why.
-      unwatch(run.id);
       try {
-        await killRun(given, run);
+        await killWatched(run);
         return await over(run, end);
       } catch (error) {
         watch(run);

@@ -43,6 +43,8 @@ export interface RunWatch {
   readonly reading: TurnReading | undefined;
   /** Looks, learns, and does what follows. */
   look(seen: Seen): Promise<void>;
+  /** Learns what it left in its files, once it has been ended: what it used counts, and nothing else follows. */
+  readRest(): Promise<void>;
   /** What was changed about its record. */
   keep(change: Partial<Run>): Promise<void>;
   close(): void;
@@ -205,6 +207,9 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     harness,
     reading,
     look,
+    async readRest() {
+      await readEvidence();
+    },
     keep,
     close: () => {
       isClosed = true;
