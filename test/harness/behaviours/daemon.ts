@@ -103,7 +103,12 @@ export async function deliverMany(trial: Stage): Promise<void> {
     );
     const bad = own.filter(({ state }) => state !== "delivered");
     expect(bad.length === 0, () => `Not acknowledged: ${JSON.stringify(bad.slice(0, 3))}`);
-    const wrong = texts.map((text) => text.slice(0, 12)).filter((mark) => server.arrivals(mark) !== 1);
+    const marks = texts.map((text) => text.slice(0, 12));
+    // What is acknowledged is in the conversation; the model is asked a moment later.
+    await eventually(async () => marks.every((mark) => server.arrivals(mark) > 0) || undefined, patience).catch(
+      () => {},
+    );
+    const wrong = marks.filter((mark) => server.arrivals(mark) !== 1);
     expect(
       wrong.length === 0,
       () => `Not exactly once: ${wrong.map((mark) => `${mark} ${server.arrivals(mark)} times`).join(", ")}`,
