@@ -56,7 +56,7 @@ test("a message that was typed before the daemon died is not typed again", async
         const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
         return messages.find(({ text }) => text.includes(`number ${i},`))?.state === "delivered" ? true : undefined;
       },
-      60_000,
+      120_000,
       tell,
     );
   }
