@@ -32,8 +32,11 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const { strategy = "merge", dryRun = false } = asked.body;
     const wanted = { target: project.defaultBranch, strategy, to, by: actor.role };
     if (dryRun) {
-      const own = await gitOf(core).workspacesOf(project);
-      const { merge, commits, changed } = await previewMerge(own, project, task, wanted);
+      const { workspacesOf, where } = gitOf(core);
+      const own = await workspacesOf(project);
+      // Nothing is fetched for a look, unless only the remote can tell.
+      const looked = where() === "remote" ? "remote" : "here";
+      const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked);
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
     const onForge =
