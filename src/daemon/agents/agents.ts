@@ -280,6 +280,7 @@ export function createAgents(given: AgentsPorts): Agents {
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
         dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
         watch(run);
+        idle.takenUp(run.id);
       }
       if (hasWindows) await closeStrays().catch(onError);
     },
