@@ -1,9 +1,11 @@
 import { agentRoutes } from "./agent-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
+import { personRoutes } from "./person-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { route } from "./route.ts";
 import { changeWire, effectWire, eventWire, explanationWire, pullRequestWire, taskWire } from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
+import { workRoutes } from "./work-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 export type { ProjectView } from "./project-routes.ts";
@@ -204,6 +206,8 @@ export const routes = {
     answer: record({ retried: integer(0), task: taskWire }),
   }),
   ...mergeRoutes,
+  ...personRoutes,
+  ...workRoutes,
   migrateTask: route({
     name: "migrateTask",
     method: "POST",

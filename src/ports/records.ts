@@ -40,6 +40,8 @@ export interface Merge extends Kept {
   /** The state that the task moves to when it is merged; empty where that is not asked for. */
   readonly to: string;
   readonly by: string;
+  /** The commit that a person has approved: nothing else is merged. Missing where any may be. */
+  readonly only?: string;
   /** lined-up: its turn has not come. waits: something of the user's is in the way. merged: the branch contains it. */
   readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
   /** A sentence for people. */

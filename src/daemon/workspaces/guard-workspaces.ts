@@ -71,6 +71,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
     commitAll: async (order) => (await at(order.folder)).commitAll(order),
+    diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
     async deleteBranch(branch, commit) {
       if (kind.kind === "worktree") await check();
       return kind.deleteBranch(branch, commit);

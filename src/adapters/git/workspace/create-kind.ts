@@ -3,6 +3,7 @@ import { cloneMechanics } from "./clone/clone-mechanics.ts";
 import { commitAll } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
 import { deleteBranch } from "./delete-branch.ts";
+import { diffUncommitted } from "./diff-uncommitted.ts";
 import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
@@ -61,6 +62,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
+    diffUncommitted: (folder, most) => diffUncommitted(shop, mechanics, folder, most),
     deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),
     remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
     deleteTrash: (order) => shop.turns.take(`trash ${trash}`, () => deleteTrash(trash, sizes, order)),
