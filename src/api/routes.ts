@@ -2,7 +2,15 @@ import { agentRoutes } from "./agent-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { route } from "./route.ts";
-import { changeWire, effectWire, eventWire, explanationWire, pullRequestWire, taskWire } from "./task-wires.ts";
+import {
+  actionWire,
+  changeWire,
+  effectWire,
+  eventWire,
+  explanationWire,
+  pullRequestWire,
+  taskWire,
+} from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
@@ -222,6 +230,15 @@ export const routes = {
     access: "read",
     query: record({}, { project: name }),
     answer: explanationWire,
+  }),
+  listActions: route({
+    name: "listActions",
+    method: "GET",
+    path: "/v1/tasks/:task/actions",
+    summary: "List what a person can do with a task, and why not what is not allowed",
+    access: "read",
+    query: record({}, { project: name }),
+    answer: record({ task: taskWire, actions: list(actionWire) }),
   }),
   getDocument: route({
     name: "getDocument",

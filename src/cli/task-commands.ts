@@ -3,7 +3,7 @@ import { attach, logs, peek, reply, respawn, send, spawn } from "./task-agent-co
 import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
 import { cancel, continueTask, createPr, retry } from "./task-go-commands.ts";
 import { merge, sync } from "./task-merge-commands.ts";
-import { explain, exportTask, history, list, show } from "./task-read-commands.ts";
+import { actions, explain, exportTask, history, list, show } from "./task-read-commands.ts";
 
 export const taskCommands = buildRouteMap({
   routes: {
@@ -11,6 +11,7 @@ export const taskCommands = buildRouteMap({
     list,
     show,
     explain,
+    actions,
     update,
     edit,
     continue: continueTask,

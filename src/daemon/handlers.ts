@@ -9,6 +9,7 @@ import { editTask } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask } from "./requests/explain-task.ts";
 import { deleteTask, exportTask } from "./requests/export-task.ts";
+import { listActions } from "./requests/list-actions.ts";
 import { listHarnesses } from "./requests/list-harnesses.ts";
 import { killRun, listRuns } from "./requests/list-runs.ts";
 import { getTask, listTasks } from "./requests/list-tasks.ts";
@@ -66,6 +67,7 @@ const handlers = {
   openPullRequest,
   migrateTask,
   explainTask,
+  listActions,
   getDocument,
   putDocument,
   registerRun,
