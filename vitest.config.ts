@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.
     maxWorkers: availableParallelism() + 1,
+    globalSetup: "test/build-programs.ts",
     projects: [
       {
         test: {

@@ -15,6 +15,7 @@ const shared: BuildOptions = {
   platform: "node",
   target: "node24",
   minify: true,
+  keepNames: true, // the parser of command lines tells its errors apart by the names of their classes
   legalComments: "none",
 };
 

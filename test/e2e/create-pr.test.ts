@@ -1,11 +1,11 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ScriptedGithub, startScriptedGithub } from "../../src/testing/scripted-github.ts";
+import { cliFile } from "../programs.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-create-pr-")));
 const [home, userHome, coffee, tea] = ["home", "user", "coffee", "tea"].map((name) => join(base, name)) as [
   string,
@@ -40,11 +40,8 @@ let github: ScriptedGithub;
 
 function signalbox(cwd: string, ...args: readonly string[]) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((done) => {
-    const child = execFile(
-      process.execPath,
-      [join(root, "src/cli/main.ts"), ...args],
-      { cwd, env },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), stdout: out, stderr: err }),
+    const child = execFile(process.execPath, [cliFile, ...args], { cwd, env }, (error, out, err) =>
+      done({ code: error === null ? 0 : Number(error.code), stdout: out, stderr: err }),
     );
     child.stdin?.end();
   });

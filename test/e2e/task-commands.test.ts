@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { socketRequest } from "../../src/api/socket-request.ts";
 import { homePlaces } from "../../src/home/places.ts";
+import { cliFile } from "../programs.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-task-")));
 const home = join(base, "home");
 const coffee = join(base, "coffee");
@@ -55,7 +55,6 @@ const environment = {
   NODE_COMPILE_CACHE: join(base, "compiled"),
   TMPDIR: join(base, "tmp"),
 };
-const main = join(root, "src/cli/main.ts");
 
 interface Ran {
   readonly code: number;
@@ -73,7 +72,7 @@ function signalbox(args: readonly string[], { cwd = coffee, env = {}, input = ""
   return new Promise((done) => {
     const child = execFile(
       process.execPath,
-      [main, ...args],
+      [cliFile, ...args],
       { cwd, env: { ...environment, ...env } },
       (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
@@ -442,7 +441,7 @@ describe("task migrate", () => {
 
 describe("events", () => {
   test("are listed, and followed until somebody ends it", async () => {
-    const child = spawn(process.execPath, [main, "events", "--follow", "--json"], { cwd: coffee, env: environment });
+    const child = spawn(process.execPath, [cliFile, "events", "--follow", "--json"], { cwd: coffee, env: environment });
     // Left alone it would start the daemon again after the tests have stopped it.
     onTestFinished(() => void child.kill("SIGKILL"));
     const lines = linesOf(child);
