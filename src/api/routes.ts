@@ -133,6 +133,8 @@ export const routes = {
         settings: map(any),
         parent: name,
         from: name,
+        /** A person has allowed it for the whole project. */
+        allowFullPermissions: boolean,
       },
     ),
     answer: record({

@@ -19,6 +19,7 @@ import { migrateTask } from "./requests/migrate-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import { openPullRequest } from "./requests/open-pull-request.ts";
 import { pause, resume } from "./requests/pause.ts";
+import { projectPermissions } from "./requests/project-permissions.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
 import { replyTask, respawnTask, spawnTask } from "./requests/respawn-task.ts";
 import { retryTask } from "./requests/retry-task.ts";
@@ -50,6 +51,7 @@ const handlers = {
   getProject,
   updateProject,
   removeProject,
+  projectPermissions,
   projectChanges,
   trustProject,
   listTasks,

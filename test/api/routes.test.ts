@@ -628,6 +628,7 @@ describe("agents", () => {
     const answers = await Promise.all([
       get("/v1/runs"),
       get("/v1/harnesses"),
+      get("/v1/projects/coffee/permissions"),
       get("/v1/usage"),
       get(`/v1/tasks/${id}/screen`),
       post(`/v1/tasks/${id}/attach`),
