@@ -299,9 +299,10 @@ export const routes = {
     name: "streamEvents",
     method: "GET",
     path: "/v1/stream",
-    summary: "Follow history: server-sent events with ids; Last-Event-ID or after= takes it up again",
+    summary:
+      "Follow history: server-sent events with ids; Last-Event-ID or after= takes it up again; live=true adds how agents are",
     access: "read",
-    query: record({}, { project: name, task: name, agent: name, after: numberText }),
+    query: record({}, { project: name, task: name, agent: name, after: numberText, live: oneOf("true", "false") }),
     answer: eventWire,
     answerType: "text/event-stream",
   }),
