@@ -97,6 +97,7 @@ export async function openStage(options: StageOptions = {}) {
     body: {
       ...{ path: repository, name: "coffee", harness, poolSize },
       ...(workspaces === undefined ? {} : { workspaces }),
+      ...(harness === "scripted" ? {} : { fullPermissions: "allow" as const }),
     },
   });
 
