@@ -60,6 +60,17 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        test: {
+          name: "scenarios",
+          include: ["test/scenarios/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+          // In one daemon, side by side: agents wait for each other more than they work.
+          maxConcurrency: 5,
+        },
+      },
       { test: { name: "long", include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
     ],
   },

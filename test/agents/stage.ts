@@ -11,6 +11,10 @@ import { createHome } from "../faults/home.ts";
 export interface StageOptions {
   /** Instead of the built-in workflow `default`. */
   readonly flow?: string;
+  /** Files of the user's own workflows by their names; one that is called like a built-in one takes its place. */
+  readonly workflows?: Readonly<Record<string, string>>;
+  /** The repository has a remote, a bare repository beside it. */
+  readonly remote?: boolean;
   /** What the agents do; what is built in where nothing is said. */
   readonly script?: string;
   /** What the user configures for agents, as it stands between the braces. */
@@ -42,6 +46,8 @@ export async function startStage(options: StageOptions = {}) {
 export async function openStage(options: StageOptions = {}) {
   const {
     flow,
+    workflows = {},
+    remote = false,
     script,
     agents = "",
     variables = [],
@@ -52,7 +58,7 @@ export async function openStage(options: StageOptions = {}) {
     env,
     homeSize,
   } = options;
-  const plain = createHome();
+  const plain = createHome(() => workflows);
   const { base, repository, places } = plain;
   if (homeSize !== undefined)
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${homeSize},mode=700`, "tmpfs", plain.folder]);
@@ -71,6 +77,12 @@ export async function openStage(options: StageOptions = {}) {
   writeFileSync(join(repository, "recipe.md"), "beans\n");
   git(repository, "add", "-A");
   git(repository, "commit", "-qm", "first");
+  const origin = join(base, "origin.git");
+  if (remote) {
+    git(repository, "init", "--quiet", "--bare", "--initial-branch=main", origin);
+    git(repository, "remote", "add", "origin", origin);
+    git(repository, "push", "--quiet", "--set-upstream", "origin", "main");
+  }
   // Agents and what they call start twice as fast with it.
   const environment = ["NODE_COMPILE_CACHE", ...variables].join(", ");
   writeFileSync(places.config, `agents: { environment: [${environment}]${agents && `, ${agents}`} }\n${config}`);
@@ -108,7 +120,7 @@ export async function openStage(options: StageOptions = {}) {
     (await call(routes.listRuns, { query: all ? { all: "true" } : {} })).runs;
 
   return {
-    ...{ home, base, repository, places, git, call, task, events, runs, endTerminal, close },
+    ...{ home, base, repository, origin, scriptFile, places, git, call, task, events, runs, endTerminal, close },
     daemon: () => daemon,
     /** Creates a task that starts at once; gives its id. */
     async create(
