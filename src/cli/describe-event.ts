@@ -1,5 +1,5 @@
 import type { EventView } from "../api/task-wires.ts";
-import type { TaskEventType } from "../engine/decision.ts";
+import type { TaskEventType } from "../engine/event-types.ts";
 import { listed } from "./count.ts";
 
 type Data = EventView["data"];

@@ -12,6 +12,7 @@ import { editTask } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask } from "./requests/explain-task.ts";
 import { deleteTask, exportTask } from "./requests/export-task.ts";
+import { listActions } from "./requests/list-actions.ts";
 import { listHarnesses } from "./requests/list-harnesses.ts";
 import { killRun, listRuns } from "./requests/list-runs.ts";
 import { getTask, listTasks } from "./requests/list-tasks.ts";
@@ -21,6 +22,7 @@ import { migrateTask } from "./requests/migrate-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import { openPullRequest } from "./requests/open-pull-request.ts";
 import { pause, resume } from "./requests/pause.ts";
+import { projectPermissions } from "./requests/project-permissions.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
 import { requestChanges } from "./requests/request-changes.ts";
 import { replyTask, respawnTask, spawnTask } from "./requests/respawn-task.ts";
@@ -54,6 +56,7 @@ const handlers = {
   getProject,
   updateProject,
   removeProject,
+  projectPermissions,
   projectChanges,
   trustProject,
   listTasks,
@@ -75,6 +78,7 @@ const handlers = {
   diffTask,
   migrateTask,
   explainTask,
+  listActions,
   getDocument,
   putDocument,
   registerRun,

@@ -124,6 +124,8 @@ export interface StartedRun {
   readonly part: number;
   /** It goes on in the session of an earlier run. */
   readonly isResumed: boolean;
+  /** It was started with its prompt, and does not listen before that has arrived; missing in old records. */
+  readonly hasPrompt?: boolean;
   /** Where the harness keeps the conversation; empty while nobody knows. How far it had come before this run began. */
   readonly transcript: string;
   readonly transcriptFrom: number;
@@ -159,6 +161,8 @@ export interface Message extends Kept {
   readonly text: string;
   /** When it was last put into the agent's input; missing until then. */
   readonly triedAt?: number;
+  /** How many prompts the run had been given before that. */
+  readonly promptsBefore?: number;
   readonly deliveredAt: number | undefined;
   /** How it is known to have arrived: the harness's own evidence, or nothing but that it was typed. */
   readonly evidence?: "seen" | "typed";

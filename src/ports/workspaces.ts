@@ -65,14 +65,9 @@ export interface WorkspaceKind {
   taskFileName(folder: string): Promise<string>;
   /**
    * Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. With
-   * `before` only if it still says that (undefined: is not there): false where somebody has written it meanwhile.
+   * `before`, only in the place of that text: false where somebody has written meanwhile.
    */
-  placeTaskFile(
-    folder: string,
-    name: string,
-    text: string,
-    before?: { readonly text: string | undefined },
-  ): Promise<boolean>;
+  placeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean>;
   /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no file. */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
   /** Whether the commit that is checked out contains it. */

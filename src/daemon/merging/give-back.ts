@@ -55,8 +55,7 @@ export async function prepareMerge(ports: LandEntriesPorts, task: Task, branch: 
   const project = await ports.store.getProject(task.project);
   if (project === undefined || task.workspace === "") return `git merge ${branch}`;
   const own = await ports.workspacesOf(project);
-  const { pushes } = await ports.landingOf(project, own);
-  const { base, user } = await findTips(own, project, branch, pushes);
+  const { base, user } = await findTips(own, project, branch, ports.where());
   await own.kind.learnBranch(task.workspace, branch, base);
   const workspaces = await ports.store.workspaces.list({ task: task.id });
   const isClone = workspaces.some(({ path, kind }) => path === task.workspace && kind === "clone");

@@ -1,4 +1,4 @@
-import type { TaskEvent, TaskEventType } from "../../engine/decision.ts";
+import type { EventData } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -10,7 +10,7 @@ import type { Entry, Landing } from "./entry.ts";
 import { type GiveBackPorts, giveBack } from "./give-back.ts";
 import { hasAll, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
 import { createMergeQueue } from "./merge-queue.ts";
-import { noteMerge } from "./note-merge.ts";
+import { type MergeEventType, noteMerge } from "./note-merge.ts";
 
 export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "workflowOf"> {
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export function createMerging(ports: MergingPorts): Merging {
   const listeners = new Map<string, Set<(merge: Merge) => void>>();
   const under = new Map<string, { readonly going: Promise<Merge>; readonly entry: number }>();
 
-  const note = async (merge: Merge, type: TaskEventType, data: TaskEvent["data"]) => {
+  const note = async <Type extends MergeEventType>(merge: Merge, type: Type, data: EventData<Type>) => {
     await noteMerge(ports, merge, type, data);
     for (const listener of listeners.get(merge.task) ?? []) listener(merge);
   };

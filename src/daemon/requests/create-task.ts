@@ -22,12 +22,14 @@ import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
+import { setPermissions } from "./set-permissions.ts";
 
 type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
   return async ({ body }) => {
-    const project = await mustHave(core, body.project);
+    const known = await mustHave(core, body.project);
+    const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
     const config = configFor(core, project, body);
     const chosen = await chooseWorkflow(core, project, config.workflow.value);
     const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
@@ -39,7 +41,7 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
     const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
     const own = await identityOf(core, project, given, config, id, from);
     const identity = { ...own, base, prUrl: adopted?.url ?? "" };
-    const warnings = await checkHarnesses(core, chosen.workflow, identity);
+    const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
     const facts = await firstFacts(core, project, document);
     const { status, preset, settings } = body;
     const decideNew = (number: number) => {
@@ -70,6 +72,8 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
       return { task, document, events, effects, at: core.clock.now() };
     });
     if (adopted !== undefined) await adoptPullRequest(core, stored.task, adopted);
+    // Before anything of the task is begun.
+    if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
     core.changed(stored);
     return {
       task: taskView(stored, chosen.workflow, core.agents),

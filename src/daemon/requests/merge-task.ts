@@ -2,6 +2,7 @@ import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { MergeView } from "../../api/task-wires.ts";
 import { decide } from "../../engine/decide.ts";
+import { endState } from "../../engine/end-state.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -35,8 +36,11 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const { strategy = "merge", dryRun = false, giveBack = true } = asked.body;
     const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
-      const own = await gitOf(core).workspacesOf(project);
-      const { merge, commits, changed } = await previewMerge(own, project, task, wanted);
+      const { workspacesOf, where } = gitOf(core);
+      const own = await workspacesOf(project);
+      // Nothing is fetched for a look, unless only the remote can tell.
+      const looked = where() === "remote" ? "remote" : "here";
+      const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked);
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
     const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);
@@ -112,9 +116,8 @@ export function onceMerged(facts: Facts): Facts {
 
 /** The state in which the task is done, in whatever words its workflow says that. */
 export function doneState(workflow: Workflow, status: string): string {
-  const ends = Object.values(workflow.states).filter(({ outcome }) => outcome === "done");
-  const end = ends.find(({ name }) => workflow.states[status]?.out[name] !== undefined) ?? ends[0];
-  if (end !== undefined) return end.name;
+  const end = endState(workflow, status, "done");
+  if (end !== undefined) return end;
   throw new Refusal([
     {
       code: "no-such-state",

@@ -52,7 +52,6 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
     if (before === text) continue;
     const isNewer =
       before !== undefined && writeDocument(workflow, document, before, { role, run }, "").changed.length > 0;
-    // The agent may write at this very moment: then its file is the newer one.
-    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text, { text: before });
+    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text, before);
   }
 }

@@ -2,6 +2,7 @@ import type { Facts } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
 import { targetOf } from "../base-of.ts";
+import { lastSeen, type Where } from "../merging/find-tips.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 /** What git says about a task's workspace. */
@@ -17,6 +18,7 @@ export async function workspaceFacts(
   { control, kind }: ProjectWorkspaces,
   project: Project,
   task: Task,
+  where: Where,
 ): Promise<WorkspaceFacts> {
   const found = await kind.inspect(task.workspace);
   if (found.kind !== "there") return nowhere;
@@ -24,7 +26,7 @@ export async function workspaceFacts(
     found.branch === undefined
       ? { commit: found.head }
       : await control.collect({ folder: task.workspace, branch: found.branch, task: task.id });
-  const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
+  const base = await lastSeen(control, targetOf(project, task), where);
   const [commits, merged] =
     base === undefined
       ? [0, false]

@@ -37,16 +37,17 @@ export function taskFileContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
   });
 
-  test("a task file that its agent has written meanwhile is not overwritten", async () => {
+  test("what somebody has written meanwhile is not written over", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
-    expect(await kind.placeTaskFile(folder, "TASK.md", "one\n", { text: undefined })).toBe(true);
-    expect(await kind.placeTaskFile(folder, "TASK.md", "two\n", { text: "one\n" })).toBe(true);
-    at().write("TASK.md", "two\n## Handoff\n");
-    expect(await kind.placeTaskFile(folder, "TASK.md", "three\n", { text: "two\n" })).toBe(false);
-    expect(await kind.placeTaskFile(folder, "TASK.md", "three\n", { text: undefined })).toBe(false);
-    expect(at().read("TASK.md")).toBe("two\n## Handoff\n");
-    expect(readdirSync(folder).filter((name) => name.startsWith("TASK"))).toEqual(["TASK.md"]);
+    expect(await kind.placeTaskFile(folder, "TASK.md", "first\n")).toBe(true);
+    expect(await kind.placeTaskFile(folder, "TASK.md", "second\n", "first\n")).toBe(true);
+    writeFileSync(join(folder, "TASK.md"), "second\n## Plan\n");
+    expect(await kind.placeTaskFile(folder, "TASK.md", "third\n", "second\n")).toBe(false);
+    expect(at().read("TASK.md")).toBe("second\n## Plan\n");
+    rmSync(join(folder, "TASK.md"));
+    expect(await kind.placeTaskFile(folder, "TASK.md", "third\n", "second\n")).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.includes("TASK"))).toEqual([]);
   });
 
   test("a repository's own TASK.md is never written", async () => {
