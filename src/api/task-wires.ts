@@ -125,3 +125,19 @@ export const explanationWire = record({
   warnings: list(text),
 });
 export type ExplanationView = TypeOf<typeof explanationWire>;
+
+/** Something that a person can do with a task. */
+export const actionWire = record({
+  /** As the command line calls it; `move` for each way that a person may take by hand. */
+  name: text,
+  label: text,
+  /** For dashboards; empty where another action has it now. */
+  key: text,
+  command: text,
+  /** The state that it leads to; empty where the task stays, or nobody can tell. */
+  to: text,
+  allowed: boolean,
+  /** Why it is not allowed, and what to do; empty where it is. */
+  why: text,
+});
+export type ActionView = TypeOf<typeof actionWire>;

@@ -48,7 +48,9 @@ function versionOf(program: string, flag: string): string | undefined {
 }
 
 function isAtLeast(version: string, least: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [leastMajor = 0, leastMinor = 0] = least.split(".").map(Number);
+  // tmux counts 3.3, 3.3a, 3.4.
+  const numbers = (text: string) => text.split(".").map((part) => Number.parseInt(part, 10) || 0);
+  const [major = 0, minor = 0] = numbers(version);
+  const [leastMajor = 0, leastMinor = 0] = numbers(least);
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }

@@ -16,7 +16,15 @@ export const projectFlags = {
     optional: true,
     brief: "How workspaces are made: as worktrees of the repository, or as clones that share nothing with it",
   },
+  "full-permissions": {
+    kind: "enum",
+    values: ["allow", "ask"],
+    optional: true,
+    brief: "Whether agents may work with full permissions: run, write and send as you, without asking",
+  },
 } as const;
+
+export const allowFullPermissions = flag("Let agents of the project run, write and send as you, without asking");
 
 const oneName = {
   kind: "tuple",
@@ -25,7 +33,7 @@ const oneName = {
 
 /** A project on the wire. */
 export const projectForm =
-  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, workspaces, createdAt }";
+  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, workspaces, fullPermissions, createdAt }";
 
 const add = buildCommand({
   loader: async () => (await import("./commands/project/add.ts")).add,

@@ -1,5 +1,6 @@
 import { buildCommand } from "@stricli/core";
 import { flag, json, listFlag, textFlag } from "./parameters.ts";
+import { allowFullPermissions } from "./project-commands.ts";
 import {
   changeForm,
   makeFlags,
@@ -39,6 +40,7 @@ export const create = buildCommand({
       "no-spawn": flag("Do not start it when there is room; a person does"),
       preset: textFlag("P", "A preset of its workflow"),
       set: listFlag("NAME=VALUE", "A setting of its workflow"),
+      "allow-full-permissions": allowFullPermissions,
       json,
     },
   },
@@ -53,10 +55,10 @@ Examples:
 
 Prints id, project#number, branch and status.
 
-Its harnesses must be known, and able to do what its workflow needs; one that is not installed is only told.
+Its harnesses must be known, and able to do what its workflow needs; one that is not installed is only told. Where its agents need full permissions, and nobody has allowed them for the project yet, you are asked first; where this is no terminal, the task is held until somebody allows them.
 
 --json: { task, workflow: { from, file }, warnings }. The task is as in signalbox task show
-Exit codes: 0 ok, 1 refused; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
+Exit codes: 0 ok, 1 refused, or you said no; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
   },
 });
 

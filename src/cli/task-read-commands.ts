@@ -68,6 +68,18 @@ ${taskExitCodes("failed")}`,
   },
 });
 
+export const actions = buildCommand({
+  loader: async () => (await import("./commands/task/actions.ts")).actions,
+  parameters: { positional: oneTask, flags: { all: flag("Also those that are not allowed now, and why"), json } },
+  docs: {
+    brief: "List what you can do with a task, with the exact commands",
+    fullDescription: `What is allowed is decided by the task's workflow. The key is the one that dashboards use.
+
+--json: { task, actions: [{ name, label, key, command, to, allowed, why }] }. Every action is there, allowed or not
+${taskExitCodes("failed")}`,
+  },
+});
+
 export const history = buildCommand({
   loader: async () => (await import("./commands/task/history.ts")).history,
   parameters: {

@@ -2,7 +2,7 @@ import { buildCommand } from "@stricli/core";
 import { agentNames } from "./find-agents.ts";
 import { offerTasks } from "./offers.ts";
 import { flag, json, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
-import { projectFlags, projectForm } from "./project-commands.ts";
+import { allowFullPermissions, projectFlags, projectForm } from "./project-commands.ts";
 import { eventForm, project } from "./task-parameters.ts";
 
 /** Commands that stand directly below `signalbox`. */
@@ -26,13 +26,14 @@ export const init = buildCommand({
       workflow: projectFlags.workflow,
       harness: projectFlags.harness,
       "pool-size": projectFlags["pool-size"],
+      "allow-full-permissions": allowFullPermissions,
       config: flag("Also write .signalbox/config.yml, with everything in it as a remark"),
       json,
     },
   },
   docs: {
     brief: "Make a repository a project",
-    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes.
+    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes, but --allow-full-permissions counts there too. On a terminal you are asked for them where the project's agents need them.
 
 --json: ${projectForm}
 Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder or workflow, or no git repository`,

@@ -445,6 +445,16 @@ describe("asking", () => {
     expect(refusal(await get("/v1/tasks/none/explain"))).toEqual([404, "task.missing"]);
   });
 
+  test("what a person can do comes with the command, and what they cannot with the reason", async () => {
+    const { id } = await create();
+    const { json } = await get(`/v1/tasks/${id}/actions`);
+    const named = (name: string) => json.actions.find((each: { name: string }) => each.name === name);
+    expect(named("cancel")).toMatchObject({ key: "x", command: `signalbox task cancel ${id}`, to: "spilled", why: "" });
+    expect(named("attach")).toMatchObject({ allowed: false, to: "" });
+    expect(named("attach").why).toContain(`signalbox task explain ${id}`);
+    expect(refusal(await get("/v1/tasks/none/actions"))).toEqual([404, "task.missing"]);
+  });
+
   test("to migrate shows what another version would change, and does it when told to", async () => {
     const file = join(stage.places.workflows, "moving.yml");
     writeFileSync(file, brew.replace("name: brew", "name: moving"));
@@ -618,6 +628,7 @@ describe("agents", () => {
     const answers = await Promise.all([
       get("/v1/runs"),
       get("/v1/harnesses"),
+      get("/v1/projects/coffee/permissions"),
       get("/v1/usage"),
       get(`/v1/tasks/${id}/screen`),
       post(`/v1/tasks/${id}/attach`),

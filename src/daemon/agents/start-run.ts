@@ -22,6 +22,7 @@ import type { Callers } from "../caller.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import type { Submit } from "../submit.ts";
+import { checkPermissions } from "./check-permissions.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { familyOf } from "./family.ts";
 import { writeOrder } from "./harness-order.ts";
@@ -129,13 +130,14 @@ async function noteStart(ports: StartPorts, task: Task, run: Run): Promise<void>
   ports.watch(run);
 }
 
-async function chooseHarness({ harnesses }: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
-  const harness = harnessNamed(harnesses, harnessOf(spec, task));
+async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
+  const harness = harnessNamed(ports.harnesses, harnessOf(spec, task));
   const lack = lacks(harness, spec);
   if (lack !== undefined)
     throw new Fault("harness.lacks", lack, { hint: "Choose another harness: signalbox task update --harness NAME" });
   const found = await harness.detect();
   if (!found.found) throw new Fault("harness.missing", `${harness.title} is not installed.`, { hint: found.hint });
+  await checkPermissions(ports, harness, spec, task.project);
   return harness;
 }
 
@@ -189,6 +191,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     entry: task.entry,
     part: 0,
     isResumed: session !== "",
+    hasPrompt: launch.message === "" && harnessOrder.prompt !== "",
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
   };

@@ -20,19 +20,21 @@ import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
+import { setPermissions } from "./set-permissions.ts";
 
 type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
   return async ({ body }) => {
-    const project = await mustHave(core, body.project);
+    const known = await mustHave(core, body.project);
+    const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
     const config = configFor(core, project, body);
     const chosen = await chooseWorkflow(core, project, config.workflow.value);
     const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
     const document = await firstDocument(core, body.context, from);
     const id = await freeId(core);
     const identity = await identityOf(core, project, body, config, id, from);
-    const warnings = await checkHarnesses(core, chosen.workflow, identity);
+    const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
     const facts = await firstFacts(core, project, document);
     const { status, preset, settings } = body;
     await core.workflows.keep(chosen.workflow, chosen.text);
@@ -54,6 +56,8 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
       const { task, events, effects } = decision;
       return { task, document, events, effects, at: core.clock.now() };
     });
+    // Before anything of the task is begun.
+    if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
     core.changed(stored);
     return {
       task: taskView(stored, chosen.workflow, core.agents),

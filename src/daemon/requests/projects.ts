@@ -8,6 +8,7 @@ import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectView } from "../views.ts";
 import { type Retired, retireProject } from "../workspaces/retire-project.ts";
+import { setPermissions } from "./set-permissions.ts";
 
 export function listProjects({ store }: Core): Handler<Routes["listProjects"]> {
   return async () => ({ projects: (await store.listProjects()).map(projectView) });
@@ -40,6 +41,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       reviewHarness: given.reviewHarness ?? "",
       branchPrefix: given.branchPrefix ?? "",
       workspaces: given.workspaces ?? "worktree",
+      fullPermissions: given.fullPermissions ?? "ask",
       ...(await obeyedAt(core, repository.path)),
       createdAt: core.clock.now(),
     };
@@ -57,6 +59,7 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     checkWorkflow(core, place.path, rest.workflow);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     core.scheduler.wake();
+    if (rest.fullPermissions !== undefined) await setPermissions(core, name, rest.fullPermissions);
     return projectView(project);
   };
 }

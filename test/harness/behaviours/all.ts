@@ -26,6 +26,10 @@ export const behaviours: readonly Behaviour[] = [
   turn("a JSON answer", headless.json),
   { ...turn("reduced: refuses to write", headless.reduced), needs: (can) => can.turn && can.reduced === "enforced" },
   turn("reduced: does what it may", headless.reducedMay),
+  {
+    ...turn("does without tools", headless.withoutTools),
+    needs: ({ turn: can, withholds }) => can && withholds.includes("write"),
+  },
   { ...turn("our MCP server", headless.mcp), needs: (can, { mcp }) => can.turn && can.mcp && mcp !== undefined },
   turn("rate limit", headless.rateLimit),
   turn("server error", headless.serverError),

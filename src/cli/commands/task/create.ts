@@ -1,8 +1,12 @@
+import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import { Fault } from "../../../fault.ts";
 import { configFromEnvironment } from "../../../home/config-from-environment.ts";
+import { canAsk } from "../../ask.ts";
+import { askPermissions, mustAllow } from "../../ask-permissions.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
+import { exitCodes } from "../../exit-code.ts";
 import { findProject } from "../../find-project.ts";
 import { given } from "../../given.ts";
 import { asReference, shownTask } from "../../name-task.ts";
@@ -29,6 +33,7 @@ export interface CreateFlags {
   readonly preset?: string;
   readonly set?: readonly string[];
   readonly from?: string;
+  readonly "allow-full-permissions": boolean;
   readonly json: boolean;
 }
 
@@ -58,7 +63,9 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
     preset: flags.preset,
     settings: flags.set && readTaskSettings(this, project, flags.workflow, flags.set),
   });
-  const answer = await call(routes.createTask, { body });
+  const allowed = flags["allow-full-permissions"] || (await isAllowed(this, call, body, flags));
+  if (allowed === false) return;
+  const answer = await call(routes.createTask, { body: allowed ? { ...body, allowFullPermissions: true } : body });
   if (flags.json) return this.print(writeJson(answer));
   const { task, workflow } = answer;
   this.print([task.id, shownTask(task), task.branch, task.status].join("  "));
@@ -67,6 +74,32 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
   warnUnproved(this, workflow);
   this.say(`To see what happens next: signalbox task explain ${task.id}`);
   for (const warning of answer.warnings) this.say(`${this.talkPaint.yellow("warning:")} ${warning}`);
+}
+
+/** Whether the person allows full permissions where they are needed; undefined where nobody has to be asked, or can be. */
+async function isAllowed(
+  context: Context,
+  call: Call,
+  { project, workflow, harness, reviewHarness }: Wanted,
+  { json, "no-spawn": later }: CreateFlags,
+): Promise<boolean | undefined> {
+  if (json || later || !canAsk()) return undefined;
+  const permissions = await call(routes.projectPermissions, {
+    params: { project },
+    query: given({ workflow, harness, reviewHarness }),
+  });
+  if (!mustAllow(permissions)) return undefined;
+  if (await askPermissions(context, project, permissions)) return true;
+  context.say("There is no new task. To have one that nobody starts yet, add --no-spawn");
+  context.process.exitCode = exitCodes.failed;
+  return false;
+}
+
+interface Wanted {
+  readonly project: string;
+  readonly workflow?: string;
+  readonly harness?: string;
+  readonly reviewHarness?: string;
 }
 
 /** One word with a space in it is a summary: no branch can have one. */
