@@ -20,6 +20,8 @@ export function taskView(
     project: task.project,
     number: task.number,
     branch: task.branch,
+    // Missing in what older versions have stored.
+    base: task.base ?? "",
     summary: task.summary,
     workflow: task.workflow,
     workflowHash: task.workflowHash,
