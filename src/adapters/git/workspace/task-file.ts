@@ -21,7 +21,10 @@ export async function writeTaskFile(folder: string, name: string, text: string, 
   await checkPlace(folder, path);
   try {
     if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
-    return await publish(path, text, { lasts: true, isStillWanted: () => before === undefined || isStill(path, before) });
+    return await publish(path, text, {
+      lasts: true,
+      isStillWanted: () => before === undefined || isStill(path, before),
+    });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("workspace.unwritable", `${path} cannot be written (${code}).`, {
