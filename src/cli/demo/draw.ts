@@ -35,7 +35,8 @@ export function draw({ tasks, happenings, began, now }: View, width: number, hei
   const title = cut("Signalbox demo: four scripted agents; git, tmux and daemon are real", width - clock.length - 2);
   const head = `${paint.bold(title)}${" ".repeat(width - title.length - clock.length)}${paint.dim(clock)}`;
   const blocks = tasks.map((task, i) => drawTask(task, i + 1, now, width, paint));
-  const isRoomy = height >= 2 + blocks.length * 4;
+  // What happened last is worth more than empty lines.
+  const isRoomy = height >= 2 + blocks.length * 4 + 4;
   const body = blocks.flatMap((block) => (isRoomy ? [...block, ""] : block));
   const above = isRoomy ? [head, "", ...body] : [head, ...body];
   const room = Math.max(0, height - above.length);
