@@ -1,5 +1,6 @@
 import { agentRoutes } from "./agent-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
+import { personRoutes } from "./person-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { route } from "./route.ts";
 import {
@@ -12,6 +13,7 @@ import {
   taskWire,
 } from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
+import { workRoutes } from "./work-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 export type { ProjectView } from "./project-routes.ts";
@@ -214,6 +216,8 @@ export const routes = {
     answer: record({ retried: integer(0), task: taskWire }),
   }),
   ...mergeRoutes,
+  ...personRoutes,
+  ...workRoutes,
   migrateTask: route({
     name: "migrateTask",
     method: "POST",

@@ -55,7 +55,7 @@ const add = buildCommand({
     fullDescription: `What is not said is as the repository's configuration or your own says. In the repository itself, signalbox init does the same. A repository that has an address (https://, ssh://, file:// or git@host:path) is cloned into repositories/ in your folder, with your own keys and passwords; if that is interrupted, do it again.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 it is a project already, the name is taken, or it cannot be cloned, 2 wrong usage, 3 no such folder, or no git repository`,
+Exit codes: 0 ok, 1 it is a project already, the name is taken, or it cannot be cloned, 2 wrong usage, 3 no such folder or workflow, or no git repository`,
   },
 });
 
@@ -80,7 +80,7 @@ const update = buildCommand({
     fullDescription: `Tasks that exist stay as they are. An empty value ("") lets the configuration decide again.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or workflow`,
   },
 });
 

@@ -2,8 +2,11 @@ import type { Routes } from "../api/routes.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
 import { addAgents, assignAgent, cleanAgents, listAgents } from "./requests/agents.ts";
+import { answerTask } from "./requests/answer-task.ts";
+import { approveTask } from "./requests/approve-task.ts";
 import { commentTask } from "./requests/comment-task.ts";
 import { createTask } from "./requests/create-task.ts";
+import { diffTask } from "./requests/diff-task.ts";
 import { getDocument, putDocument } from "./requests/documents.ts";
 import { editTask } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
@@ -21,6 +24,7 @@ import { openPullRequest } from "./requests/open-pull-request.ts";
 import { pause, resume } from "./requests/pause.ts";
 import { projectPermissions } from "./requests/project-permissions.ts";
 import { addProject, getProject, listProjects, removeProject, updateProject } from "./requests/projects.ts";
+import { requestChanges } from "./requests/request-changes.ts";
 import { replyTask, respawnTask, spawnTask } from "./requests/respawn-task.ts";
 import { retryTask } from "./requests/retry-task.ts";
 import { endRun, registerRun } from "./requests/runs.ts";
@@ -67,6 +71,10 @@ const handlers = {
   undoMerge: undoTaskMerge,
   syncTask,
   openPullRequest,
+  answerTask,
+  requestChanges,
+  approveTask,
+  diffTask,
   migrateTask,
   explainTask,
   listActions,

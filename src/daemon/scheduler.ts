@@ -1,7 +1,7 @@
 import type { Request } from "../engine/request.ts";
 import { startOf } from "../engine/start-of.ts";
 import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
+import type { Action, Workflow } from "../engine/workflow.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 
@@ -16,6 +16,10 @@ export interface Scheduler {
   recall(stored: StoredTask): Promise<void>;
   /** Looks again: a project's pool may have changed. */
   wake(): void;
+  /** The slot that a task has, or is about to give back, goes to whoever is next. */
+  startNext(task: string): void;
+  /** Whether a slot was given back by a task whose workflow does not let another start then. */
+  isLeft(project: string): boolean;
   /** Whether a task would start if there were a slot. */
   waits(task: string): boolean;
   /** Whether other tasks have taken all slots of the project. */
@@ -55,6 +59,10 @@ interface Seat {
 export function createScheduler(ports: SchedulerPorts): Scheduler {
   const seats = new Map<string, Seat>();
   const dirty = new Set<string>();
+  /** Projects with a slot that was given back and that nobody was offered since. */
+  const left = new Set<string>();
+  /** Tasks whose slot is somebody else's when they give it back. */
+  const passedOn = new Set<string>();
   let working: Promise<void> | undefined;
   let cancel = () => {};
   let stopped = false;
@@ -87,6 +95,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 
   const wakeProject = (project: string) => {
+    left.delete(project);
     dirty.add(project);
     if (working !== undefined || stopped) return;
     working = (async () => {
@@ -114,7 +123,11 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     if (before !== undefined && before.revision > revision) return false;
     if (!isOpen) {
       setSeat(task.id, undefined);
-      return before !== undefined;
+      if (before === undefined) return false;
+      const isAwaited = [...seats.values()].some((seat) => seat.dependsOn.includes(task.id));
+      if (passedOn.delete(task.id) || isAwaited || !saysWhenNext(workflow)) return true;
+      left.add(task.project);
+      return false;
     }
     const { project, priority, dependsOn, autostart, held, phase } = task;
     const way = startOf(workflow, task);
@@ -129,21 +142,38 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 
   return {
     isFull,
+    isLeft: (project) => left.has(project),
     waits: (task) => seats.get(task)?.start !== undefined,
     async noticed(stored) {
       if (!(await note(stored))) return;
       if (stored.isOpen) wakeProject(stored.task.project);
       else wakeAll();
     },
-    forgot: (task) => setSeat(task, undefined),
+    forgot(task) {
+      passedOn.delete(task);
+      setSeat(task, undefined);
+    },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
+    startNext(task) {
+      passedOn.add(task);
+      wakeAll();
+    },
     async stop() {
       stopped = true;
       cancel();
       await working;
     },
   };
+}
+
+/**
+ * Whether a workflow says itself where the next task may start. Then giving a slot back starts nobody: it would not be seen
+ * in the file which ways do.
+ */
+function saysWhenNext({ ways, states }: Workflow): boolean {
+  const has = (actions: readonly Action[]) => actions.some(({ name }) => name === "spawn_next");
+  return ways.some(({ hooks }) => has(hooks)) || Object.values(states).some((state) => has(state.do));
 }
 
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {

@@ -52,6 +52,7 @@ export type ReasonCode =
   | "no-workspace"
   | "pool-full"
   | "still-alive"
+  | "moved-on"
   | "no-such-state"
   | "bad-value"
   | "no-credential"

@@ -41,6 +41,10 @@ export const eventTypes = {
     data: { held: "the word it was held after (empty where it was not held)" },
   },
   "task.attended": { when: "a person has attached, or has said something", data: { text: "what was said or done" } },
+  "task.approved": {
+    when: "a person says yes to the work",
+    data: { commit: "the commit it was said for", status: "the state it was said in" },
+  },
   "task.commented": { when: "somebody comments", data: { text: "the comment", run: "the run that commented" } },
   "task.migrated": {
     when: "it is put under another version of its workflow",

@@ -37,6 +37,7 @@ test("where nobody says anything the defaults hold", () => {
     forgeInterval: 60,
     testMerges: false,
     pushMerges: true,
+    land: "local",
     harnesses: {},
     agentsMost: 10,
     agentsPerProject: 0,

@@ -40,6 +40,8 @@ export interface Merge extends Kept {
   /** The state that the task moves to when it is merged; empty where that is not asked for. */
   readonly to: string;
   readonly by: string;
+  /** The commit that a person has approved: nothing else is merged. Missing where any may be. */
+  readonly only?: string;
   /** lined-up: its turn has not come. waits: something of the user's is in the way. merged: the branch contains it. */
   readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
   /** A sentence for people. */
@@ -111,6 +113,8 @@ export interface StartedRun {
   readonly part: number;
   /** It goes on in the session of an earlier run. */
   readonly isResumed: boolean;
+  /** It was started with its prompt, and does not listen before that has arrived; missing in old records. */
+  readonly hasPrompt?: boolean;
   /** Where the harness keeps the conversation; empty while nobody knows. How far it had come before this run began. */
   readonly transcript: string;
   readonly transcriptFrom: number;
@@ -146,6 +150,8 @@ export interface Message extends Kept {
   readonly text: string;
   /** When it was last put into the agent's input; missing until then. */
   readonly triedAt?: number;
+  /** How many prompts the run had been given before that. */
+  readonly promptsBefore?: number;
   readonly deliveredAt: number | undefined;
   /** How it is known to have arrived: the harness's own evidence, or nothing but that it was typed. */
   readonly evidence?: "seen" | "typed";

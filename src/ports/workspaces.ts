@@ -1,4 +1,4 @@
-import type { Salvage } from "./control-repository.ts";
+import type { ChangedLines, Diff, Salvage } from "./control-repository.ts";
 import type { FileName, Person } from "./git-names.ts";
 
 /**
@@ -37,6 +37,11 @@ export interface WorkspaceKind {
    */
   commitAll(order: CommitAllOrder): Promise<string | undefined>;
   /**
+   * What is uncommitted there, against the commit that is checked out: also new files, but neither task files nor what git
+   * ignores. At most `most` bytes of it. Nothing changes anywhere, and no filter runs.
+   */
+  diffUncommitted(folder: string, most: number): Promise<Uncommitted>;
+  /**
    * Deletes a branch of the user's repository that is at this commit; refused with `git.ref-moved` where it is elsewhere.
    * Of a workspace that has it checked out only the commit is left. Whatever else has it checked out keeps it. In clones
    * the branch is nobody's but the clone's, and goes with it.
@@ -56,8 +61,11 @@ export interface WorkspaceKind {
 
   /** Where the task file of the main role is: `TASK.md`, or elsewhere where the repository has one of its own. */
   taskFileName(folder: string): Promise<string>;
-  /** Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. */
-  placeTaskFile(folder: string, name: string, text: string): Promise<void>;
+  /**
+   * Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. With
+   * `before`, only in the place of that text: false where somebody has written meanwhile.
+   */
+  placeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean>;
   /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no file. */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
   /** Whether the commit that is checked out contains it. */
@@ -127,6 +135,10 @@ export interface CommitAllOrder {
   readonly author: Person;
   /** Milliseconds since 1970. */
   readonly date: number;
+}
+
+export interface Uncommitted extends Diff {
+  readonly lines: readonly ChangedLines[];
 }
 
 export type DeletedBranch =

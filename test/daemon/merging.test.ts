@@ -371,6 +371,33 @@ test("what others pushed meanwhile is merged onto, and comes into the user's bra
   expect(answer.reason).toContain("git pull");
 });
 
+test("where the remote's branch counts, nothing of the user's is in the way, and theirs follows when it can", async () => {
+  const config = () => ({ values: { land: "remote" as const }, problems: [] });
+  const stage = await startStage({ ports: { config } });
+  const { work, merge, repository, git, show, tip } = stage;
+  const remote = join(repository, "..", "remote.git");
+  execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
+  git(repository, "remote", "add", "origin", remote);
+  const there = () => git(remote, "rev-parse", "main");
+  await work("b1111", { "cup.md": "full\n" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged", task: { status: "done" } });
+  expect([tip(), show("cup.md")]).toEqual([there(), "full"]);
+
+  const before = tip();
+  writeFileSync(join(repository, "cup.md"), "mine\n");
+  await work("b2222", { "cup.md": "empty\n" });
+  expect(await merge("b2222")).toMatchObject({ state: "merged", task: { status: "done" } });
+  expect([tip(), readFileSync(join(repository, "cup.md"), "utf8")]).toEqual([before, "mine\n"]);
+  expect(git(remote, "show", "main:cup.md")).toBe("empty");
+
+  commit(stage, repository, { "milk.md": "cow\n" });
+  const own = tip();
+  await work("b3333", { "pot.md": "full\n" });
+  expect(await merge("b3333")).toMatchObject({ state: "merged" });
+  expect(tip()).toBe(own);
+  expect(git(remote, "show", "main:pot.md")).toBe("full");
+});
+
 test("tasks that will conflict are told so long before they are merged, and only while both are open", async () => {
   const stage = await startStage();
   const { work, core, explain, types, merge, git } = stage;

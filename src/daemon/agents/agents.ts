@@ -200,9 +200,15 @@ export function createAgents(given: AgentsPorts): Agents {
     if (found !== undefined) track(look(found.watch));
   });
 
-  const kill = async (run: Run) => {
+  /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
+  const killWatched = async (run: Run) => {
+    const watched = watches.get(run.id)?.watch;
     unwatch(run.id);
     await killRun(given, run);
+    if (watched !== undefined) await inTurn(run.id, watched.readRest);
+  };
+  const kill = async (run: Run) => {
+    await killWatched(run);
     await book.close(run, clock.now());
     await mail.giveUp(run);
     dispatch.left(run.id);
@@ -248,10 +254,8 @@ export function createAgents(given: AgentsPorts): Agents {
       }),
     },
     async end(run, end) {
-      // Nobody else is to find it dead before it is said why.
-      unwatch(run.id);
       try {
-        await killRun(given, run);
+        await killWatched(run);
         return await over(run, end);
       } catch (error) {
         watch(run);
@@ -286,6 +290,7 @@ export function createAgents(given: AgentsPorts): Agents {
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
         dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
         watch(run);
+        idle.takenUp(run.id);
       }
       if (hasWindows) await closeStrays().catch(onError);
     },

@@ -191,6 +191,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     entry: task.entry,
     part: 0,
     isResumed: session !== "",
+    hasPrompt: launch.message === "" && harnessOrder.prompt !== "",
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
   };

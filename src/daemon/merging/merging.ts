@@ -24,6 +24,8 @@ export interface Wanted {
   /** The state that the task moves to afterwards; empty where its workflow goes on by itself. */
   readonly to: string;
   readonly by: string;
+  /** The commit that was approved: nothing else is merged. */
+  readonly only?: string;
 }
 
 export interface Merging {
@@ -72,7 +74,8 @@ export function createMerging(ports: MergingPorts): Merging {
     const { target, strategy, at } = merge;
     const entry: Entry = { task: task.id, project: task.project, target, strategy, at, priority: task.priority };
     let landing = await queue.add(entry);
-    for (let turn = 1; landing.kind === "merged" && turn < mostTurns && !(await hasAll(ports, task.id, merge)); turn++)
+    const turns = merge.only === undefined ? mostTurns : 1;
+    for (let turn = 1; landing.kind === "merged" && turn < turns && !(await hasAll(ports, task.id, merge)); turn++)
       landing = await queue.add(entry);
     const known = (await store.merges.get(task.id)) ?? merge;
     const ended = endOf(known, landing, known.after !== "" && (await isInTarget(ports, known, known.after)));
@@ -164,11 +167,12 @@ async function move({ store, submit }: MergingPorts, { task, to, by }: Merge): P
   return `It is merged, but could not move to "${to}": ${reasons}`;
 }
 
-export function newMerge(task: Task, { target, strategy, to, by }: Wanted, at: number): Merge {
+export function newMerge(task: Task, { target, strategy, to, by, only }: Wanted, at: number): Merge {
   return {
     ...{ id: task.id, project: task.project, task: task.id, at },
     ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
+    ...(only === undefined ? {} : { only }),
   };
 }
 

@@ -4,13 +4,15 @@ import type { MergeView } from "../../api/task-wires.ts";
 import { decide } from "../../engine/decide.ts";
 import { endState } from "../../engine/end-state.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
+import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
-import type { StoredTask } from "../../ports/store.ts";
+import type { Project, StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { mergeOnForge } from "../merging/merge-on-forge.ts";
+import type { Wanted } from "../merging/merging.ts";
 import { previewMerge } from "../merging/preview-merge.ts";
 import { syncBranch } from "../merging/sync-branch.ts";
 import { undoMerge } from "../merging/undo-merge.ts";
@@ -20,10 +22,11 @@ import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
 import { actorFor } from "./standing.ts";
 
+type About = Asked<{ readonly project?: string }, unknown>;
+
 /** Merges the task's work, checks that it has arrived, and only then asks for the state in which the task is done. */
 export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
   return async (asked) => {
-    const { merging } = gitOf(core);
     const stored = await findTask(core, asked);
     const { task } = stored;
     const { workflow, facts } = await core.look(task);
@@ -33,15 +36,43 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const { strategy = "merge", dryRun = false } = asked.body;
     const wanted = { target: project.defaultBranch, strategy, to, by: actor.role };
     if (dryRun) {
-      const own = await gitOf(core).workspacesOf(project);
-      const { merge, commits, changed } = await previewMerge(own, project, task, wanted);
+      const { workspacesOf, where } = gitOf(core);
+      const own = await workspacesOf(project);
+      // Nothing is fetched for a look, unless only the remote can tell.
+      const looked = where() === "remote" ? "remote" : "here";
+      const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked);
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
-    const onForge =
-      asked.body.local === true ? undefined : await mergeOnForge(core, gitOf(core), project, task, wanted);
-    const merge = onForge ?? (await merging.ask(task, wanted));
-    return { ...(await mergeView(core, merge)), commits: 0, changed: [], dryRun };
+    const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);
+    return { ...(await mergeView(core, merge)), ...unrehearsed };
   };
+}
+
+const unrehearsed = { commits: 0, changed: [], dryRun: false };
+
+/** On the forge where the task has a pull request, else, or where `local` is asked for, here. */
+async function mergeAndMove(core: Core, project: Project, task: Task, wanted: Wanted, local = false): Promise<Merge> {
+  const git = gitOf(core);
+  const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
+  return onForge ?? git.merging.ask(task, wanted);
+}
+
+/** Merges what a person has approved, and moves the task to the state that this opens. */
+export async function mergeApproved(
+  core: Core,
+  asked: About,
+  stored: StoredTask,
+  to: string,
+  commit: string,
+): Promise<MergeView> {
+  const { task } = stored;
+  const { workflow, facts } = await core.look(task);
+  const actor = await mayMove(core, asked, stored, workflow, facts, to);
+  const project = await mustHave(core, task.project);
+  const data = { commit, status: task.status };
+  await core.store.addEvents(task.id, [{ type: "task.approved", by: actor.role, data, set: {} }], core.clock.now());
+  const wanted: Wanted = { target: project.defaultBranch, strategy: "merge", to, by: actor.role, only: commit };
+  return { ...(await mergeView(core, await mergeAndMove(core, project, task, wanted))), ...unrehearsed };
 }
 
 export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
@@ -49,7 +80,7 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
     const { task } = await findTask(core, asked);
     const project = await mustHave(core, task.project);
     const merge = await undoMerge(gitOf(core), project, task, "human");
-    return { ...(await mergeView(core, merge)), commits: 0, changed: [], dryRun: false };
+    return { ...(await mergeView(core, merge)), ...unrehearsed };
   };
 }
 
@@ -69,7 +100,7 @@ export function syncTask(core: Core): Handler<Routes["syncTask"]> {
 /** Whoever may not move the task there may not merge it either, and is told before anything was merged. */
 async function mayMove(
   core: Core,
-  asked: Asked<{ readonly project?: string }, unknown>,
+  asked: About,
   stored: StoredTask,
   workflow: Workflow,
   facts: Facts,
@@ -84,7 +115,7 @@ async function mayMove(
 }
 
 /** As things will be when the work has arrived. */
-function onceMerged(facts: Facts): Facts {
+export function onceMerged(facts: Facts): Facts {
   const { document, artifacts, head, taskFileTracked, poolFull, numbers } = facts;
   return { document, artifacts, head, taskFileTracked, poolFull, numbers: { ...numbers, commits: 0, merged: 1 } };
 }

@@ -71,6 +71,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
     commitAll: async (order) => (await at(order.folder)).commitAll(order),
+    diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
     async deleteBranch(branch, commit) {
       if (kind.kind === "worktree") await check();
       return kind.deleteBranch(branch, commit);
@@ -78,7 +79,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),
     taskFileName: async (folder) => (await at(folder)).taskFileName(folder),
-    placeTaskFile: async (folder, name, text) => (await at(folder)).placeTaskFile(folder, name, text),
+    placeTaskFile: async (folder, ...rest) => (await at(folder)).placeTaskFile(folder, ...rest),
     readTaskFile: async (folder, name) => (await at(folder)).readTaskFile(folder, name),
     isTaskFileTracked: async (folder, name) => (await at(folder)).isTaskFileTracked(folder, name),
     // Neither of these runs git.

@@ -52,6 +52,6 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
     if (before === text) continue;
     const isNewer =
       before !== undefined && writeDocument(workflow, document, before, { role, run }, "").changed.length > 0;
-    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text);
+    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text, before);
   }
 }

@@ -1,6 +1,7 @@
 import type { Facts } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
+import { lastSeen, type Where } from "../merging/find-tips.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 /** What git says about a task's workspace. */
@@ -16,6 +17,7 @@ export async function workspaceFacts(
   { control, kind }: ProjectWorkspaces,
   project: Project,
   task: Task,
+  where: Where,
 ): Promise<WorkspaceFacts> {
   const found = await kind.inspect(task.workspace);
   if (found.kind !== "there") return nowhere;
@@ -23,7 +25,7 @@ export async function workspaceFacts(
     found.branch === undefined
       ? { commit: found.head }
       : await control.collect({ folder: task.workspace, branch: found.branch, task: task.id });
-  const base = await control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+  const base = await lastSeen(control, project.defaultBranch, where);
   const [commits, merged] =
     base === undefined
       ? [0, false]

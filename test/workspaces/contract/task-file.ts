@@ -37,6 +37,19 @@ export function taskFileContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
   });
 
+  test("what somebody has written meanwhile is not written over", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    expect(await kind.placeTaskFile(folder, "TASK.md", "first\n")).toBe(true);
+    expect(await kind.placeTaskFile(folder, "TASK.md", "second\n", "first\n")).toBe(true);
+    writeFileSync(join(folder, "TASK.md"), "second\n## Plan\n");
+    expect(await kind.placeTaskFile(folder, "TASK.md", "third\n", "second\n")).toBe(false);
+    expect(at().read("TASK.md")).toBe("second\n## Plan\n");
+    rmSync(join(folder, "TASK.md"));
+    expect(await kind.placeTaskFile(folder, "TASK.md", "third\n", "second\n")).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.includes("TASK"))).toEqual([]);
+  });
+
   test("a repository's own TASK.md is never written", async () => {
     const { at, folder, kind, user, control, prepare } = await open();
     const base = user.commit({ "TASK.md": "the repository's own\n" });

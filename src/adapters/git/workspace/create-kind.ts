@@ -3,6 +3,7 @@ import { cloneMechanics } from "./clone/clone-mechanics.ts";
 import { commitAll } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
 import { deleteBranch } from "./delete-branch.ts";
+import { diffUncommitted } from "./diff-uncommitted.ts";
 import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
@@ -61,6 +62,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
+    diffUncommitted: (folder, most) => diffUncommitted(shop, mechanics, folder, most),
     deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),
     remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
     deleteTrash: (order) => shop.turns.take(`trash ${trash}`, () => deleteTrash(trash, sizes, order)),
@@ -76,12 +78,12 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     // What an agent commits later must not move the file that it is told to write.
     taskFileName: async (folder) =>
       (await isTracked(folder, mainTaskFile, "at first")) ? otherTaskFile : mainTaskFile,
-    async placeTaskFile(path, name, text) {
+    async placeTaskFile(path, name, text, before) {
       checkTaskFileName(name);
       const { folder, folders } = await findWorkingCopy(shop, mechanics, path);
       if (await isTracked(folder, name, "at first")) throw ofRepository(folder, name);
       await mechanics.hideTaskFiles(folders);
-      await writeTaskFile(folder, name, text);
+      return writeTaskFile(folder, name, text, before);
     },
     readTaskFile: async (folder, name) => readTaskFile(await wholePath(folder), checkTaskFileName(name)),
     isTaskFileTracked: (folder, name) => isTracked(folder, checkTaskFileName(name), "now"),

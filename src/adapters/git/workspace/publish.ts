@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { constants, renameSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../sync-folder.ts";
 
@@ -8,11 +8,15 @@ export interface Publishing {
   readonly mode?: number;
   /** Whether it must outlive a power cut. */
   readonly lasts?: boolean;
+  /** Asked at the last moment: nothing happens between the answer and the new file. */
+  isStillWanted?(): boolean;
 }
 
-/** What is in the way of its name is replaced, also a link: it is never followed. */
-export async function publish(path: string, text: string | Buffer, options: Publishing = {}): Promise<void> {
-  const { mode, lasts = false } = options;
+/**
+ * What is in the way of its name is replaced, also a link: it is never followed. False where it was not wanted any more.
+ */
+export async function publish(path: string, text: string | Buffer, options: Publishing = {}): Promise<boolean> {
+  const { mode, lasts = false, isStillWanted = () => true } = options;
   const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.draft`;
   try {
     const handle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode ?? 0o666);
@@ -24,8 +28,10 @@ export async function publish(path: string, text: string | Buffer, options: Publ
     } finally {
       await handle.close();
     }
-    await rename(draft, path);
+    if (!isStillWanted()) return false;
+    renameSync(draft, path);
     if (lasts) await syncFolder(dirname(path));
+    return true;
   } finally {
     await rm(draft, { force: true });
   }

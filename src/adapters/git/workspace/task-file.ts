@@ -1,3 +1,4 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
@@ -14,18 +15,35 @@ export function checkTaskFileName(name: string): string {
   throw bad(`${JSON.stringify(name)} is no name for a task file.`);
 }
 
-export async function writeTaskFile(folder: string, name: string, text: string): Promise<void> {
+/** False where it is not what it was any more: an agent has written meanwhile, and that must not be lost. */
+export async function writeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean> {
   const path = join(folder, name);
   await checkPlace(folder, path);
   try {
     if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
-    await publish(path, text, { lasts: true });
+    return await publish(path, text, {
+      lasts: true,
+      isStillWanted: () => before === undefined || isStill(path, before),
+    });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("workspace.unwritable", `${path} cannot be written (${code}).`, {
       hint: "Look at the folder's permissions and at the free space.",
       cause: error,
     });
+  }
+}
+
+function isStill(path: string, text: string): boolean {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const { size } = fstatSync(descriptor);
+    return size <= mostBytes && decoder.decode(readFileSync(descriptor)) === text;
+  } catch {
+    return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

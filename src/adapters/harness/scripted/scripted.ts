@@ -41,7 +41,7 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
     },
     readTranscript(line) {
       const event = readEventLine(line);
-      return event !== undefined && ["said", "tool", "usage"].includes(event.kind) ? [event] : [];
+      return event !== undefined && ["said", "tool", "busy", "usage"].includes(event.kind) ? [event] : [];
     },
     transcriptOf: async (session) => (isId(session) ? join(state, "sessions", `${session}.jsonl`) : ""),
     readScreen: readScriptedScreen,

@@ -1,0 +1,256 @@
+import { expect } from "vitest";
+import { inState, type Scenes, scenario } from "../scenes.ts";
+import { askFor, type Behaviour, busy, handoff, review, type Step, section, told, tryFor } from "../steps.ts";
+
+/** What a reviewer wrote, for others to ask with. */
+const wrote = (verdict: "PASS" | "FAIL"): Behaviour[string] => [
+  { steps: [review(verdict, "Round {review_round}."), { count: "written" }, "hang"] },
+];
+/** A worker that goes round by `stuck`, so that it is still alive when its work is reviewed, and does this when told. */
+const roundabout = (...steps: readonly Step[]): Behaviour[string] => [
+  told("Now", ...steps),
+  { steps: [askFor("stuck"), askFor("agent-review")] },
+];
+
+/** From `agent-review`. */
+export function reviews(scenes: Scenes): void {
+  scenario(
+    scenes,
+    "agent-review → reviewing (reviewer asked): only with a passing verdict, and nobody is left running",
+    {
+      reviewer: [
+        {
+          steps: [
+            tryFor("reviewing"),
+            review("FAIL"),
+            tryFor("reviewing"),
+            tryFor("stuck"),
+            section("Review", "All is well, this is a pass.\n\nFine."),
+            askFor("reviewing"),
+          ],
+        },
+      ],
+    },
+    async (life) => {
+      await life.reaches("reviewing");
+      expect(await life.refusals()).toEqual([
+        "reviewer reviewing: gate-missing",
+        "reviewer reviewing: gate-verdict",
+        "reviewer stuck: guard",
+      ]);
+      await life.onlyAlive();
+      expect(await life.round()).toBe(1);
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → reviewing (engine rule 1): a reviewer that ends with a passing verdict written has passed the work",
+    { reviewer: [{ steps: [review("PASS"), { exit: 0 }] }] },
+    async (life) => {
+      await life.reaches("reviewing");
+      await life.onlyAlive();
+      await life.hasWorkspace();
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → reviewing (human asked): a person goes ahead with the reviewer's verdict, and not without",
+    { reviewer: [told("Now", review("PASS"), "hang"), { steps: [{ say: "I am reading." }] }] },
+    async (life) => {
+      await life.hears("reviewer#1", "# Review Task");
+      expect(await life.isRefused("update", "--status", "reviewing")).toContain("## Review is missing");
+      await life.does("send", "--role", "reviewer", "Now");
+      await life.granted("reviewing");
+      await life.reaches("reviewing");
+      await life.onlyAlive();
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → reviewing (worker asked): a worker that is still there may ask too, but only the reviewer's verdict counts",
+    {
+      worker: roundabout(section("Review", "Verdict: PASS\n\nI am good."), tryFor("reviewing"), { count: "asked" }),
+      reviewer: [
+        { when: { prompt: "Judge" }, steps: [review("PASS", "Indeed."), "hang"] },
+        { steps: [{ say: "I am reading." }] },
+      ],
+    },
+    async (life) => {
+      await life.hears("reviewer#2", "# Review Task");
+      await life.onlyAlive("worker#1", "reviewer#2");
+      await life.does("send", "--role", "worker", "Now");
+      await life.isRefusedAll("worker reviewing: gate-missing");
+      await life.does("send", "--role", "reviewer", "Judge");
+      await life.hears("reviewer#2", "Judge");
+      await life.soon(async () => {
+        await life.does("send", "--role", "worker", "Now, again");
+        return (await life.now()).status === "reviewing" ? true : undefined;
+      });
+      await life.onlyAlive();
+    },
+  );
+
+  scenario(
+    scenes,
+    "agent-review → working (reviewer asked): a failing verdict of the first round starts a worker that mends it",
+    { worker: [busy], reviewer: [{ steps: [tryFor("working"), review("FAIL"), askFor("working")] }] },
+    async (life) => {
+      await life.reaches("working");
+      expect(await life.refusals()).toEqual(["reviewer working: gate-missing"]);
+      expect(await life.hears("worker#2", "# Fixing Issues")).toContain("Review round: 1");
+      await life.onlyAlive("worker#2");
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → working (engine rule 2): so does one that the reviewer only wrote down",
+    { worker: [busy], reviewer: [{ steps: [review("FAIL"), { exit: 0 }] }] },
+    async (life) => {
+      await life.reaches("working");
+      await life.hears("worker#2", "# Fixing Issues");
+      await life.onlyAlive("worker#2");
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → working (human asked): a person does not wait for the reviewer that has its verdict written",
+    { worker: [busy], reviewer: wrote("FAIL") },
+    async (life) => {
+      await life.reaches("agent-review");
+      await life.granted("working");
+      await life.reaches("working");
+      await life.hears("worker#2", "# Fixing Issues");
+      await life.onlyAlive("worker#2");
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → working (worker asked): a worker that is still there takes the failing verdict itself, and is replaced",
+    { worker: [told("# Fixing", "hang"), ...roundabout(askFor("working"))], reviewer: wrote("FAIL") },
+    async (life) => {
+      await life.hears("reviewer#2", "# Review Task");
+      await life.onlyAlive("worker#1", "reviewer#2");
+      await life.soon(async () => {
+        await life.does("send", "--role", "worker", "Now");
+        return (await life.now()).status === "working" ? true : undefined;
+      });
+      await life.hears("worker#3", "# Fixing Issues");
+      await life.onlyAlive("worker#3");
+    },
+  );
+
+  /** In the second round of reviews, to which a worker goes roundabout. */
+  const second = (steps: readonly Step[], ...others: readonly Step[]): Behaviour => ({
+    worker: [
+      told("Now", ...others),
+      told("# Fixing", askFor("stuck"), askFor("agent-review")),
+      { steps: [handoff("one"), askFor("agent-review")] },
+    ],
+    reviewer: [
+      { when: { task: { review_round: "1" } }, steps: [review("FAIL"), askFor("working")] },
+      { steps: [...steps] },
+    ],
+  });
+  scenario(
+    scenes,
+    "agent-review → stuck (reviewer asked): a failing verdict of the second round is a person's business",
+    second([tryFor("stuck"), review("FAIL", "Still bitter."), tryFor("working"), askFor("stuck")]),
+    async (life) => {
+      await life.reaches("stuck");
+      // Nothing was committed since the first verdict, so it is not stale, but spent.
+      expect(await life.refusals()).toEqual(["reviewer stuck: gate-spent", "reviewer working: guard"]);
+      await life.onlyAlive();
+      expect(await life.round()).toBe(2);
+    },
+  );
+  scenario(
+    scenes,
+    "agent-review → stuck (engine rule 3): so is one that the reviewer of the second round only wrote down",
+    second([review("FAIL", "Still bitter."), { exit: 0 }]),
+    async (life) => {
+      await life.reaches("stuck");
+      await life.onlyAlive();
+      expect(await life.round()).toBe(2);
+    },
+  );
+  scenario(
+    scenes,
+    "agent-review → stuck (human asked): a person does not wait for the reviewer of the second round either",
+    second([review("FAIL", "Still bitter."), "hang"]),
+    async (life) => {
+      await life.until(({ counters }) => counters.review_round === 2);
+      await life.granted("stuck");
+      await life.reaches("stuck");
+      await life.onlyAlive();
+    },
+  );
+  scenario(
+    scenes,
+    "agent-review → stuck (worker asked): nor does a worker that is still there",
+    second([review("FAIL", "Still bitter."), "hang"], askFor("stuck")),
+    async (life) => {
+      await life.until(({ counters }) => counters.review_round === 2);
+      await life.soon(async () => {
+        await life.does("send", "--role", "worker", "Now");
+        return (await life.now()).status === "stuck" ? true : undefined;
+      });
+      await life.onlyAlive();
+    },
+  );
+  scenario(
+    scenes,
+    "agent-review → stuck (engine escalated): a second silent reviewer in a row asks for a person",
+    { reviewer: [{ steps: [{ exit: 0 }] }] },
+    async (life) => {
+      const held = await life.isHeld();
+      expect([held.status, held.crashCount, held.session]).toEqual(["agent-review", 1, "dead"]);
+      await life.does("respawn");
+      expect((await life.reaches("stuck")).crashCount).toBe(0);
+      expect(await life.round()).toBe(1);
+      expect(await life.windowsHad()).toEqual(["reviewer#1 reviewer", "reviewer#2 reviewer"]);
+      await life.onlyAlive();
+    },
+    inState("agent-review"),
+  );
+
+  scenario(
+    scenes,
+    "agent-review → cancelled (human asked): worker and reviewer are ended, and the workspace given back",
+    { worker: roundabout(), reviewer: [busy] },
+    async (life) => {
+      await life.hears("reviewer#2", "# Review Task");
+      await life.onlyAlive("worker#1", "reviewer#2");
+      await life.does("cancel");
+      await life.reaches("cancelled");
+      await life.gaveBack();
+      await life.onlyAlive();
+    },
+  );
+  scenario(
+    scenes,
+    "agent-review → cancelled (reviewer asked): so they are where the reviewer asks for it",
+    { reviewer: [{ steps: [askFor("cancelled"), "hang"] }] },
+    async (life) => {
+      await life.reaches("cancelled");
+      await life.gaveBack();
+      await life.onlyAlive();
+    },
+    inState("agent-review"),
+  );
+  scenario(
+    scenes,
+    "agent-review → cancelled (worker asked): and where the worker does that is still there",
+    { worker: [{ steps: [askFor("stuck"), askFor("agent-review"), askFor("cancelled"), "hang"] }], reviewer: [busy] },
+    async (life) => {
+      await life.reaches("cancelled");
+      await life.gaveBack();
+      await life.onlyAlive();
+    },
+  );
+}
