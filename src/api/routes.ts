@@ -135,6 +135,8 @@ export const routes = {
         settings: map(any),
         parent: name,
         from: name,
+        base: name,
+        pullRequest: integer(1),
         /** A person has allowed it for the whole project. */
         allowFullPermissions: boolean,
       },

@@ -1,5 +1,5 @@
 import { buildCommand } from "@stricli/core";
-import { flag, json, listFlag, textFlag } from "./parameters.ts";
+import { flag, json, listFlag, numberFlag, textFlag } from "./parameters.ts";
 import { allowFullPermissions } from "./project-commands.ts";
 import {
   changeForm,
@@ -37,6 +37,13 @@ export const create = buildCommand({
       ...makeFlags,
       parent: taskFlag("TASK", "The task that it is a part of"),
       from: taskFlag("TASK", "Go on with the branch of this task, which is over"),
+      base: textFlag("BRANCH", "The branch that its work starts from and goes into; otherwise the default one"),
+      pr: numberFlag(
+        "N",
+        "Go on with this pull request: its branch, its title and its base",
+        1,
+        Number.MAX_SAFE_INTEGER,
+      ),
       "no-spawn": flag("Do not start it when there is room; a person does"),
       preset: textFlag("P", "A preset of its workflow"),
       set: listFlag("NAME=VALUE", "A setting of its workflow"),

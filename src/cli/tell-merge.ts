@@ -1,4 +1,4 @@
-import type { MergeView } from "../api/task-wires.ts";
+import type { GivenBackView, MergeView } from "../api/task-wires.ts";
 import type { Context } from "./context.ts";
 import { count } from "./count.ts";
 import { shownTask } from "./name-task.ts";
@@ -24,15 +24,26 @@ function tellMerged(
   else say(talkPaint.yellow(reason));
 }
 
-function tellUnmerged({ say, talkPaint }: Context, { state, reason, task }: MergeView): void {
+function tellUnmerged({ say, talkPaint }: Context, { state, reason, task, givenBack }: MergeView): void {
   const look = `signalbox task explain ${task.id}`;
-  if (state === "waits") {
+  if (givenBack !== null) {
+    say(`${talkPaint.red("Not merged.")} ${reason}`);
+    say(`${task.previousStatus} → ${givenBack.to}. ${whoResolves(givenBack)}`);
+    say(`Once it is resolved and handed over, merge again: signalbox task merge ${task.id}`);
+  } else if (state === "waits") {
     say(`${talkPaint.yellow("Not merged yet.")} ${reason}`);
     say(`It goes on by itself once that is out of the way. To see how it stands: ${look}`);
   } else {
     say(`${talkPaint.red("Not merged.")} ${reason}`);
     say(`${shownTask(task)} stays in ${task.status}. To see what can be done: ${look}`);
   }
+}
+
+/** Which agent gets a conflict to resolve. */
+export function whoResolves({ run, how }: GivenBackView): string {
+  if (how === "start") return `${run} is started to resolve it.`;
+  if (how === "message") return `${run} is told to resolve it, as soon as it listens.`;
+  return "What there is to resolve stands in ## Feedback of the task file; no agent is at work now.";
 }
 
 function tellRehearsal({ print, say }: Context, answer: MergeView): void {

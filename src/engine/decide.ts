@@ -7,7 +7,7 @@ import { stateOf } from "./enter.ts";
 import { wentIdle } from "./idle.ts";
 import { reachedLimit } from "./limit.ts";
 import { decideMove, rejected, standing } from "./move.ts";
-import { isOutdated, withWord } from "./persons-word.ts";
+import { isOutdated, remind, withWord } from "./persons-word.ts";
 import type { Facts, Request } from "./request.ts";
 import { respawn } from "./respawn.ts";
 import { runEnded } from "./run-ended.ts";
@@ -29,6 +29,8 @@ export function decide(workflow: Workflow, task: Task, request: Request, facts: 
       return reply(workflow, task, request, facts);
     case "respawn":
       return respawn(workflow, task, request.actor, facts);
+    case "remind":
+      return remind(workflow, task, request.actor, request.word, facts);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
     case "ended":

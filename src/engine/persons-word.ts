@@ -1,7 +1,9 @@
 import type { Decision, Reason, TaskEvent } from "./decision.ts";
 import { startDraft, tellRun } from "./draft.ts";
 import { stateOf } from "./enter.ts";
-import type { Facts, PersonsWord } from "./request.ts";
+import { rejected, standing } from "./move.ts";
+import type { Actor, Facts, PersonsWord } from "./request.ts";
+import { respawn } from "./respawn.ts";
 import { specOf } from "./spec-of.ts";
 import { after } from "./take-rule.ts";
 import type { Task } from "./task.ts";
@@ -56,6 +58,18 @@ export function withMessage(workflow: Workflow, before: Task, decision: Decision
     return { ...decision, effects: [...effects, ...draft.effects] };
   }
   return decision;
+}
+
+/** Where the task stands does not change; whoever its state is about learns of something. */
+export function remind(workflow: Workflow, task: Task, actor: Actor, word: PersonsWord, facts: Facts): Decision {
+  const state = stateOf(workflow, task.status);
+  const refusal = standing(state, task, actor);
+  if (refusal !== undefined) return rejected(refusal);
+  const isAlive = roleAt(state).some((role) => task.runs[role]?.mode === "session");
+  const decision: Decision = isAlive
+    ? { kind: "stayed", task, events: [], effects: [] }
+    : respawn(workflow, task, actor, facts);
+  return withWord(workflow, task, decision, word);
 }
 
 /** Who is at work in a state, or at hand. */

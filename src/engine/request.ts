@@ -11,6 +11,8 @@ export type Request =
   | { readonly kind: "reply"; readonly actor: Actor; readonly text: string }
   /** A person brings a dead agent back without moving the task. */
   | { readonly kind: "respawn"; readonly actor: Actor }
+  /** Somebody has something for the state's agent to know: a live one is told, a dead one is brought back. */
+  | { readonly kind: "remind"; readonly actor: Actor; readonly word: PersonsWord }
   /** Somebody changes what the task is called or how it is made, not where it stands. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */

@@ -9,6 +9,7 @@ const task: FrontmatterTask = {
   project: "coffee",
   number: 12,
   branch: "feature/login",
+  base: "",
   summary: "Add a login flow: with tests",
   workflow: "default",
   status: "brewing",

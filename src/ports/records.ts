@@ -42,6 +42,10 @@ export interface Merge extends Kept {
   readonly by: string;
   /** The commit that a person has approved: nothing else is merged. Missing where any may be. */
   readonly only?: string;
+  /** What conflicts is to be given back to the task's agent; missing where a person wants to see to it. */
+  readonly givesBack?: boolean;
+  /** Where the task went for that, and which run learns of it: told, or started with it. */
+  readonly givenBack?: GivenBack;
   /** lined-up: its turn has not come. waits: something of the user's is in the way. merged: the branch contains it. */
   readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
   /** A sentence for people. */
@@ -53,6 +57,13 @@ export interface Merge extends Kept {
   readonly before: string;
   readonly after: string;
   readonly endedAt: number | undefined;
+}
+
+export interface GivenBack {
+  readonly to: string;
+  /** Empty where no agent goes on now. */
+  readonly run: string;
+  readonly how: "message" | "start" | "";
 }
 
 /** A task's pull request, as far as it was looked at. Its id is the task's. */

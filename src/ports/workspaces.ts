@@ -28,6 +28,8 @@ export interface WorkspaceKind {
    * `switchBranch` is.
    */
   forwardBranch(folder: string, commit: string): Promise<void>;
+  /** Lets whoever works there find a branch by its name where it is now, so that it can be merged. */
+  learnBranch(folder: string, branch: string, commit: string): Promise<void>;
   /** Checks out a branch that is there already. Files that git does not know stay. */
   switchBranch(folder: string, to: string): Promise<void>;
   /**

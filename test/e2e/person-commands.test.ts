@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { startCommands } from "./agent-stage.ts";
@@ -25,6 +25,8 @@ const script = `roles:
     - when: { prompt: ["asks for changes", "Resuming"] }
       steps:
         - run: [grep, -q, "More water", TASK.md]
+        - try: [{ run: [git, merge, main] }]
+        - try: [{ run: [git, checkout, --theirs, recipe.md] }]
         - append: { file: recipe.md, text: "more water\\n" }
         - commit: Add more water
         - section: { heading: "## Handoff", text: "DONE: more water in message {turn} of session {run}" }
@@ -63,7 +65,6 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   expect(text).toMatch(/^## Answers\n\n### \d{4}-\d\d-\d\d \d\d:\d\d UTC\n\nArabica, and no sugar\.\n\n### Really$/m);
   expect(text).toMatch(/^## Questions\n\nWhich beans\?$/m);
 
-  // Nobody has asked anything here that words could answer twice.
   const looked = (await signalbox(["task", "diff", id, "--stat"])).stderr;
   const [, commit = ""] = /as it is at ([0-9a-f]{10})/.exec(looked) ?? [];
   const back = await signalbox(["task", "request-changes", "brew", "-m", "More water."]);
@@ -85,13 +86,28 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   const feedback = (await json("task", "show", id)).document.text;
   expect(feedback.match(/^More water/gm)).toHaveLength(2);
 
+  // Somebody else has changed the same lines: the agent gets the conflict, resolves it and hands over again.
+  writeFileSync(join(repository, "recipe.md"), "beans\ncocoa\n");
+  git(repository, "commit", "-qam", "Add cocoa");
+  expect(await json("task", "merge", id, "--no-give-back")).toMatchObject({
+    ...{ state: "conflict", givenBack: null, task: { status: "reviewing" } },
+  });
+  const clash = await signalbox(["task", "approve", id]);
+  expect(clash).toMatchObject({ code: 1, stdout: "" });
+  expect(clash.stderr).toMatch(/conflicts with "main" in recipe\.md/);
+  expect(clash.stderr).toMatch(/reviewing → working\. worker#\d is told to resolve it/);
+  await until(id, ({ status, phase }) => status === "reviewing" && phase === "waiting", 60_000);
+  const { document } = await json("task", "show", id);
+  expect(document.text).toMatch(/conflicts with "main" in:\n\n- recipe\.md\n\nIn the workspace, run: git merge main/);
+  expect(document.authors.Feedback).toMatchObject({ role: "engine" });
+
   const head = git((await task(id)).workspace, "rev-parse", "HEAD");
   const approved = await signalbox(["task", "approve", id, "--commit", head.slice(0, 12)]);
   expect(approved.stderr).toContain(`Approved as it is at ${head.slice(0, 10)}.`);
   expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("reviewing → done") });
-  expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("beans\nwater\nmore water\nmore water\n");
+  expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("beans\ncocoa\nmore water\n");
   const history = await events(id);
-  expect(history.filter(({ type }) => type === "task.approved").map(({ data }) => data.commit)).toEqual([head]);
+  expect(history.findLast(({ type }) => type === "task.approved")?.data).toEqual({ commit: head, status: "reviewing" });
   expect((await signalbox(["task", "history", id])).stdout).toContain(`as it is at ${head.slice(0, 8)}`);
   for (const verb of [["answer", "-m", "Yes"], ["request-changes", "-m", "No"], ["approve"]])
     expect((await signalbox(["task", verb[0] ?? "", id, ...verb.slice(1)])).stderr).toContain("which is the end");

@@ -47,6 +47,7 @@ export async function sweep(scene: Scene, { branches, isWhole }: Sweeping): Prom
     await attempt(`collect ${branch}`, () => control.collect({ folder, branch, task: "hostile" }));
   if (collected !== undefined && isWhole) await workOn(collected.commit);
   await attempt("salvage", () => scene.salvage());
+  await attempt("learnBranch", () => kind.learnBranch(folder, "main", base));
   await attempt("renameBranch", () => kind.renameBranch(folder, "renamed/deeper"));
   await attempt("renameBranch again", () => kind.renameBranch(folder, "renamed"));
   await attempt("switchBranch of what is changed", () => kind.switchBranch(folder, "base"));

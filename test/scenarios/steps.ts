@@ -27,6 +27,8 @@ export const review = (verdict: "PASS" | "FAIL", text = "Look at the cup."): Ste
 
 /** Stays busy, so that nothing more comes from it. */
 export const busy: Turn = { steps: ["hang"] };
+/** Waits until the test says `go`, busy all the time. */
+export const untilGo: Step = { run: ["sh", "-c", 'until [ -e "$HOME/go-$0" ]; do sleep 0.1; done', "{branch}"] };
 /** Listens, and does nothing. */
 export const quiet: Turn = { steps: [{ say: "I am listening." }] };
 

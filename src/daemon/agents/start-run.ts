@@ -18,6 +18,7 @@ import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import { publishAgents } from "../agents-at-work.ts";
+import { targetOf } from "../base-of.ts";
 import type { Callers } from "../caller.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
@@ -163,7 +164,10 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   const harnessOrder: HarnessOrder = {
     run: name,
     mode: spec.mode === "session" ? "session" : "turn",
-    prompt: session === "" && task.wait.step > 0 && spec.mode === "steps" ? `${prompt}\n${workSoFar(project)}` : prompt,
+    prompt:
+      session === "" && task.wait.step > 0 && spec.mode === "steps"
+        ? `${prompt}\n${workSoFar(targetOf(project, task))}`
+        : prompt,
     system: "",
     folder,
     runFolder,
@@ -299,6 +303,6 @@ function sessionId(ids: Ids): string {
   return parts.join("-");
 }
 
-function workSoFar({ defaultBranch }: Project): string {
-  return `You have worked on this before, in a session that is gone. See what there is: git log ${defaultBranch}..HEAD, git status.`;
+function workSoFar(base: string): string {
+  return `You have worked on this before, in a session that is gone. See what there is: git log ${base}..HEAD, git status.`;
 }

@@ -7,11 +7,12 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { Entry, Landing } from "./entry.ts";
+import { type GiveBackPorts, giveBack } from "./give-back.ts";
 import { hasAll, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
 import { createMergeQueue } from "./merge-queue.ts";
 import { type MergeEventType, noteMerge } from "./note-merge.ts";
 
-export interface MergingPorts extends LandEntriesPorts {
+export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "workflowOf"> {
   readonly clock: Clock;
   readonly submit: Submit;
   readonly inTurn: Turns;
@@ -26,6 +27,8 @@ export interface Wanted {
   readonly by: string;
   /** The commit that was approved: nothing else is merged. */
   readonly only?: string;
+  /** What conflicts goes back to the task's agent. */
+  readonly givesBack?: boolean;
 }
 
 export interface Merging {
@@ -82,11 +85,24 @@ export function createMerging(ports: MergingPorts): Merging {
     if (landing.kind !== "merged") {
       const done = { ...ended, endedAt: clock.now() };
       await note(done, "merge.failed", { word: landing.kind, reason: landing.reason, files: landing.files });
-      return done;
+      return landing.kind === "conflict" ? afterConflict(done) : done;
     }
     const { commit, before, after } = ended;
     await note(ended, "merge.landed", { commit, before, after });
     return finish(ended);
+  };
+
+  /** The merge has failed whatever becomes of this. */
+  const afterConflict = async (merge: Merge): Promise<Merge> => {
+    try {
+      const givenBack = await giveBack(ports, merge);
+      if (givenBack === undefined) return merge;
+      await store.merges.put({ ...merge, givenBack });
+      return { ...merge, givenBack };
+    } catch (error) {
+      ports.onError(error);
+      return merge;
+    }
   };
 
   const finish = async (merge: Merge): Promise<Merge> => {
@@ -167,12 +183,13 @@ async function move({ store, submit }: MergingPorts, { task, to, by }: Merge): P
   return `It is merged, but could not move to "${to}": ${reasons}`;
 }
 
-export function newMerge(task: Task, { target, strategy, to, by, only }: Wanted, at: number): Merge {
+export function newMerge(task: Task, { target, strategy, to, by, only, givesBack }: Wanted, at: number): Merge {
   return {
     ...{ id: task.id, project: task.project, task: task.id, at },
     ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
     ...(only === undefined ? {} : { only }),
+    ...(givesBack === undefined ? {} : { givesBack }),
   };
 }
 

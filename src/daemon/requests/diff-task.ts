@@ -8,6 +8,7 @@ import type { Project } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import { baseOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
+import { lastSeen, type Where } from "../merging/find-tips.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
@@ -26,7 +27,8 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
     const found = task.workspace === "" ? undefined : await own.kind.inspect(task.workspace);
     const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined);
     const merge = await core.store.merges.get(task.id);
-    const base = commit === "" ? "" : await beginOf(own, project, commit, target, merge);
+    const where = core.repositories.where();
+    const base = commit === "" ? "" : await beginOf(own, project, commit, target, merge, where);
     const isUncommitted = found?.kind === "there" && found.dirty && asked.query.committed !== "true";
     return {
       target,
@@ -58,10 +60,12 @@ async function beginOf(
   commit: string,
   target: string,
   merge: Merge | undefined,
+  where: Where,
 ): Promise<string> {
-  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  await control.syncFrom({ from: project.path, name: "user" });
+  const seen = (await lastSeen(control, target, where)) ?? (await lastSeen(control, project.defaultBranch, where));
   const isOurs = merge?.state === "merged" && merge.before !== merge.after && merge.commit === commit;
-  const tip = isOurs ? merge.before : (branches[target] ?? branches[project.defaultBranch]);
+  const tip = isOurs ? merge.before : seen;
   if (tip === undefined) return "";
   const isIn = await control.isAncestor(commit, tip);
   const before = isIn ? ((await control.beforeMergeOf(commit, tip)) ?? tip) : tip;

@@ -10,11 +10,11 @@ import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
+import { targetOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
 import { mergeOnForge } from "../merging/merge-on-forge.ts";
 import type { Wanted } from "../merging/merging.ts";
 import { previewMerge } from "../merging/preview-merge.ts";
-import { syncBranch } from "../merging/sync-branch.ts";
 import { undoMerge } from "../merging/undo-merge.ts";
 import { refusal } from "../submit.ts";
 import { taskView } from "../views.ts";
@@ -33,8 +33,8 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const to = doneState(workflow, task.status);
     const actor = await mayMove(core, asked, stored, workflow, facts, to);
     const project = await mustHave(core, task.project);
-    const { strategy = "merge", dryRun = false } = asked.body;
-    const wanted = { target: project.defaultBranch, strategy, to, by: actor.role };
+    const { strategy = "merge", dryRun = false, giveBack = true } = asked.body;
+    const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
       const { workspacesOf, where } = gitOf(core);
       const own = await workspacesOf(project);
@@ -71,7 +71,14 @@ export async function mergeApproved(
   const project = await mustHave(core, task.project);
   const data = { commit, status: task.status };
   await core.store.addEvents(task.id, [{ type: "task.approved", by: actor.role, data, set: {} }], core.clock.now());
-  const wanted: Wanted = { target: project.defaultBranch, strategy: "merge", to, by: actor.role, only: commit };
+  const wanted: Wanted = {
+    target: targetOf(project, task),
+    strategy: "merge",
+    to,
+    by: actor.role,
+    only: commit,
+    givesBack: true,
+  };
   return { ...(await mergeView(core, await mergeAndMove(core, project, task, wanted))), ...unrehearsed };
 }
 
@@ -81,19 +88,6 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
     const project = await mustHave(core, task.project);
     const merge = await undoMerge(gitOf(core), project, task, "human");
     return { ...(await mergeView(core, merge)), ...unrehearsed };
-  };
-}
-
-export function syncTask(core: Core): Handler<Routes["syncTask"]> {
-  return async (asked) => {
-    const stored = await findTask(core, asked);
-    await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
-    const project = await mustHave(core, stored.task.project);
-    const { workspacesOf, signal } = gitOf(core);
-    const from = asked.body.from ?? project.defaultBranch;
-    const ports = { clock: core.clock, signal };
-    const { commit, commits } = await syncBranch(ports, await workspacesOf(project), project, stored.task, from);
-    return { from, commit, commits, task: await viewOf(core, stored) };
   };
 }
 
@@ -134,10 +128,20 @@ export function doneState(workflow: Workflow, status: string): string {
 }
 
 async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, "commits" | "changed" | "dryRun">> {
-  const { state, reason, files, target, commit, before, after } = merge;
+  const { state, reason, files, target, commit, before, after, givenBack = null } = merge;
   const stored = await core.store.getTask(merge.task);
   if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
-  return { state, reason, files: [...files], target, commit, before, after, task: await viewOf(core, stored) };
+  return {
+    state,
+    reason,
+    files: [...files],
+    target,
+    commit,
+    before,
+    after,
+    givenBack,
+    task: await viewOf(core, stored),
+  };
 }
 
 async function viewOf(core: Core, stored: StoredTask) {

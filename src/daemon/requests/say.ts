@@ -1,10 +1,11 @@
 import { Refusal } from "../../api/error.ts";
 import type { SaidView } from "../../api/person-routes.ts";
-import type { Decision, Reason } from "../../engine/decision.ts";
+import type { Reason } from "../../engine/decision.ts";
 import type { PersonsWord, Request } from "../../engine/request.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Asked } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { learningIn } from "../merging/give-back.ts";
 import { refusal } from "../submit.ts";
 import type { Addition } from "../write-document.ts";
 import { changeView } from "./move-task.ts";
@@ -30,7 +31,8 @@ export async function say(
   }
   const answer = await core.submit(task.id, request, { ...words, at: core.clock.now() });
   const change = await changeView(core, answer);
-  return { change, section: words.section, told: toldIn(answer.decision) };
+  const { run, how } = learningIn(answer.decision);
+  return { change, section: words.section, told: how === "" ? null : { run, how } };
 }
 
 /** Refused before anything is looked at more closely; it goes into history, as all refusals do. */
@@ -43,11 +45,4 @@ export async function refuse(core: Core, { task }: StoredTask, wish: Wish, reaso
 /** A person's own folder is no workspace: there, commands speak for the agent. */
 export async function mustBePerson(core: Core, asked: About, stored: StoredTask, wish: Wish): Promise<void> {
   await actorFor(core, stored, asked, (actor) => ({ ...wish, actor }));
-}
-
-function toldIn(decision: Decision): SaidView["told"] {
-  const effects = decision.kind === "moved" || decision.kind === "stayed" ? decision.effects : [];
-  const told = effects.findLast(({ agent }) => agent !== undefined);
-  if (told?.agent === undefined) return null;
-  return { run: told.agent.run, how: told.action === "spawn_agent" ? "start" : "message" };
 }

@@ -9,6 +9,7 @@ import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
 import { forwardBranch } from "./forward-branch.ts";
 import { currentBranch, inspect } from "./inspect.ts";
+import { learnBranch } from "./learn-branch.ts";
 import { withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { prepare } from "./prepare.ts";
@@ -60,6 +61,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),
+    learnBranch: (folder, branch, commit) => learnBranch(shop, mechanics, folder, branch, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
     diffUncommitted: (folder, most) => diffUncommitted(shop, mechanics, folder, most),

@@ -33,12 +33,15 @@ export interface CreateFlags {
   readonly preset?: string;
   readonly set?: readonly string[];
   readonly from?: string;
+  readonly base?: string;
+  readonly pr?: number;
   readonly "allow-full-permissions": boolean;
   readonly json: boolean;
 }
 
 export async function create(this: Context, flags: CreateFlags, first?: string, second?: string) {
   const { branch, summary } = readWords(first, second);
+  refuseTwoBranches(flags, branch);
   const context = await readContext(this, flags);
   const call = createCall(this);
   const project = await findProject(call, flags.project);
@@ -58,6 +61,8 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
     dependsOn: flags["depends-on"]?.map(asReference),
     parent: flags.parent && asReference(flags.parent),
     from: flags.from && asReference(flags.from),
+    base: flags.base,
+    pullRequest: flags.pr,
     autostart: flags["no-spawn"] ? false : said.autostart,
     branchPrefix: said.branchPrefix,
     preset: flags.preset,
@@ -106,6 +111,16 @@ interface Wanted {
 function readWords(first: string | undefined, second: string | undefined) {
   const isSummary = second === undefined && first !== undefined && /\s/.test(first);
   return isSummary ? { branch: undefined, summary: first } : { branch: first, summary: second };
+}
+
+/** A pull request says itself which branches it is about. */
+function refuseTwoBranches({ pr, from, base }: CreateFlags, branch: string | undefined): void {
+  const other = branch ?? (from === undefined ? base : "--from");
+  if (pr === undefined || other === undefined) return;
+  throw new Fault("usage", "With --pr the branch and its base are those of the pull request.", {
+    hint:
+      branch === undefined ? "Leave --from and --base out." : `Leave "${branch}" out, or put the summary in quotes.`,
+  });
 }
 
 async function readContext(context: Context, flags: CreateFlags): Promise<string | undefined> {

@@ -11,6 +11,7 @@ export interface MergeFlags {
   readonly strategy?: "merge" | "ff";
   readonly local: boolean;
   readonly "dry-run": boolean;
+  readonly "no-give-back": boolean;
   readonly undo: boolean;
   readonly json: boolean;
 }
@@ -19,7 +20,7 @@ export async function merge(this: Context, flags: MergeFlags, reference: string)
   const { strategy, local, undo, json } = flags;
   const call = createCall(this);
   const about = await nameTask(call, reference);
-  const body = given({ strategy, local, dryRun: flags["dry-run"] });
+  const body = given({ strategy, local, dryRun: flags["dry-run"], giveBack: !flags["no-give-back"] });
   const answer = await (undo
     ? call(routes.undoMerge, { ...about, body: {} })
     : call(routes.mergeTask, { ...about, body }));
