@@ -22,10 +22,10 @@ test("agents that work on a task are kept away by the description, and again by 
   expect(first).toContain("printenv SIGNALBOX_RUN");
 });
 
-test("a run that orchestrates all the same is refused: what the skill does is for people only", () => {
-  const { createTask, mergeTask, answerTask, requestChanges } = routes;
-  const used = [createTask, mergeTask, answerTask, requestChanges];
-  expect(used.map(({ access }) => access)).toEqual(used.map(() => "human"));
+test("a run that orchestrates all the same is refused: only people create tasks, answer and send work back", () => {
+  const { createTask, answerTask, requestChanges } = routes;
+  const used = [createTask, answerTask, requestChanges];
+  expect(used.map(({ access }) => access)).toEqual(["human", "human", "human"]);
 });
 
 describe("the parser of command lines", () => {
