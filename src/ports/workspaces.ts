@@ -1,6 +1,11 @@
 import type { Salvage } from "./control-repository.ts";
 import type { FileName, Person } from "./git-names.ts";
 
+/** A task file as it was read; undefined where there was none. */
+export interface SeenFile {
+  readonly text: string | undefined;
+}
+
 /**
  * How working copies of one project are made, looked at and taken away. Which task gets which of them is not decided
  * here. Folders are given by whole paths, commits by whole ids. Everything may be repeated, also after git or we were
@@ -56,8 +61,11 @@ export interface WorkspaceKind {
 
   /** Where the task file of the main role is: `TASK.md`, or elsewhere where the repository has one of its own. */
   taskFileName(folder: string): Promise<string>;
-  /** Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. */
-  placeTaskFile(folder: string, name: string, text: string): Promise<void>;
+  /**
+   * Writes a task file, whole or not at all; with `seen` only while it is still as it was read, and false where it is not.
+   * Refused with `workspace.bad-task-file` where something else has its place.
+   */
+  placeTaskFile(folder: string, name: string, text: string, seen?: SeenFile): Promise<boolean>;
   /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no file. */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
   /** Whether the commit that is checked out contains it. */

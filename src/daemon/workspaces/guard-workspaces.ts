@@ -78,7 +78,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),
     taskFileName: async (folder) => (await at(folder)).taskFileName(folder),
-    placeTaskFile: async (folder, name, text) => (await at(folder)).placeTaskFile(folder, name, text),
+    placeTaskFile: async (folder, name, text, seen) => (await at(folder)).placeTaskFile(folder, name, text, seen),
     readTaskFile: async (folder, name) => (await at(folder)).readTaskFile(folder, name),
     isTaskFileTracked: async (folder, name) => (await at(folder)).isTaskFileTracked(folder, name),
     // Neither of these runs git.

@@ -39,6 +39,9 @@ export async function readTaskFiles(kind: WorkspaceKind, task: Task): Promise<re
   return files.flat();
 }
 
+/** Whoever writes ever again without saying anything new is left alone. */
+const mostTries = 5;
+
 /**
  * Writes the task's document into the files of its agents, with frontmatter as the engine knows it. A file in which its
  * agent has written something since it was last read stays as it is: it is read with the next request.
@@ -48,10 +51,13 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
   const text = renderTaskDocument(task, parsedDocument(document));
   for (const { role, run } of rolesOf(task)) {
     const name = await fileNameOf(kind, task, role);
-    const before = await kind.readTaskFile(task.workspace, name);
-    if (before === text) continue;
-    const isNewer =
-      before !== undefined && writeDocument(workflow, document, before, { role, run }, "").changed.length > 0;
-    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text);
+    // Its agent may write at any moment, also between our reading and our writing.
+    for (let tries = 0; tries < mostTries; tries++) {
+      const before = await kind.readTaskFile(task.workspace, name);
+      const isNewer =
+        before !== undefined && writeDocument(workflow, document, before, { role, run }, "").changed.length > 0;
+      if (before === text || isNewer) break;
+      if (await kind.placeTaskFile(task.workspace, name, text, { text: before })) break;
+    }
   }
 }

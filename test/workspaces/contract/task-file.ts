@@ -37,6 +37,19 @@ export function taskFileContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
   });
 
+  test("a task file that was changed since it was read stays as it is", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    expect(await kind.placeTaskFile(folder, "TASK.md", "first\n", { text: undefined })).toBe(true);
+    expect(await kind.placeTaskFile(folder, "TASK.md", "second\n", { text: undefined })).toBe(false);
+    writeFileSync(join(folder, "TASK.md"), "of an agent\n");
+    expect(await kind.placeTaskFile(folder, "TASK.md", "second\n", { text: "first\n" })).toBe(false);
+    expect(at().read("TASK.md")).toBe("of an agent\n");
+    expect(await kind.placeTaskFile(folder, "TASK.md", "second\n", { text: "of an agent\n" })).toBe(true);
+    expect(at().read("TASK.md")).toBe("second\n");
+    expect(readdirSync(folder).filter((name) => name.includes("draft"))).toEqual([]);
+  });
+
   test("a repository's own TASK.md is never written", async () => {
     const { at, folder, kind, user, control, prepare } = await open();
     const base = user.commit({ "TASK.md": "the repository's own\n" });

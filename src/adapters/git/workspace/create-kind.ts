@@ -76,12 +76,12 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     // What an agent commits later must not move the file that it is told to write.
     taskFileName: async (folder) =>
       (await isTracked(folder, mainTaskFile, "at first")) ? otherTaskFile : mainTaskFile,
-    async placeTaskFile(path, name, text) {
+    async placeTaskFile(path, name, text, seen) {
       checkTaskFileName(name);
       const { folder, folders } = await findWorkingCopy(shop, mechanics, path);
       if (await isTracked(folder, name, "at first")) throw ofRepository(folder, name);
       await mechanics.hideTaskFiles(folders);
-      await writeTaskFile(folder, name, text);
+      return writeTaskFile(folder, name, text, seen);
     },
     readTaskFile: async (folder, name) => readTaskFile(await wholePath(folder), checkTaskFileName(name)),
     isTaskFileTracked: (folder, name) => isTracked(folder, checkTaskFileName(name), "now"),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { constants, renameSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../sync-folder.ts";
 
@@ -8,10 +8,12 @@ export interface Publishing {
   readonly mode?: number;
   /** Whether it must outlive a power cut. */
   readonly lasts?: boolean;
+  /** Asked directly before its name is taken: where it says no, everything stays as it is. */
+  mayReplace?(): boolean;
 }
 
-/** What is in the way of its name is replaced, also a link: it is never followed. */
-export async function publish(path: string, text: string | Buffer, options: Publishing = {}): Promise<void> {
+/** What is in the way of its name is replaced, also a link: it is never followed. False where it may not be. */
+export async function publish(path: string, text: string | Buffer, options: Publishing = {}): Promise<boolean> {
   const { mode, lasts = false } = options;
   const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.draft`;
   try {
@@ -24,8 +26,11 @@ export async function publish(path: string, text: string | Buffer, options: Publ
     } finally {
       await handle.close();
     }
-    await rename(draft, path);
+    // In one breath: whoever writes there in between would lose what it wrote.
+    if (options.mayReplace?.() === false) return false;
+    renameSync(draft, path);
     if (lasts) await syncFolder(dirname(path));
+    return true;
   } finally {
     await rm(draft, { force: true });
   }

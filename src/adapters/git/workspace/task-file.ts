@@ -1,6 +1,8 @@
+import { lstatSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
+import type { SeenFile } from "../../../ports/workspaces.ts";
 import { entryAt } from "./entry-at.ts";
 import { publish } from "./publish.ts";
 import { readFileAt } from "./read-git-folder.ts";
@@ -14,18 +16,28 @@ export function checkTaskFileName(name: string): string {
   throw bad(`${JSON.stringify(name)} is no name for a task file.`);
 }
 
-export async function writeTaskFile(folder: string, name: string, text: string): Promise<void> {
+export async function writeTaskFile(folder: string, name: string, text: string, seen?: SeenFile): Promise<boolean> {
   const path = join(folder, name);
   await checkPlace(folder, path);
   try {
     if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
-    await publish(path, text, { lasts: true });
+    const mayReplace = seen === undefined ? undefined : () => isStill(path, seen);
+    return await publish(path, text, { lasts: true, ...(mayReplace === undefined ? {} : { mayReplace }) });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("workspace.unwritable", `${path} cannot be written (${code}).`, {
       hint: "Look at the folder's permissions and at the free space.",
       cause: error,
     });
+  }
+}
+
+function isStill(path: string, { text }: SeenFile): boolean {
+  try {
+    return lstatSync(path).isFile() && decoder.decode(readFileSync(path)) === text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return text === undefined;
+    throw error;
   }
 }
 
