@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { routes } from "../src/api/routes.ts";
 import { blockLines, parseProblem, spanLines } from "./command-lines.ts";
 import { documents, read } from "./documents.ts";
 
@@ -19,6 +20,12 @@ test("agents that work on a task are kept away by the description, and again by 
   expect((parse(head) as { description: string }).description).toContain("SIGNALBOX_RUN");
   const [first = ""] = body.split(/^## /m).slice(1);
   expect(first).toContain("printenv SIGNALBOX_RUN");
+});
+
+test("a run that orchestrates all the same is refused: only people create tasks, answer and send work back", () => {
+  const { createTask, answerTask, requestChanges } = routes;
+  const used = [createTask, answerTask, requestChanges];
+  expect(used.map(({ access }) => access)).toEqual(["human", "human", "human"]);
 });
 
 describe("the parser of command lines", () => {

@@ -7,6 +7,17 @@ import { eventForm, project } from "./task-parameters.ts";
 
 /** Commands that stand directly below `signalbox`. */
 
+export const guide = buildCommand({
+  loader: async () => (await import("./commands/guide.ts")).guide,
+  parameters: {},
+  docs: {
+    brief: "Lead through the first steps, or say how things are and what comes next",
+    fullDescription: `On a terminal, signalbox alone does this. In a repository that is no project yet it looks for harnesses, asks whether to make it one, explains full permissions, and asks for the first task. In a project it shows the open tasks, what needs you, and the commands that come next. Elsewhere it says what to do. You can leave with Ctrl-C at any point: what you agreed to is done, and nothing else.
+
+Exit codes: 0 ok, 1 you left, there is no commit yet, or somebody has to be asked and cannot be, 2 wrong usage`,
+  },
+});
+
 export const init = buildCommand({
   loader: async () => (await import("./commands/init.ts")).init,
   parameters: {

@@ -17,7 +17,7 @@ export interface Scheduler {
   /** Looks again: a project's pool may have changed. */
   wake(): void;
   /** The slot that a task has, or is about to give back, goes to whoever is next. */
-  startNext(task: string): void;
+  startNext(task: Pick<Task, "id" | "project">): void;
   /** Whether a slot was given back by a task whose workflow does not let another start then. */
   isLeft(project: string): boolean;
   /** Whether a task would start if there were a slot. */
@@ -116,26 +116,27 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       });
   };
 
-  /** Says whether somebody may start now who could not before. */
-  const note = async ({ task, isOpen, order, revision }: StoredTask): Promise<boolean> => {
+  /** Says in which projects somebody may start now who could not before. */
+  const note = async ({ task, isOpen, order, revision }: StoredTask): Promise<readonly string[]> => {
     const workflow = await ports.workflowOf(task);
     const before = seats.get(task.id);
-    if (before !== undefined && before.revision > revision) return false;
+    if (before !== undefined && before.revision > revision) return [];
     if (!isOpen) {
       setSeat(task.id, undefined);
-      if (before === undefined) return false;
-      const isAwaited = [...seats.values()].some((seat) => seat.dependsOn.includes(task.id));
-      if (passedOn.delete(task.id) || isAwaited || !saysWhenNext(workflow)) return true;
+      if (before === undefined) return [];
+      // Others may have waited for it, in whatever project.
+      const awaiting = [...seats.values()].filter((seat) => seat.dependsOn.includes(task.id));
+      const projects = awaiting.map((seat) => seat.project);
+      if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
       left.add(task.project);
-      return false;
+      return projects;
     }
     const { project, priority, dependsOn, autostart, held, phase } = task;
     const way = startOf(workflow, task);
     const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
     setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken: way === undefined, start });
-    return start !== undefined || (before?.isTaken === true && way !== undefined);
+    return start !== undefined || (before?.isTaken === true && way !== undefined) ? [project] : [];
   };
-  // Others may have waited for a task that ended, in whatever project.
   const wakeAll = () => {
     for (const project of new Set([...seats.values()].map((seat) => seat.project))) wakeProject(project);
   };
@@ -145,9 +146,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     isLeft: (project) => left.has(project),
     waits: (task) => seats.get(task)?.start !== undefined,
     async noticed(stored) {
-      if (!(await note(stored))) return;
-      if (stored.isOpen) wakeProject(stored.task.project);
-      else wakeAll();
+      for (const project of new Set(await note(stored))) wakeProject(project);
     },
     forgot(task) {
       passedOn.delete(task);
@@ -155,9 +154,9 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
-    startNext(task) {
-      passedOn.add(task);
-      wakeAll();
+    startNext({ id, project }) {
+      passedOn.add(id);
+      wakeProject(project);
     },
     async stop() {
       stopped = true;

@@ -69,8 +69,13 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
   for (const life of ["alive", "unknown", "dead", "none"] as const) if (lives.has(life)) return life;
   if (state === undefined || state.terminal || task.runCount === 0) return "none";
   const { wait } = state;
+  // A state that only stays is held because of a run where that run has ended.
+  const hasLostOne = wait.kind === "open" && task.held?.again === "wait";
   const wantsRun =
-    wait.kind === "agent" || (wait.kind === "human" && wait.run !== undefined) || state.respawn !== undefined;
+    wait.kind === "agent" ||
+    (wait.kind === "human" && wait.run !== undefined) ||
+    state.respawn !== undefined ||
+    hasLostOne;
   return wantsRun && task.phase !== "entering" ? "dead" : "none";
 }
 

@@ -7,12 +7,12 @@ import {
   merged,
   needsWorkspace,
   no,
+  nothingAsked,
   over,
   type Seen,
   type Surroundings,
   saying,
   seeAgents,
-  whyNobodyAsks,
 } from "./allowance.ts";
 import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
@@ -100,7 +100,7 @@ function reply(seen: Seen): PersonAction {
 }
 
 function answer(seen: Seen): PersonAction {
-  const allowance = whyNobodyAsks(seen) ?? judge(saying(seen, "Answers"), { kind: "continue", actor: human });
+  const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { kind: "continue", actor: human });
   return action(seen, "answer", "Answer, and let it go on", "a", allowance, `answer ${seen.task.id} -m "Your answer"`);
 }
 
@@ -108,7 +108,7 @@ function approve(seen: Seen): PersonAction {
   const { state } = seen;
   const request = { kind: "continue", actor: human } as const;
   const asIs = judge(seen, request);
-  const allowance = whyNobodyAsks(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
+  const allowance = nothingAsked(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
   const label = state.ask === undefined ? "Say yes to what is asked" : `Say yes: ${state.ask}`;
   return action(seen, "approve", label, "A", allowance);
 }

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import type { EventView, TaskView } from "../../src/api/task-wires.ts";
@@ -49,16 +50,23 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       expect(standing(await now())).toEqual(before);
       return ran.stderr;
     },
-    /** Asks for a state as a person, again and again, until it is granted: what it takes is being written. */
-    async granted(status: string): Promise<void> {
-      let said = "";
+    /** Lets an agent go on that waits for a person's sign. */
+    go: () => writeFileSync(join(stage.base, `go-${branch}`), ""),
+    /** Agrees to what an agent asks in its dialog, as a person at its window would. */
+    async allows(key: string): Promise<void> {
+      const asking = await eventually(async () =>
+        (await runs()).find((run) => run.key === key && run.activity === "asks"),
+      );
+      stage.press(asking, "y");
+    },
+    /** Waits until this stands in a task file of some agent. */
+    async hasWritten(words: string): Promise<void> {
+      const { workspace } = await now();
+      const texts = ["TASK.md", ".signalbox/reviewer.md"].map((name) => join(workspace, name));
       await eventually(
-        async () => {
-          const ran = await person("update", "--status", status);
-          said = ran.stderr;
-          return ran.code === 0 ? true : undefined;
-        },
-        async () => said,
+        async () =>
+          texts.some((file) => existsSync(file) && readFileSync(file, "utf8").includes(words)) ? true : undefined,
+        life.story,
       );
     },
     /** Waits until the task is in this state, and everything that belongs to that is done. */

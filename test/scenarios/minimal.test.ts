@@ -1,7 +1,7 @@
 import { afterAll, expect } from "vitest";
 import { nextInLine } from "./next-in-line.ts";
 import { byHand, everyMoveWasSeen, inState, openScenes, scenario } from "./scenes.ts";
-import { askFor, build, busy, handoff, section, told, tryFor } from "./steps.ts";
+import { askFor, build, busy, handoff, section, tryFor, untilGo } from "./steps.ts";
 
 const scenes = await openScenes("minimal");
 afterAll(scenes.close);
@@ -85,12 +85,13 @@ scenario(
 scenario(
   scenes,
   "working → reviewing (human asked): the gate binds people too",
-  { worker: [told("Hand over", handoff("one"), "hang"), { steps: [{ say: "Not yet." }] }] },
+  { worker: [{ steps: [untilGo, handoff("one"), "hang"] }] },
   async (life) => {
     await life.hears("worker#1", "# Task:");
     expect(await life.isRefused("update", "--status", "reviewing")).toContain("## Handoff is missing");
-    await life.does("send", "Hand over");
-    await life.granted("reviewing");
+    life.go();
+    await life.hasWritten("DONE: one");
+    await life.does("update", "--status", "reviewing");
     await life.reaches("reviewing");
     await life.onlyAlive();
   },

@@ -27,6 +27,10 @@ export const review = (verdict: "PASS" | "FAIL", text = "Look at the cup."): Ste
 
 /** Stays busy, so that nothing more comes from it. */
 export const busy: Turn = { steps: ["hang"] };
+/** Waits until the test says `go`, busy all the time. */
+export const untilGo: Step = { run: ["sh", "-c", 'until [ -e "$HOME/go-$0" ]; do sleep 0.1; done', "{branch}"] };
+/** Shows a dialog, and does this once a person has agreed. */
+export const whenAllowed = (...yes: readonly Step[]): Step => ({ ask: { about: "May I?", yes } });
 /** Listens, and does nothing. */
 export const quiet: Turn = { steps: [{ say: "I am listening." }] };
 

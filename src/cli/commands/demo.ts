@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/task-wires.ts";
@@ -106,12 +106,13 @@ function writeHistory(folder: string, { number, branch }: TaskView, text: string
 function makeFolder(path: string): string {
   const folder = resolve(path);
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder);
     return folder;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && statSync(folder).isDirectory()) return folder;
     throw new Fault("unwritable", `${path} cannot be made (${code}).`, {
-      hint: "Name another folder: --export DIR",
+      hint: "Name a folder, or one that can be made in a folder: --export DIR",
       cause: error,
     });
   }

@@ -35,7 +35,8 @@ export function draw({ tasks, happenings, began, now }: View, width: number, hei
   const title = cut("Signalbox demo: four scripted agents; git, tmux and daemon are real", width - clock.length - 2);
   const head = `${paint.bold(title)}${" ".repeat(width - title.length - clock.length)}${paint.dim(clock)}`;
   const blocks = tasks.map((task, i) => drawTask(task, i + 1, now, width, paint));
-  const isRoomy = height >= 2 + blocks.length * 4;
+  // What happened last is worth more than empty lines.
+  const isRoomy = height >= 2 + blocks.length * 4 + 4;
   const body = blocks.flatMap((block) => (isRoomy ? [...block, ""] : block));
   const above = isRoomy ? [head, "", ...body] : [head, ...body];
   const room = Math.max(0, height - above.length);
@@ -85,10 +86,19 @@ function writeNow(task: TaskView | undefined, runs: readonly RunView[], width: n
   // Whoever is busy says more than who waits.
   const [run] = [...runs].sort((a, b) => Number(b.activity === "busy") - Number(a.activity === "busy"));
   const who = run === undefined ? "" : `${markOf(run)} ${run.key}  `;
-  const what = run === undefined ? "" : run.what === "" ? run.activity : plain(run.what);
+  const what = run === undefined ? "" : (tools[run.what] ?? plain(run.what || run.activity));
   if (task.needsPerson) return paint.yellow(cut(`    ! waits for a person   ${who}${what}`, width));
   return run === undefined ? "" : cut(`    ${who}${what}`, width);
 }
+
+/** The scripted agent's tools, in words for somebody who looks on. */
+const tools: Readonly<Record<string, string>> = {
+  section: "Writing its task file",
+  cli: "Asking the engine",
+  write: "Writing a file",
+  append: "Writing a file",
+  commit: "Committing",
+};
 
 /** `3.2s`, `75.0s` */
 export function writeSeconds(milliseconds: number): string {

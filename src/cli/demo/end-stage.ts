@@ -12,9 +12,11 @@ const patience = 10_000;
 export async function endStage({ caller, home, places, env }: Stage): Promise<void> {
   const status = await callRunning(caller, (call) => call(routes.status)).catch(() => undefined);
   if (status !== undefined) {
-    // Agents first, in good order, by whoever knows them.
-    await callRunning(caller, (call) => call(routes.pause, { body: { all: true, now: true } })).catch(() => undefined);
-    await callRunning(caller, (call) => call(routes.stop, { body: {} })).catch(() => undefined);
+    await callRunning(caller, async (call) => {
+      // Agents first, in good order, by whoever knows them. Where none is at work nothing is paused for whoever keeps it all.
+      if (status.agents.atWork > 0) await call(routes.pause, { body: { all: true, now: true } });
+      await call(routes.stop, { body: {} });
+    }).catch(() => undefined);
     await until(() => !isAlive(status.pid));
     if (isAlive(status.pid)) kill(status.pid);
   }

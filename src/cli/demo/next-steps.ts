@@ -14,7 +14,7 @@ function lookAround({ folder, home, repository }: Stage, own: string): readonly 
   return [
     "Everything is kept. Look around:",
     `  git -C ${shellWord(repository)} log --graph --oneline`,
-    `  ${command} task list --all`,
+    `  ${command} task list --all --closed`,
     `  ${command} task history coffee#2`,
     `  ${command} usage --by run`,
     "Remove it, with the daemon that these commands have started:",
@@ -25,11 +25,11 @@ function lookAround({ folder, home, repository }: Stage, own: string): readonly 
 
 function tryNext(own: string, hasNothing: boolean): readonly string[] {
   const steps: readonly (readonly [string, string])[] = [
-    ...(hasNothing ? ([["demo --keep", "the same, and keep everything to look around"]] as const) : []),
-    ["workflow graph default", "draw the workflow that these tasks went through"],
+    ...(hasNothing ? ([["demo --keep", "the same, to look around in"]] as const) : []),
+    ["workflow graph default", "draw the workflow of these tasks"],
     ["rehearse", "prove all built-in workflows"],
-    ["init", "make the repository you are in a project"],
-    ['task create "What is to be done"', "give it to an agent of yours"],
+    ["init", "make your repository a project"],
+    ['task create "Brew stronger"', "give your agents something to do"],
   ];
   const width = Math.max(...steps.map(([command]) => command.length));
   return ["Try next:", ...steps.map(([command, what]) => `  ${own} ${command.padEnd(width)}  ${what}`)];

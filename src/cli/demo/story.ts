@@ -45,6 +45,8 @@ export function happeningOf(event: EventView, workflow: Workflow): Happening | u
       return by === "human"
         ? { text: `a person tells ${text("to")}: ${text("text")}`, mood: "person" }
         : { text: `${text("to")} is told: ${text("text")}`, mood: "plain" };
+    case "merge.asked":
+      return { text: "a person merges it", mood: "person" };
     case "merge.landed":
       return { text: `merged ${describeEvent(event)}`, mood: "good" };
     default:

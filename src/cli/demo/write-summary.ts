@@ -18,40 +18,47 @@ export function writeSummary(tasks: readonly Told[], took: number, { paint, colu
     "The figures are scripted: no model was asked, and nothing was paid.",
     "",
     isWhole
-      ? `History has ${events} events. Replayed through the engine they give the same four tasks.`
-      : paint.red("History, replayed through the engine, gives other tasks than the ones that are stored."),
+      ? wrap(`History has ${events} events. Replayed through the engine, they give the same tasks.`, columns)
+      : paint.red("History, replayed through the engine, gives other tasks than those that are stored."),
   ].join("\n");
 }
 
 function writeTask(task: Told, columns: number, paint: Context["paint"]): readonly string[] {
-  const { number, summary, about, status, stays, reviews, question, crashes } = task;
-  const life = [...stays.map((stay) => `${stay.status} ${writeSeconds(stay.took)}`), status].join(" › ");
-  const line = (text: string) => `    ${wrap(text, columns - 4, "      ")}`;
+  const { number, summary, about, status, took, stays, reviews, question, crashes } = task;
+  const line = (label: string, text: string, colour: (text: string) => string) =>
+    `    ${colour(label.padEnd(labelWidth))}${wrap(text, columns - 4 - labelWidth, " ".repeat(4 + labelWidth))}`;
   return [
-    `${paint.bold(`#${number}  ${summary}`)}${paint.dim(`, which ${about}`)}`,
-    line(life),
+    `${paint.bold(`#${number}  ${summary}`)}${paint.dim(`, which ${about}; ${writeSeconds(took)}`)}`,
+    ...writeLife([...stays.map((stay) => `${stay.status} ${writeSeconds(stay.took)} ›`), status], columns),
     ...crashes.map(({ run, status: at, reason, next, after }) =>
-      line(`${paint.red("died")}      ${run} in ${at} (${reason}); ${next} went on ${writeSeconds(after)} later`),
+      line("died", `${run} in ${at}. ${reason} ${next} went on ${writeSeconds(after)} later.`, paint.red),
     ),
     ...(question === undefined
       ? []
-      : [
-          line(`${paint.yellow("asked")}     ${question.asked}`),
-          line(`${paint.yellow("answered")}  ${question.answered}`),
-        ]),
+      : [line("asked", question.asked, paint.yellow), line("answered", question.answered, paint.yellow)]),
     ...reviews.map(({ run, verdict, text }) =>
-      line(`${verdict === "FAIL" ? paint.red("review") : paint.green("review")}    ${verdict} by ${run}: ${text}`),
+      line("review", `${verdict} by ${run}: ${text}`, verdict === "FAIL" ? paint.red : paint.green),
     ),
   ];
 }
+
+const labelWidth = "answered".length + 2;
+
+/** States with their times, never broken within one. */
+function writeLife(states: readonly string[], columns: number): readonly string[] {
+  const whole = states.map((state) => state.replaceAll(" ", unbroken)).join(" ");
+  return [`    ${wrap(whole, columns - 4, "    ").replaceAll(unbroken, " ")}`];
+}
+
+const unbroken = "\u00a0";
 
 function writeUsage(tasks: readonly Told[], columns: number, paint: Context["paint"]): string {
   const right = { align: "right" } as const;
   const table: readonly Column[] = [
     { title: "TASK", paint: paint.bold },
-    ...["RUNS", "INPUT", "CACHED", "OUTPUT", "COST", "TIME"].map((title) => ({ title, ...right })),
+    ...["RUNS", "INPUT", "CACHED", "OUTPUT", "COST"].map((title) => ({ title, ...right })),
   ];
-  const rows = tasks.map(({ number, summary, usage, took }) => ({ name: `#${number}  ${summary}`, ...usage, took }));
+  const rows = tasks.map(({ number, summary, usage }) => ({ name: `#${number}  ${summary}`, ...usage }));
   const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + of(row), 0);
   const total = {
     name: "together",
@@ -61,14 +68,12 @@ function writeUsage(tasks: readonly Told[], columns: number, paint: Context["pai
     outputTokens: sum(({ outputTokens }) => outputTokens),
     cost: sum(({ cost }) => cost),
     unknown: sum(({ unknown }) => unknown),
-    took: sum(({ took }) => took),
   };
   const cells = [...rows, total].map((row) => [
     row.name,
     String(row.runs),
     ...[row.inputTokens, row.cachedTokens, row.outputTokens].map(writeTokens),
     writeCosts(row),
-    writeSeconds(row.took),
   ]);
   return writeTable(table, cells, columns);
 }

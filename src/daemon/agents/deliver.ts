@@ -38,7 +38,8 @@ export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Mes
   if (!(await isReady(ports, watch))) return false;
   if (isInDoubt && !isMute) {
     await ports.terminal.press(watch.started.name, ["Enter"]);
-    if (await arrives(ports, watch, message, probeTime)) return noteArrival(ports, message, "seen");
+    if (await arrives(ports, watch, message, { within: probeTime, isTyped: false }))
+      return noteArrival(ports, message, "seen");
     if (!(await isReady(ports, watch)) || (await screenOf(ports, watch)) === "busy") return false;
   }
   const tried = { ...message, triedAt: clock.now(), promptsBefore: watch.signs.promptCount };
@@ -49,7 +50,7 @@ export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Mes
   }
   await ports.terminal.press(watch.started.name, ["Enter"]);
   if (isMute) return noteArrival(ports, tried, "typed");
-  if (await arrives(ports, watch, tried, patience)) return noteArrival(ports, tried, "seen");
+  if (await arrives(ports, watch, tried, { within: patience, isTyped: true })) return noteArrival(ports, tried, "seen");
   if (!isAlive(watch)) return false;
   const problem = "It was typed, but nothing shows that it has arrived.";
   await store.messages.put({ ...tried, problem });
@@ -80,13 +81,19 @@ async function isOnScreen({ terminal }: DeliverPorts, { started }: RunWatch, { t
   return screen.includes(plain(text).slice(0, 40)) || /pasted/i.test(screen);
 }
 
-async function arrives(ports: DeliverPorts, watch: RunWatch, message: Message, within: number): Promise<boolean> {
+/** `isTyped`: it is surely there, and an agent that is busy may have it in its queue. */
+async function arrives(
+  ports: DeliverPorts,
+  watch: RunWatch,
+  message: Message,
+  { within, isTyped }: { readonly within: number; readonly isTyped: boolean },
+): Promise<boolean> {
   const { clock, terminal } = ports;
   let pressedAt = clock.now();
   for (let giveUpAt = clock.now() + within; clock.now() < giveUpAt; await pause(clock, interval)) {
     if (await hasArrived(ports, watch, message)) return true;
     if (!isAlive(watch)) return false;
-    if (watch.signs.activity === "busy") giveUpAt = clock.now() + within;
+    if (isTyped && watch.signs.activity === "busy") giveUpAt = clock.now() + within;
     if (clock.now() - pressedAt < submitAgain) continue;
     pressedAt = clock.now();
     // In a dialog the key would decide something.

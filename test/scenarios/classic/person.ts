@@ -46,9 +46,9 @@ export function person(scenes: Scenes): void {
   scenario(
     scenes,
     "stuck → working (human asked): a person starts a worker that knows what went wrong",
-    { worker: [busy] },
+    { worker: [{ when: { run: 1 }, steps: [{ exit: 0 }] }, busy] },
     async (life) => {
-      await life.reaches("stuck");
+      await life.isHeld();
       await life.does("update", "--status", "working");
       await life.reaches("working");
       await life.hears("worker#2", "# Resuming Stuck Task");

@@ -1,16 +1,28 @@
 import { expect } from "vitest";
 import { inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, type Behaviour, busy, handoff, review, type Step, section, told, tryFor } from "../steps.ts";
+import {
+  askFor,
+  type Behaviour,
+  busy,
+  handoff,
+  review,
+  type Step,
+  section,
+  type Turn,
+  told,
+  tryFor,
+  untilGo,
+  whenAllowed,
+} from "../steps.ts";
 
 /** What a reviewer wrote, for others to ask with. */
 const wrote = (verdict: "PASS" | "FAIL"): Behaviour[string] => [
-  { steps: [review(verdict, "Round {review_round}."), { count: "written" }, "hang"] },
+  { steps: [review(verdict, "Round {review_round}."), "hang"] },
 ];
-/** A worker that goes round by `stuck`, so that it is still alive when its work is reviewed, and does this when told. */
-const roundabout = (...steps: readonly Step[]): Behaviour[string] => [
-  told("Now", ...steps),
-  { steps: [askFor("stuck"), askFor("agent-review")] },
-];
+/** A worker that goes round by `stuck`, so that it is still alive when its work is reviewed, and then does this. */
+const roundabout = (...steps: readonly Step[]): Turn => ({
+  steps: [askFor("stuck"), askFor("agent-review"), untilGo, ...steps],
+});
 
 /** From `agent-review`. */
 export function reviews(scenes: Scenes): void {
@@ -56,13 +68,12 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → reviewing (human asked): a person goes ahead with the reviewer's verdict, and not without",
-    { reviewer: [told("Now", review("PASS"), "hang"), { steps: [{ say: "I am reading." }] }] },
+    "agent-review → reviewing (human asked): a person goes ahead with the verdict that the reviewer has written",
+    { reviewer: wrote("PASS") },
     async (life) => {
-      await life.hears("reviewer#1", "# Review Task");
-      expect(await life.isRefused("update", "--status", "reviewing")).toContain("## Review is missing");
-      await life.does("send", "--role", "reviewer", "Now");
-      await life.granted("reviewing");
+      await life.reaches("agent-review");
+      await life.hasWritten("Verdict: PASS");
+      await life.does("update", "--status", "reviewing");
       await life.reaches("reviewing");
       await life.onlyAlive();
     },
@@ -72,23 +83,27 @@ export function reviews(scenes: Scenes): void {
     scenes,
     "agent-review → reviewing (worker asked): a worker that is still there may ask too, but only the reviewer's verdict counts",
     {
-      worker: roundabout(section("Review", "Verdict: PASS\n\nI am good."), tryFor("reviewing"), { count: "asked" }),
-      reviewer: [
-        { when: { prompt: "Judge" }, steps: [review("PASS", "Indeed."), "hang"] },
-        { steps: [{ say: "I am reading." }] },
+      worker: [
+        {
+          steps: [
+            askFor("stuck"),
+            askFor("agent-review"),
+            section("Review", "Verdict: PASS\n\nI am good."),
+            tryFor("reviewing"),
+            untilGo,
+            askFor("reviewing"),
+          ],
+        },
       ],
+      reviewer: [{ steps: [whenAllowed(section("Review", "A clear pass."), "hang")] }],
     },
     async (life) => {
-      await life.hears("reviewer#2", "# Review Task");
-      await life.onlyAlive("worker#1", "reviewer#2");
-      await life.does("send", "--role", "worker", "Now");
       await life.isRefusedAll("worker reviewing: gate-missing");
-      await life.does("send", "--role", "reviewer", "Judge");
-      await life.hears("reviewer#2", "Judge");
-      await life.soon(async () => {
-        await life.does("send", "--role", "worker", "Now, again");
-        return (await life.now()).status === "reviewing" ? true : undefined;
-      });
+      await life.onlyAlive("worker#1", "reviewer#2");
+      await life.allows("reviewer#2");
+      await life.hasWritten("A clear pass");
+      life.go();
+      await life.reaches("reviewing");
       await life.onlyAlive();
     },
   );
@@ -122,7 +137,8 @@ export function reviews(scenes: Scenes): void {
     { worker: [busy], reviewer: wrote("FAIL") },
     async (life) => {
       await life.reaches("agent-review");
-      await life.granted("working");
+      await life.hasWritten("Verdict: FAIL");
+      await life.does("update", "--status", "working");
       await life.reaches("working");
       await life.hears("worker#2", "# Fixing Issues");
       await life.onlyAlive("worker#2");
@@ -132,35 +148,30 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → working (worker asked): a worker that is still there takes the failing verdict itself, and is replaced",
-    { worker: [told("# Fixing", "hang"), ...roundabout(askFor("working"))], reviewer: wrote("FAIL") },
+    { worker: [told("# Fixing", "hang"), roundabout(askFor("working"))], reviewer: wrote("FAIL") },
     async (life) => {
-      await life.hears("reviewer#2", "# Review Task");
+      await life.reaches("agent-review");
+      await life.hasWritten("Verdict: FAIL");
       await life.onlyAlive("worker#1", "reviewer#2");
-      await life.soon(async () => {
-        await life.does("send", "--role", "worker", "Now");
-        return (await life.now()).status === "working" ? true : undefined;
-      });
+      life.go();
       await life.hears("worker#3", "# Fixing Issues");
       await life.onlyAlive("worker#3");
     },
   );
 
-  /** In the second round of reviews, to which a worker goes roundabout. */
-  const second = (steps: readonly Step[], ...others: readonly Step[]): Behaviour => ({
-    worker: [
-      told("Now", ...others),
-      told("# Fixing", askFor("stuck"), askFor("agent-review")),
-      { steps: [handoff("one"), askFor("agent-review")] },
-    ],
+  /** In the second round of reviews, to which the worker that mends goes so. */
+  const second = (mends: Turn, ...steps: readonly Step[]): Behaviour => ({
+    worker: [{ when: { prompt: "# Fixing" }, steps: mends.steps }, { steps: [handoff("one"), askFor("agent-review")] }],
     reviewer: [
       { when: { task: { review_round: "1" } }, steps: [review("FAIL"), askFor("working")] },
       { steps: [...steps] },
     ],
   });
+  const straight: Turn = { steps: [handoff("two"), askFor("agent-review")] };
   scenario(
     scenes,
     "agent-review → stuck (reviewer asked): a failing verdict of the second round is a person's business",
-    second([tryFor("stuck"), review("FAIL", "Still bitter."), tryFor("working"), askFor("stuck")]),
+    second(straight, tryFor("stuck"), review("FAIL", "Still bitter."), tryFor("working"), askFor("stuck")),
     async (life) => {
       await life.reaches("stuck");
       // Nothing was committed since the first verdict, so it is not stale, but spent.
@@ -172,7 +183,7 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → stuck (engine rule 3): so is one that the reviewer of the second round only wrote down",
-    second([review("FAIL", "Still bitter."), { exit: 0 }]),
+    second(straight, review("FAIL", "Still bitter."), { exit: 0 }),
     async (life) => {
       await life.reaches("stuck");
       await life.onlyAlive();
@@ -182,10 +193,11 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → stuck (human asked): a person does not wait for the reviewer of the second round either",
-    second([review("FAIL", "Still bitter."), "hang"]),
+    second(straight, review("FAIL", "Still bitter."), "hang"),
     async (life) => {
       await life.until(({ counters }) => counters.review_round === 2);
-      await life.granted("stuck");
+      await life.hasWritten("Still bitter");
+      await life.does("update", "--status", "stuck");
       await life.reaches("stuck");
       await life.onlyAlive();
     },
@@ -193,13 +205,12 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → stuck (worker asked): nor does a worker that is still there",
-    second([review("FAIL", "Still bitter."), "hang"], askFor("stuck")),
+    second(roundabout(askFor("stuck")), review("FAIL", "Still bitter."), "hang"),
     async (life) => {
       await life.until(({ counters }) => counters.review_round === 2);
-      await life.soon(async () => {
-        await life.does("send", "--role", "worker", "Now");
-        return (await life.now()).status === "stuck" ? true : undefined;
-      });
+      await life.hasWritten("Still bitter");
+      life.go();
+      await life.reaches("stuck");
       await life.onlyAlive();
     },
   );
@@ -222,10 +233,12 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → cancelled (human asked): worker and reviewer are ended, and the workspace given back",
-    { worker: roundabout(), reviewer: [busy] },
+    { worker: [roundabout()], reviewer: [busy] },
     async (life) => {
       await life.hears("reviewer#2", "# Review Task");
       await life.onlyAlive("worker#1", "reviewer#2");
+      for (const status of ["reviewing", "working"])
+        expect(await life.isRefused("update", "--status", status)).toContain("## Review is missing");
       await life.does("cancel");
       await life.reaches("cancelled");
       await life.gaveBack();

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { byHand, type How, inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, build, busy, handoff, section, told, tryFor } from "../steps.ts";
+import { askFor, build, busy, handoff, section, tryFor, untilGo } from "../steps.ts";
 
 const gaveUp = (scenes: Scenes, name: string, asker: "human" | "worker", how: How = {}) =>
   scenario(
@@ -166,13 +166,14 @@ export function working(scenes: Scenes): void {
   scenario(
     scenes,
     "working → agent-review (human asked): the gate binds people too",
-    { worker: [told("Hand over", handoff("one"), "hang"), { steps: [{ say: "Not yet." }] }], reviewer: [busy] },
+    { worker: [{ steps: [untilGo, handoff("one"), "hang"] }], reviewer: [busy] },
     async (life) => {
       await life.reaches("working");
       await life.hears("worker#1", "# Task:");
       expect(await life.isRefused("update", "--status", "agent-review")).toContain("## Handoff is missing");
-      await life.does("send", "Hand over");
-      await life.granted("agent-review");
+      life.go();
+      await life.hasWritten("DONE: one");
+      await life.does("update", "--status", "agent-review");
       await life.reaches("agent-review");
       await life.onlyAlive("reviewer#2");
     },
