@@ -77,9 +77,9 @@ async function lastOf(call: Call, { id }: TaskView): Promise<TaskView | undefine
   );
 }
 
-/** The command stands at the end of what is to be done, or of what stands in the way. */
-function readNeed({ reason, fix }: { readonly reason: string; readonly fix: string }): Need {
+/** The command stands at the end of what stands in the way, or of the first thing that can be done about it. */
+export function readNeed({ reason, fix }: { readonly reason: string; readonly fix: string }): Need {
   const [, why = reason, own] = /^([\s\S]*?)(?:[^.:]*: ?)?(signalbox [^\n]+?)\.?$/.exec(reason) ?? [];
-  const [command = ""] = /signalbox [^\n]+$/.exec(own ?? fix) ?? [];
+  const [command = ""] = /signalbox [^\n]+/.exec(own ?? fix) ?? [];
   return { reason: why.replace(/\s+/g, " ").trim(), command };
 }

@@ -1,5 +1,6 @@
 import { decide } from "./decide.ts";
 import type { Reason } from "./decision.ts";
+import { whyNobodyAsks } from "./nobody-asks.ts";
 import type { Facts, Request } from "./request.ts";
 import type { Task } from "./task.ts";
 import { withSection } from "./task-document.ts";
@@ -71,14 +72,9 @@ export function needsWorkspace(seen: Seen): Allowance {
 }
 
 /** Why there is nothing that a person could say yes to, or answer; undefined where there is. */
-export function whyNobodyAsks(seen: Seen): Allowance | undefined {
-  const { task, state } = seen;
-  const { id, held, wait } = task;
-  if (state.terminal) return over(seen);
-  if (held !== undefined) return no(`The task is held: ${held.reason}`, `Try again: signalbox task continue ${id}`);
-  if (wait.turn === "reply" || wait.turn === "confirm")
-    return no("Its agent waits for your reply.", `Reply to it: signalbox task reply ${id}`);
-  return state.wait.kind === "human" ? undefined : no(`"${state.name}" does not wait for a person.`, explain(task));
+export function nothingAsked({ workflow, task }: Seen): Allowance | undefined {
+  const reason = whyNobodyAsks(workflow, task);
+  return reason && { why: sentence(reason) };
 }
 
 /** As things will be when the work has arrived. */

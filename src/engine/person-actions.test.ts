@@ -65,7 +65,7 @@ test("a held task can be tried again, and nothing is answered", () => {
   const actions = personActions(workflow, held, facts(), { ...working, hasFailed: true });
   expect(of(actions, "continue")).toMatchObject({ allowed: true, label: "Try again what it is held for" });
   expect(of(actions, "retry").allowed).toBe(true);
-  expect(of(actions, "approve").why).toContain("The disk is full. Try again: signalbox task continue t1");
+  expect(of(actions, "approve").why).toContain("The disk is full. Mend the cause, then: signalbox task continue t1");
 });
 
 test("an agent's question in a dialogue is replied to", () => {

@@ -7,12 +7,12 @@ import {
   merged,
   needsWorkspace,
   no,
+  nothingAsked,
   over,
   type Seen,
   type Surroundings,
   saying,
   seeAgents,
-  whyNobodyAsks,
 } from "./allowance.ts";
 import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
@@ -20,6 +20,7 @@ import { targetsFor } from "./move.ts";
 import type { Facts } from "./request.ts";
 import { startOf } from "./start-of.ts";
 import type { Task } from "./task.ts";
+import { waysBack } from "./ways-back.ts";
 import type { State, Workflow } from "./workflow.ts";
 
 /** Something that a person can do with a task, now or in another state. */
@@ -99,7 +100,7 @@ function reply(seen: Seen): PersonAction {
 }
 
 function answer(seen: Seen): PersonAction {
-  const allowance = whyNobodyAsks(seen) ?? judge(saying(seen, "Answers"), { kind: "continue", actor: human });
+  const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { kind: "continue", actor: human });
   return action(seen, "answer", "Answer, and let it go on", "a", allowance, `answer ${seen.task.id} -m "Your answer"`);
 }
 
@@ -107,7 +108,7 @@ function approve(seen: Seen): PersonAction {
   const { state } = seen;
   const request = { kind: "continue", actor: human } as const;
   const asIs = judge(seen, request);
-  const allowance = whyNobodyAsks(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
+  const allowance = nothingAsked(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
   const label = state.ask === undefined ? "Say yes to what is asked" : `Say yes: ${state.ask}`;
   return action(seen, "approve", label, "A", allowance);
 }
@@ -115,8 +116,7 @@ function approve(seen: Seen): PersonAction {
 /** One for each state with an agent that a person can send the task back to. */
 function requestChanges(seen: Seen): readonly PersonAction[] {
   const { workflow, task, state } = seen;
-  const next = state.wait.kind === "human" ? nextOf(state) : [];
-  const back = byHand(state).filter((to) => !next.includes(to) && isWorkedIn(workflow.states[to]));
+  const back = waysBack(workflow, state).toAgents;
   const label = "Ask for changes";
   const said = `request-changes ${task.id} -m "What is to be different"`;
   if (state.terminal || back.length === 0) {
@@ -247,16 +247,6 @@ function action(
 function byHand(state: State): readonly string[] {
   if (state.terminal) return [];
   return targetsFor(state, "human").filter((to) => state.out[to]?.some(({ implied }) => implied !== "escalation"));
-}
-
-function nextOf({ rules }: State): readonly string[] {
-  return rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : []));
-}
-
-function isWorkedIn(state: State | undefined): boolean {
-  if (state === undefined || state.terminal) return false;
-  const { kind } = state.wait;
-  return kind === "agent" || kind === "panel" || kind === "fan_out" || (kind === "open" && state.respawn !== undefined);
 }
 
 /** A key belongs to one action only: of several the first that is allowed. */

@@ -52,6 +52,13 @@ export function beginLife(stage: Ground, id: string, branch: string) {
     },
     /** Lets an agent go on that waits for a person's sign. */
     go: () => writeFileSync(join(stage.base, `go-${branch}`), ""),
+    /** Agrees to what an agent asks in its dialog, as a person at its window would. */
+    async allows(key: string): Promise<void> {
+      const asking = await eventually(async () =>
+        (await runs()).find((run) => run.key === key && run.activity === "asks"),
+      );
+      stage.press(asking, "y");
+    },
     /** Waits until this stands in a task file of some agent. */
     async hasWritten(words: string): Promise<void> {
       const { workspace } = await now();

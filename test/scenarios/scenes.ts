@@ -16,6 +16,8 @@ const folder = process.env.SCENARIO_WORKFLOWS;
 export interface How {
   readonly summary?: string;
   readonly flags?: readonly string[];
+  /** Instead of the one that the scenes are about. */
+  readonly workflow?: string;
 }
 
 export const inState = (status: string): How => ({ flags: ["--status", status] });
@@ -66,10 +68,11 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
   return {
     ...{ ...stage, workflow, text, env, signalbox, seen, teach },
     /** Begins a life whose agents behave so. */
-    async begin(branch: string, part: Behaviour, { summary = `About ${branch}`, flags = [] }: How = {}): Promise<Life> {
+    async begin(branch: string, part: Behaviour, how: How = {}): Promise<Life> {
+      const { summary = `About ${branch}`, flags = [] } = how;
       teach(branch, part);
       const named = summary === "" ? [branch] : [branch, summary];
-      const args = ["task", "create", ...named, "--workflow", workflow, "--json", ...flags];
+      const args = ["task", "create", ...named, "--workflow", how.workflow ?? workflow, "--json", ...flags];
       const { code, stdout, stderr } = await signalbox(...args);
       if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
       return beginLife({ ...stage, signalbox, heard }, JSON.parse(stdout).task.id, branch);
@@ -92,6 +95,17 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
       await stage.call(routes.addProject, { body: { path: repository, name, harness: "scripted", poolSize } });
       return repository;
     },
+    /** Whether an agent has noted this in a file beside the home. */
+    hasFile(name: string, words: string): boolean {
+      const file = join(stage.base, name);
+      return existsSync(file) && readFileSync(file, "utf8").includes(words);
+    },
+    /** Whether a daemon answers. */
+    isListening: () =>
+      stage.call(routes.status, {}).then(
+        () => true,
+        () => false,
+      ),
     remoteBranches: () => stage.git(stage.origin, "for-each-ref", "--format=%(refname:short)").split("\n"),
   };
 }

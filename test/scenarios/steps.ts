@@ -29,6 +29,8 @@ export const review = (verdict: "PASS" | "FAIL", text = "Look at the cup."): Ste
 export const busy: Turn = { steps: ["hang"] };
 /** Waits until the test says `go`, busy all the time. */
 export const untilGo: Step = { run: ["sh", "-c", 'until [ -e "$HOME/go-$0" ]; do sleep 0.1; done', "{branch}"] };
+/** Shows a dialog, and does this once a person has agreed. */
+export const whenAllowed = (...yes: readonly Step[]): Step => ({ ask: { about: "May I?", yes } });
 /** Listens, and does nothing. */
 export const quiet: Turn = { steps: [{ say: "I am listening." }] };
 

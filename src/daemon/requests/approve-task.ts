@@ -1,13 +1,13 @@
 import type { Routes } from "../../api/routes.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Reason } from "../../engine/decision.ts";
+import { whyNobodyAsks } from "../../engine/nobody-asks.ts";
 import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { whyNobodyAsks } from "./answer-task.ts";
 import { findTask } from "./find-task.ts";
 import { mergeApproved, onceMerged } from "./merge-task.ts";
 import { changeView } from "./move-task.ts";

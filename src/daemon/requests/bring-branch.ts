@@ -35,8 +35,9 @@ export async function bringBack(
   if (core.repositories === undefined) return;
   const { control } = await core.repositories.workspacesOf(project);
   const commit = await control.commitAt(taskRef(ended));
+  if (commit === undefined) return;
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
   const target = branches[base];
-  if (commit === undefined || target === undefined || branches[branch] !== undefined) return;
+  if (target === undefined || branches[branch] !== undefined) return;
   if (!(await control.isAncestor(commit, target))) await bringBranch(core, project, branch, commit);
 }
