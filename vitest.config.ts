@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.
     maxWorkers: availableParallelism() + 1,
+    globalSetup: "test/build-programs.ts",
     projects: [
       {
         test: {
@@ -54,9 +55,9 @@ export default defineConfig({
           name: "agents",
           include: ["test/{agents,processes,terminal,harness}/**/*.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "forks",
-          testTimeout: 240_000,
+          testTimeout: 600_000,
           // Daemons, terminals and agents at once are at the mercy of whatever else a machine does.
-          retry: 1,
+          hookTimeout: 120_000,
         },
       },
       {

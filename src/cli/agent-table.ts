@@ -90,7 +90,7 @@ export function shownRun({ project, number, key }: Pick<RunView, "project" | "nu
   return `${project}#${number}/${key}`;
 }
 
-function markOf({ activity, raised }: RunView): Mark {
+export function markOf({ activity, raised }: RunView): Mark {
   if (raised !== "") return "!";
   switch (activity) {
     case "asks":

@@ -8,14 +8,34 @@ import { exitCodeOfError } from "./exit-code.ts";
 import { harnessCommands } from "./harness-commands.ts";
 import { createHelp } from "./help.ts";
 import { createMessages } from "./messages.ts";
-import { json, wholeNumber } from "./parameters.ts";
+import { flag, json, textFlag, wholeNumber } from "./parameters.ts";
 import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
-import { backup, events, init, trust } from "./top-commands.ts";
+import { backup, events, guide, init, install, trust } from "./top-commands.ts";
 import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 import { workspaceCommands } from "./workspace-commands.ts";
+
+const demo = buildCommand({
+  loader: async () => (await import("./commands/demo.ts")).demo,
+  parameters: {
+    flags: {
+      keep: flag("Leave repository, home and history, to look around"),
+      export: textFlag("DIR", "Write each task's history there, as signalbox task export prints it"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Watch four scripted agents work on four tasks, from creation to merge",
+    fullDescription: `Makes a repository and a home folder that are thrown away, starts a daemon, and lets four scripted agents work there at once in terminals of their own, through the workflow "default": one goes straight through, one fails its review once, one has a question for a person, one is killed and goes on. You are the person who looks on; the demo answers and merges. Nothing of yours is touched, no model is asked, and nothing is left running. Needs git and tmux.
+
+On a terminal it shows everything as it is now; elsewhere it prints a line for each thing that happens. If it fails, everything is kept, and it says where.
+
+--json: { took, scripted, tasks: [{ id, number, branch, summary, about, status, took, stays: [{ status, took }], reviews: [{ run, verdict, text }], question: { asked, answered } | null, crashes: [{ run, status, reason, next, after }], merged, usage: { runs, inputTokens, outputTokens, cachedTokens, cost, unknown }, events, replays }], home, repository, exported }. Times are in milliseconds; home and repository are null without --keep
+Exit codes: 0 all merged, 1 it failed or was interrupted, 2 wrong usage`,
+  },
+});
 
 const rehearse = buildCommand({
   loader: async () => (await import("./commands/rehearse.ts")).rehearse,
@@ -75,12 +95,14 @@ const completion = buildCommand({
 
 const routes = buildRouteMap({
   routes: {
+    guide,
     init,
     project: projectCommands,
     task: taskCommands,
     events,
     agent: agentCommands,
     harness: harnessCommands,
+    install,
     mcp,
     usage,
     pause,
@@ -95,15 +117,18 @@ const routes = buildRouteMap({
     down,
     status,
     doctor,
+    demo,
     rehearse,
     completion,
   },
   docs: {
     brief: "Run coding agents through workflows that are proved before they run",
-    fullDescription: `Start with:
+    fullDescription: `On a terminal, signalbox alone leads you from a repository to its first task, and later says how things are.
+
+Start with:
   signalbox init                            make the repository you are in a project
   signalbox task create "Brew stronger"     give it something to do
-  signalbox rehearse                        see the built-in workflows at work, without an agent
+  signalbox demo                            watch four scripted agents at work
   signalbox workflow show default           read one
   signalbox workflow eject default my-flow  make your own from it
 

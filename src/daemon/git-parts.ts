@@ -12,6 +12,7 @@ import { gitEffects } from "./effects/git-effects.ts";
 import type { ForgeOf } from "./forge/project-forge.ts";
 import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import { createRepositories, type Landing } from "./merging/create-repositories.ts";
+import type { Where } from "./merging/find-tips.ts";
 import { createPredictions } from "./merging/predict-conflicts.ts";
 import type { Performers } from "./perform.ts";
 import type { Submit } from "./submit.ts";
@@ -78,12 +79,13 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     return readLimits({ trashDays, trashLimit, diskLimit });
   };
   const limits = given.limits ?? usualLimits;
+  const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
   const pools = { store, clock, log, inTurn, places, workspacesOf, limits };
   const trashTimer = createTrashTimer(pools);
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, signal: stopping.signal },
-    pushes: () => setting("pushMerges"),
+    where,
   });
   const forge = forgeOf && {
     ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
@@ -112,7 +114,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
 
   return {
     outsideOf: createOutside({
-      ...{ store, workspacesOf, collected: predictions.collected },
+      ...{ store, workspacesOf, where, collected: predictions.collected },
       follow: createFollowBranch({ store, log, submit }),
     }),
     repositories,

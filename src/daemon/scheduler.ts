@@ -1,4 +1,5 @@
 import type { Request } from "../engine/request.ts";
+import { startOf } from "../engine/start-of.ts";
 import type { Task } from "../engine/task.ts";
 import type { Action, Workflow } from "../engine/workflow.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -172,25 +173,6 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 function saysWhenNext({ ways, states }: Workflow): boolean {
   const has = (actions: readonly Action[]) => actions.some(({ name }) => name === "spawn_next");
   return ways.some(({ hooks }) => has(hooks)) || Object.values(states).some((state) => has(state.do));
-}
-
-const engine = { role: "engine" };
-
-/**
- * What starts a task in a state without a slot; undefined where the state has one. A workflow in the manner of seed 001 has no such wait: there a task that has
- * never started goes along the first way that takes a workspace.
- */
-export function startOf(workflow: Workflow, task: Task): Request | undefined {
-  const state = workflow.states[task.status];
-  if (state === undefined) return undefined;
-  if (state.wait.kind === "slot") return { kind: "continue", actor: engine };
-  if (state.wait.kind !== "open" || state.name !== workflow.initial[0] || task.runCount > 0) return undefined;
-  const ways = Object.values(state.out).flat();
-  const way = ways.find(
-    ({ by, hooks }) =>
-      (by === undefined || by.includes("engine")) && hooks.some(({ name }) => name === "acquire_workspace"),
-  );
-  return way && { kind: "move", to: way.to, actor: engine };
 }
 
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {

@@ -20,6 +20,8 @@ export function taskView(
     project: task.project,
     number: task.number,
     branch: task.branch,
+    // Missing in what older versions have stored.
+    base: task.base ?? "",
     summary: task.summary,
     workflow: task.workflow,
     workflowHash: task.workflowHash,
@@ -77,8 +79,9 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
   return wantsRun && task.phase !== "entering" ? "dead" : "none";
 }
 
-export function projectView({ obeyed: _, workspaces = "worktree", ...project }: Project): ProjectView {
-  return { ...project, workspaces, createdAt: isoTime(project.createdAt) };
+export function projectView(stored: Project): ProjectView {
+  const { obeyed: _, workspaces = "worktree", fullPermissions = "ask", ...project } = stored;
+  return { ...project, workspaces, fullPermissions, createdAt: isoTime(project.createdAt) };
 }
 
 export function eventView({ position, task, project, revision, event, at }: StoredEvent): EventView {

@@ -109,6 +109,7 @@ export async function openStage(options: StageOptions = {}) {
     body: {
       ...{ path: repository, name: "coffee", harness, poolSize },
       ...(workspaces === undefined ? {} : { workspaces }),
+      ...(harness === "scripted" ? {} : { fullPermissions: "allow" as const }),
     },
   });
 
@@ -130,7 +131,7 @@ export async function openStage(options: StageOptions = {}) {
       return (await call(routes.createTask, { body })).task.id;
     },
     /** Waits until something is so of a task. */
-    async until(id: string, isSo: (task: TaskView) => boolean, patience = 25_000): Promise<TaskView> {
+    async until(id: string, isSo: (task: TaskView) => boolean, patience = 120_000): Promise<TaskView> {
       return eventually(
         async () => {
           const now = await task(id);
@@ -148,7 +149,7 @@ export async function openStage(options: StageOptions = {}) {
     async untilRun(isSo: (run: RunView) => boolean, all = false): Promise<RunView> {
       return eventually(
         async () => (await runs(all)).find(isSo),
-        60_000,
+        120_000,
         async () => JSON.stringify(await runs(true)),
       );
     },
@@ -182,7 +183,7 @@ export async function openStage(options: StageOptions = {}) {
 /** Asks until there is an answer. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined>,
-  patience = 60_000,
+  patience = 120_000,
   tell: () => Promise<string> = async () => "",
 ): Promise<T> {
   const end = Date.now() + patience;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { takeLock } from "../../src/adapters/lock/take-lock.ts";
 import { homePlaces } from "../../src/home/places.ts";
+import { appFile, cliFile } from "../programs.ts";
 import { ask, bearer, type Sent } from "./http.ts";
 import { brew, newHome, newRepository, removeHomes } from "./stage.ts";
 
@@ -43,8 +44,8 @@ async function pidOf(folder: string): Promise<number | undefined> {
 }
 
 /** Starts the daemon's process and comes back when it answers. */
-async function startDaemon(folder: string, from = root): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(from, "src/app.ts")], {
+async function startDaemon(folder: string, program = appFile): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [program], {
     env: { ...inherited, SIGNALBOX_HOME: folder },
     stdio: "ignore",
   });
@@ -60,7 +61,7 @@ function ended(child: ChildProcess): Promise<number | null> {
 function signalbox(folder: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((done) => {
     const options = { cwd: dirname(folder), env: { ...inherited, SIGNALBOX_HOME: folder } };
-    execFile(process.execPath, [join(root, "src/cli/main.ts"), ...args], options, (error, stdout, stderr) =>
+    execFile(process.execPath, [cliFile, ...args], options, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
@@ -140,7 +141,7 @@ describe("the daemon's process", () => {
   test("is the only one of its home: a second one says so and goes", async () => {
     const folder = home();
     const first = await startDaemon(folder);
-    const second = spawn(process.execPath, [join(root, "src/app.ts")], {
+    const second = spawn(process.execPath, [appFile], {
       env: { ...inherited, SIGNALBOX_HOME: folder },
     });
     started.push(second);
@@ -179,7 +180,7 @@ describe("the daemon's process", () => {
     const first = await startDaemon(folder);
     await over(folder, "/v1/projects", { json: { name: "coffee", path: newRepository(folder) } });
     const env = { ...inherited, SIGNALBOX_HOME: folder };
-    const args = [join(root, "src/cli/main.ts"), "events", "--follow", "--json"];
+    const args = [cliFile, "events", "--follow", "--json"];
     const events = spawn(process.execPath, args, { cwd: dirname(folder), env });
     started.push(events);
     let seen = "";
@@ -219,7 +220,7 @@ describe("a daemon that is older than the command line", () => {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, version: "0.0.1" }));
-    return folder;
+    return join(folder, "src/app.ts");
   }
 
   test("is replaced by the first command that asks something of it, also while somebody follows", async () => {

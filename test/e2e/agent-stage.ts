@@ -1,8 +1,7 @@
 import { execFile, spawn } from "node:child_process";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type StageOptions, startStage } from "../agents/stage.ts";
-import { root } from "../documents.ts";
+import { cliFile } from "../programs.ts";
 
 export interface Ran {
   readonly code: number;
@@ -29,7 +28,7 @@ transitions:
 prompts: { work: "Work on {summary}.", again: "Go on with {summary}.", tell: "Tell about {summary}." }
 `;
 
-const main = join(root, "src/cli/main.ts");
+const main = cliFile;
 
 /** A daemon with scripted agents, and the command line as a person in the repository calls it. */
 export async function startCommands(script: string, options: StageOptions = {}) {

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { launcher } from "../programs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const base = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
@@ -72,7 +73,7 @@ function signalbox(args: readonly string[], { home, cwd } = createHome()): Promi
   const env = { ...environment, SIGNALBOX_HOME: home };
   const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((done) => {
-    execFile(join(root, "bin", "signalbox"), args, options, (error, stdout, stderr) => {
+    execFile(launcher, args, options, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
@@ -153,7 +154,7 @@ describe("signalbox", () => {
     expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(lines.map(() => [3, ""]));
     const [name, file, unlike] = results.map(({ stderr }) => stderr);
     expect(name).toBe(
-      'error: There is no workflow "defalt".\nDid you mean "default"?\nTo read about them: signalbox workflow list\n',
+      'error: There is no workflow "defalt".\nDid you mean "default"?\nKnown: classic, crew, default, minimal, pipeline, team, team-subtask.\nTo read about them: signalbox workflow list\n',
     );
     expect(file).toContain('There is no file ./minimla.yml.\nDid you mean "minimal"?');
     expect(unlike).toContain("Known: classic, crew, default");
@@ -612,7 +613,7 @@ describe("completion", () => {
       try signalbox workflow simulate default --pr
       try signalbox workflow graph default --format ""
       try signalbox workflow show ./`;
-    const env = { ...environment, SIGNALBOX_HOME: place.home, PATH: `${join(root, "bin")}:${process.env.PATH}` };
+    const env = { ...environment, SIGNALBOX_HOME: place.home, PATH: `${dirname(launcher)}:${process.env.PATH}` };
     const stdout = await new Promise<string>((done, fail) => {
       execFile("bash", ["-c", script], { env }, (error, out) => (error ? fail(error) : done(out)));
     });

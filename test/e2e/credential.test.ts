@@ -1,17 +1,16 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { homePlaces } from "../../src/home/places.ts";
 import { ask, bearer } from "../api/http.ts";
+import { cliFile } from "../programs.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-credential-")));
 const home = join(base, "home");
 const repository = join(base, "coffee");
 const workspace = join(base, "workspace");
-const main = join(root, "src/cli/main.ts");
 const places = homePlaces(home);
 
 /** People and agents may go to and fro; whoever asks is let through as far as the workflow goes. */
@@ -54,7 +53,7 @@ function run(file: string, args: readonly string[], { cwd = repository, env = {}
   });
 }
 
-const signalbox = (args: readonly string[], place: Place = {}) => run(process.execPath, [main, ...args], place);
+const signalbox = (args: readonly string[], place: Place = {}) => run(process.execPath, [cliFile, ...args], place);
 const shell = (script: string, place: Place = {}) => run("sh", ["-c", script], place);
 const person = () => bearer(readFileSync(places.humanToken, "utf8").trim());
 const api = (path: string, json?: unknown) => ask({ socket: places.socket }, path, { json, headers: person() });
@@ -74,7 +73,7 @@ const moves = () => [
   ["task", "update", "--status", "tasting", "--json", task],
   ["task", "cancel", task],
 ];
-const inShell = (args: readonly string[]) => `"${process.execPath}" "${main}" ${args.join(" ")}`;
+const inShell = (args: readonly string[]) => `"${process.execPath}" "${cliFile}" ${args.join(" ")}`;
 
 /** Expects that each of the commands is refused, changes nothing, and is remembered as nobody's. */
 async function refusedAll(attempt: (args: readonly string[]) => Promise<Ran>) {

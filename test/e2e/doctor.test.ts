@@ -12,19 +12,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { homePlaces } from "../../src/home/places.ts";
 import { ask, bearer } from "../api/http.ts";
+import { appFile, cliFile } from "../programs.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-doctor-")));
-const main = join(root, "src/cli/main.ts");
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(SIGNALBOX_|NO_COLOR)/.test(name)),
 );
-const environment = { ...inherited, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
+// What the developer has installed for agents of their own is no business of ours.
+const environment = { ...inherited, HOME: base, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
 const daemons: ChildProcess[] = [];
 let homes = 0;
 
@@ -58,7 +58,7 @@ function run(file: string, args: readonly string[], home: string, path = program
   });
 }
 
-const signalbox = (home: string, ...args: string[]) => run(process.execPath, [main, ...args], home);
+const signalbox = (home: string, ...args: string[]) => run(process.execPath, [cliFile, ...args], home);
 
 interface Shown {
   readonly name: string;
@@ -70,7 +70,7 @@ interface Shown {
 
 /** What `doctor --json` says, by the name of the check. */
 async function doctor(home: string, { flags = [] as readonly string[], path = programs } = {}) {
-  const { code, stdout, stderr } = await run(process.execPath, [main, "doctor", "--json", ...flags], home, path);
+  const { code, stdout, stderr } = await run(process.execPath, [cliFile, "doctor", "--json", ...flags], home, path);
   expect(stderr).toBe("");
   const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: readonly Shown[] };
   expect(code).toBe(ok ? 0 : 1);
@@ -96,7 +96,7 @@ async function usedHome(): Promise<{ home: string; daemon: ChildProcess; reposit
 
 async function startDaemon(home: string): Promise<ChildProcess> {
   const env = { ...inherited, SIGNALBOX_HOME: home };
-  const daemon = spawn(process.execPath, [join(root, "src/app.ts")], { env, stdio: "ignore" });
+  const daemon = spawn(process.execPath, [appFile], { env, stdio: "ignore" });
   daemons.push(daemon);
   const answers = () =>
     ask({ socket: homePlaces(home).socket }, "/v1/status").then(
@@ -124,6 +124,7 @@ test("a newcomer is told that all is well, and nothing is made or started", asyn
     "2.43.0",
     "3.4",
     "claude, codex",
+    "not installed; to let an agent hand work over: signalbox install",
     `${home} is not there yet; it is made when it is needed`,
     `${home}/run is not there yet; it is made when it is needed`,
     "not there yet; it is made when it is needed",
@@ -353,7 +354,7 @@ describe("a damaged database", () => {
 /** Types commands as they were shown, without the words between them, into a shell in which `signalbox` is ours. */
 async function follow(home: string, commands: string): Promise<void> {
   const typed = commands.replace(/^.*:$/gm, "");
-  const ours = `signalbox() { "${process.execPath}" "${main}" "$@"; }\nset -e\n`;
+  const ours = `signalbox() { "${process.execPath}" "${cliFile}" "$@"; }\nset -e\n`;
   const path = [programs, process.env.PATH].join(delimiter);
   const { code, stderr } = await run("/bin/sh", ["-c", ours + typed], home, path);
   expect([code, stderr]).toEqual([0, expect.any(String)]);

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { documents, fenced, root } from "../documents.ts";
+import { documents, fenced } from "../documents.ts";
+import { cliFile } from "../programs.ts";
 
 const examples = documents.filter(({ text }) => commandsIn(text).length > 0);
 
@@ -19,7 +20,7 @@ test.each(examples)("every command of $file ends as it says", ({ text }) => {
   for (const { args, line } of commandsIn(text)) {
     // What the text tells to mend is mended between the two proofs.
     if (line === "signalbox workflow verify mine.yml") writeFileSync(join(folder, "mine.yml"), mended(example));
-    const all = [join(root, "src/cli/main.ts"), ...args];
+    const all = [cliFile, ...args];
     const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: folder, env, encoding: "utf8" });
     expect({ line, status, output: stdout + stderr }).toMatchObject({ line, status: expectedStatus(line) });
   }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { root } from "../documents.ts";
+import { cliFile } from "../programs.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-sources-")));
 const home = join(base, "home");
@@ -11,7 +11,7 @@ const origin = join(base, "coffee.git");
 
 function signalbox(...args: string[]) {
   const env = { ...process.env, SIGNALBOX_HOME: home, NO_COLOR: "1" };
-  const all = [join(root, "src/cli/main.ts"), ...args];
+  const all = [cliFile, ...args];
   const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: base, env, encoding: "utf8" });
   return { status, stdout, stderr };
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { root } from "../documents.ts";
+import { launcher } from "../programs.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-project-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -23,7 +23,7 @@ writeFileSync(join(home, "workflows", "release.yml"), ours);
 
 function signalbox(cwd: string, ...args: string[]) {
   const env = { ...process.env, SIGNALBOX_HOME: home, NO_COLOR: "1" };
-  const { status, stdout, stderr } = spawnSync(join(root, "bin", "signalbox"), args, { cwd, env, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(launcher, args, { cwd, env, encoding: "utf8" });
   return { status, stdout, stderr };
 }
 

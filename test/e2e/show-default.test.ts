@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { launcher } from "../programs.ts";
 import { decided, rows } from "../seed-000-table.ts";
 
 interface ShownWay {
@@ -18,7 +19,7 @@ interface ShownWay {
   };
 }
 
-const signalbox = new URL("../../bin/signalbox", import.meta.url).pathname;
+const signalbox = launcher;
 
 test("what `workflow show default --json` prints is the seed's table, row by row", () => {
   const shown = JSON.parse(execFileSync(signalbox, ["workflow", "show", "default", "--json"], { encoding: "utf8" }));

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { socketRequest } from "../../src/api/socket-request.ts";
 import { homePlaces } from "../../src/home/places.ts";
+import { cliFile } from "../programs.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-task-")));
 const home = join(base, "home");
 const coffee = join(base, "coffee");
@@ -55,7 +55,6 @@ const environment = {
   NODE_COMPILE_CACHE: join(base, "compiled"),
   TMPDIR: join(base, "tmp"),
 };
-const main = join(root, "src/cli/main.ts");
 
 interface Ran {
   readonly code: number;
@@ -73,7 +72,7 @@ function signalbox(args: readonly string[], { cwd = coffee, env = {}, input = ""
   return new Promise((done) => {
     const child = execFile(
       process.execPath,
-      [main, ...args],
+      [cliFile, ...args],
       { cwd, env: { ...environment, ...env } },
       (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
@@ -406,6 +405,23 @@ describe("task explain", () => {
   });
 });
 
+describe("task actions", () => {
+  test("lists what can be done with the exact commands, and on request what cannot and why", async () => {
+    const id = await create("Possible coffee");
+    const { code, stdout, stderr } = await task("actions", id);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^x +Cancel it → spilled +signalbox task cancel ${id}$`, "m"));
+    expect(stdout).not.toContain("Not now");
+    expect(stderr).toContain(`signalbox task actions ${id} --all`);
+    const all = await task("actions", id, "--all");
+    expect(all.stdout).toMatch(/^Not now\n(.*\n)*.*No agent of its has a terminal now\./m);
+    expect(Object.keys(json(await task("actions", id, "--json")).actions[0])).toEqual([
+      ...["name", "label", "key", "command", "to", "allowed", "why"],
+    ]);
+    expect(await task("actions", "nowhere")).toMatchObject({ code: 3, stdout: "" });
+  });
+});
+
 describe("task migrate", () => {
   test("shows the difference, and changes nothing until it is told to", async () => {
     const id = await create("Migrated coffee");
@@ -425,7 +441,7 @@ describe("task migrate", () => {
 
 describe("events", () => {
   test("are listed, and followed until somebody ends it", async () => {
-    const child = spawn(process.execPath, [main, "events", "--follow", "--json"], { cwd: coffee, env: environment });
+    const child = spawn(process.execPath, [cliFile, "events", "--follow", "--json"], { cwd: coffee, env: environment });
     // Left alone it would start the daemon again after the tests have stopped it.
     onTestFinished(() => void child.kill("SIGKILL"));
     const lines = linesOf(child);

@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { cliFile } from "../programs.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-workspace-")));
 const home = join(base, "home");
 const coffee = join(base, "coffee");
@@ -37,7 +37,7 @@ function signalbox(...args: readonly string[]): Promise<Ran> {
   return new Promise((done) => {
     const child = execFile(
       process.execPath,
-      [join(root, "src/cli/main.ts"), ...args],
+      [cliFile, ...args],
       { cwd: coffee, env: environment },
       (error, stdout, stderr) => done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
-import { root } from "./daemon.ts";
+import { cliFile } from "../programs.ts";
 import type { Home } from "./home.ts";
 
 export interface Ran {
@@ -16,7 +15,7 @@ export interface Running {
 
 /** Begins a command of the command line, in a process of its own. */
 export function beginCommand(home: Home, ...words: readonly string[]): Running {
-  const child = spawn(process.execPath, [join(root, "src", "cli", "main.ts"), ...words], {
+  const child = spawn(process.execPath, [cliFile, ...words], {
     cwd: home.base,
     env: home.env,
     stdio: ["ignore", "pipe", "pipe"],

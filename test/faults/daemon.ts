@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { type Call, createClient } from "../../src/api/client.ts";
 import { socketRequest } from "../../src/api/socket-request.ts";
-
+import { appFile } from "../programs.ts";
 import type { Home } from "./home.ts";
-
-export const root = resolve(import.meta.dirname, "../..");
 
 /** A daemon's process, whether or not it got as far as listening. */
 export interface Daemon {
@@ -25,7 +22,7 @@ export interface Daemon {
 const running = new Set<Daemon>();
 
 export function spawnDaemon(home: Home): Daemon {
-  const child = spawn(process.execPath, [join(root, "src", "app.ts"), "--foreground"], {
+  const child = spawn(process.execPath, [appFile, "--foreground"], {
     env: home.env,
     stdio: ["ignore", "ignore", "pipe"],
   });

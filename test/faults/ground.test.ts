@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
+import { cliFile } from "../programs.ts";
 import { command } from "./command.ts";
-import { createAsk, killDaemons, root, spawnDaemon, startDaemon } from "./daemon.ts";
+import { createAsk, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
 import { createHome, type Home, movedTo } from "./home.ts";
 import { canMount, mount, unmount } from "./mount.ts";
 
@@ -58,7 +59,7 @@ describe("a home that cannot be one", () => {
     for (const mode of [0o700, 0o755]) {
       chmodSync(home.folder, mode);
       const nobody = 65_534;
-      const { status, stderr } = spawnSync(process.execPath, [join(root, "src/cli/main.ts"), "task", "list"], {
+      const { status, stderr } = spawnSync(process.execPath, [cliFile, "task", "list"], {
         cwd: home.base,
         env: { ...home.env, NODE_COMPILE_CACHE: "" },
         uid: nobody,

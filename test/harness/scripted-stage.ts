@@ -10,12 +10,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { scripted } from "../../src/adapters/harness/scripted/scripted.ts";
 import type { Harness, HarnessEvent, HarnessOrder, TurnEnd } from "../../src/ports/harness.ts";
 import type { ProcessEnd } from "../../src/ports/processes.ts";
+import { scriptedAgentFile } from "../programs.ts";
 
-const program = resolve(import.meta.dirname, "../../src/testing/scripted-agent.ts");
+const program = scriptedAgentFile;
 
 /** What the stand-in does with a status is all that the daemon does of it for an agent: the task file has it then. */
 const standIn = `#!/bin/sh

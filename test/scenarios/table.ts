@@ -1,7 +1,7 @@
-import { startOf } from "../../src/daemon/scheduler.ts";
 import { explore } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { startOf } from "../../src/engine/start-of.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 
 /** Every move that a workflow makes possible, as `from → to (who cause)`: whatever exploring it comes upon. */

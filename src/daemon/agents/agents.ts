@@ -48,6 +48,8 @@ export interface Agents {
   /** Those that are at work, as they are known. */
   watches(): readonly RunWatch[];
   watchOf(run: string): RunWatch | undefined;
+  /** Tells of every run that was looked at, whether or not something about it has changed; gives what ends it. */
+  follow(tell: (run: string) => void): () => void;
   /** Ends a run that its task still wants: the engine is told, and decides. */
   end(run: Run, end: ReportedEnd): Promise<Answer>;
   noticed(stored: StoredTask): void;
@@ -89,7 +91,11 @@ export function createAgents(given: AgentsPorts): Agents {
     if (number < seen.number) return;
     seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
   };
-  const look = (watch: RunWatch) => inTurn(watch.run.id, () => watch.look(seen));
+  const followers = new Set<(run: string) => void>();
+  const look = async (watch: RunWatch) => {
+    await inTurn(watch.run.id, () => watch.look(seen));
+    for (const tell of followers) tell(watch.run.id);
+  };
   const lookAtAll = async () => {
     const all = [...watches.values()];
     if (all.some(({ watch }) => watch.started.mode === "session")) await lookAtPanes();
@@ -194,9 +200,15 @@ export function createAgents(given: AgentsPorts): Agents {
     if (found !== undefined) track(look(found.watch));
   });
 
-  const kill = async (run: Run) => {
+  /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
+  const killWatched = async (run: Run) => {
+    const watched = watches.get(run.id)?.watch;
     unwatch(run.id);
     await killRun(given, run);
+    if (watched !== undefined) await inTurn(run.id, watched.readRest);
+  };
+  const kill = async (run: Run) => {
+    await killWatched(run);
     await book.close(run, clock.now());
     await mail.giveUp(run);
     dispatch.left(run.id);
@@ -228,6 +240,10 @@ export function createAgents(given: AgentsPorts): Agents {
     pauses: given.pauses,
     watches: () => [...watches.values()].map((each) => each.watch),
     watchOf: (run) => watches.get(run)?.watch,
+    follow(tell) {
+      followers.add(tell);
+      return () => void followers.delete(tell);
+    },
     performers: {
       spawn_agent: spawnAgent(starting),
       notify_agent: tellAgent({ ...given, mail }),
@@ -238,10 +254,8 @@ export function createAgents(given: AgentsPorts): Agents {
       }),
     },
     async end(run, end) {
-      // Nobody else is to find it dead before it is said why.
-      unwatch(run.id);
       try {
-        await killRun(given, run);
+        await killWatched(run);
         return await over(run, end);
       } catch (error) {
         watch(run);
@@ -276,6 +290,7 @@ export function createAgents(given: AgentsPorts): Agents {
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
         dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
         watch(run);
+        idle.takenUp(run.id);
       }
       if (hasWindows) await closeStrays().catch(onError);
     },

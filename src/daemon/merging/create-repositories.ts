@@ -1,4 +1,3 @@
-import type { Config } from "../../home/config-fields.ts";
 import type { Places } from "../../home/places.ts";
 import type { Repositories } from "../core.ts";
 import type { CommandPorts } from "../effects/run-in-workspace.ts";
@@ -9,21 +8,20 @@ import type { Predictions } from "./predict-conflicts.ts";
 import { testMerged } from "./test-merged.ts";
 
 /** How merges are tested and published. */
-export type Landing = Pick<LandPorts, "pushes" | "test">;
+export type Landing = Pick<LandPorts, "where" | "test">;
 
 export interface RepositoriesPorts extends Omit<MergingPorts, "landingOf">, Omit<CommandPorts, "signal"> {
   readonly predictions: Predictions;
   readonly places: Places;
   readonly signal: AbortSignal;
   readonly settingsOf: SettingsOf;
-  pushes(): Config["pushMerges"];
   /** Instead of the usual. */
   readonly landing: Partial<Landing>;
 }
 
 /** Puts together what is done with projects' repositories. */
 export function createRepositories(given: RepositoriesPorts): Repositories {
-  const { places, signal, settingsOf, pushes, landing } = given;
+  const { places, signal, settingsOf, where, landing } = given;
   const ports: MergingPorts & RepositoriesPorts = {
     ...given,
     async landingOf(project, own) {
@@ -31,7 +29,7 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
       const test: LandPorts["test"] = testMerges
         ? (commit, merged) => testMerged(given, own, project, commit, merged)
         : undefined;
-      return { workspaces: places.workspaces, signal, pushes: pushes(), test, ...landing };
+      return { workspaces: places.workspaces, signal, where: where(), test, ...landing };
     },
   };
   return { ...ports, merging: createMerging(ports) };

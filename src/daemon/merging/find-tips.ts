@@ -1,7 +1,11 @@
 import { Fault } from "../../fault.ts";
+import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
 import { remoteName, remoteOf } from "../remote-of.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+
+/** Whose branch work is merged into: the user's alone, the remote's too, or the remote's, which the user's then follows. */
+export type Where = "here" | "both" | "remote";
 
 /** Where a branch is, here and elsewhere. */
 export interface Tips {
@@ -14,12 +18,18 @@ export interface Tips {
   readonly apart: boolean;
 }
 
-/** Looks at the user's branch and, where there is a remote that it is pushed to, at that one's. */
+/** The branch that work is merged into, as it was last looked at. */
+export async function lastSeen(control: ControlRepository, branch: string, where: Where): Promise<string | undefined> {
+  const there = where === "remote" ? await control.commitAt(`refs/remotes/${remoteName}/${branch}`) : undefined;
+  return there ?? control.commitAt(`refs/remotes/user/${branch}`);
+}
+
+/** Looks at the user's branch and, where there is a remote that counts, at that one's. */
 export async function findTips(
   { control, git }: ProjectWorkspaces,
   project: Project,
   target: string,
-  pushes: boolean,
+  where: Where,
 ): Promise<Tips> {
   const user = (await control.syncFrom({ from: project.path, name: "user" })).branches[target];
   if (user === undefined) {
@@ -27,10 +37,11 @@ export async function findTips(
       hint: `Name the default branch: signalbox project update ${project.name} --default-branch NAME`,
     });
   }
-  const address = pushes ? await remoteOf(git, project) : undefined;
+  const address = where === "here" ? undefined : await remoteOf(git, project);
   if (address === undefined) return { user, remote: undefined, base: user, apart: false };
   const at = (await control.syncFrom({ from: address, name: remoteName })).branches[target];
   const remote = { address, at };
+  if (where === "remote") return { user, remote, base: at ?? user, apart: false };
   if (at === undefined || (await control.isAncestor(at, user))) return { user, remote, base: user, apart: false };
   if (await control.isAncestor(user, at)) return { user, remote, base: at, apart: false };
   return { user, remote, base: user, apart: true };

@@ -3,6 +3,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { type Entry, type Outcome, type Ready, refused } from "./entry.ts";
+import { lastSeen, type Where } from "./find-tips.ts";
 import { type LandPorts, land } from "./land.ts";
 import type { Merged } from "./stack-up.ts";
 import { workOf } from "./work-of.ts";
@@ -10,6 +11,8 @@ import { workOf } from "./work-of.ts";
 export interface LandEntriesPorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
+  /** Whose branch counts. */
+  where(): Where;
   /** How a project's merges are tested and published. */
   landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned">>;
 }
@@ -53,7 +56,14 @@ async function prepare(
   if (stored === undefined || stored.task.phase === "over") return refused("The task is over.");
   const work = await workOf(own, project, stored.task);
   if (work.kind === "refused") return refused(work.reason);
+  const { only = work.commit } = (await store.merges.get(entry.task)) ?? {};
+  if (only !== work.commit) return refused(movedSince(only, work.commit));
   return { ...entry, commit: work.commit, message: messageOf(stored.task) };
+}
+
+export function movedSince(approved: string, now: string): string {
+  const [from, to] = [approved.slice(0, 10), now.slice(0, 10)];
+  return `The branch has moved since it was approved, from ${from} to ${to}. Look at what is new, and approve that.`;
 }
 
 /** Whether everything that the task has done by now is in the branch. */
@@ -65,16 +75,16 @@ export async function hasAll(ports: LandEntriesPorts, id: string, merge: Merge):
   return work.kind === "ready" && isInTarget(ports, merge, work.commit);
 }
 
-/** Whether the user's branch, as it was last looked at, contains a commit. */
+/** Whether the branch, as it was last looked at, contains a commit. */
 export async function isInTarget(
-  { store, workspacesOf }: LandEntriesPorts,
+  { store, workspacesOf, where }: LandEntriesPorts,
   { project: name, target }: Merge,
   commit: string,
 ): Promise<boolean> {
   const project = await store.getProject(name);
   if (project === undefined) return false;
   const { control } = await workspacesOf(project);
-  const tip = await control.commitAt(`refs/remotes/user/${target}`);
+  const tip = await lastSeen(control, target, where());
   return tip !== undefined && (await control.isAncestor(commit, tip));
 }
 

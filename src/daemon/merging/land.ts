@@ -7,8 +7,6 @@ import { type PublishPorts, publishCommit, unreachable } from "./publish-commit.
 import { type Merged, type Stack, stackUp } from "./stack-up.ts";
 
 export interface LandPorts extends PublishPorts {
-  /** Whether the branch is pushed to the project's remote. */
-  readonly pushes: boolean;
   /** Told what is going to be published. */
   planned(merged: readonly Merged[]): Promise<void>;
   /** Tests what a commit has. Undefined where that is not asked for; else why it fails, or undefined where it does not. */
@@ -47,7 +45,7 @@ export async function land(
 async function oneRound(round: Round, entries: readonly Ready[]): Promise<readonly Ready[]> {
   const { own, project, target, outcomes } = round;
   const author = await own.git.identityOf(project.path);
-  const tips = await reachable(round, entries, () => findTips(own, project, target, round.pushes));
+  const tips = await reachable(round, entries, () => findTips(own, project, target, round.where));
   if (tips === undefined) return [];
   const base = tips.apart ? await bringTogether(own, target, tips, entries, author) : tips.base;
   if (base === undefined) {

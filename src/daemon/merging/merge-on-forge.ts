@@ -19,7 +19,7 @@ export async function mergeOnForge(
   task: Task,
   wanted: Wanted,
 ): Promise<Merge | undefined> {
-  const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task);
+  const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task, wanted.only);
   if (result === undefined || result.kind === "none") return undefined;
   const merge = newMerge(task, wanted, clock.now());
   if (result.kind === "refused") {
@@ -41,7 +41,7 @@ export async function mergeOnForge(
 async function followRemote(repositories: Repositories, project: Project, target: string): Promise<void> {
   await repositories.inTurn(lineOf(project.name, target), async () => {
     const own = await repositories.workspacesOf(project);
-    const tips = await findTips(own, project, target, true);
+    const tips = await findTips(own, project, target, "both");
     if (tips.apart || tips.base === tips.user) return;
     const landing = await repositories.landingOf(project, own);
     await publishCommit(landing, own, project, target, tips, tips.base);

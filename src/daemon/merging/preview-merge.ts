@@ -2,7 +2,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { findTips } from "./find-tips.ts";
+import { findTips, type Where } from "./find-tips.ts";
 import { messageOf } from "./land-entries.ts";
 import { newMerge, type Wanted } from "./merging.ts";
 import { stackUp } from "./stack-up.ts";
@@ -23,13 +23,14 @@ export async function previewMerge(
   project: Project,
   task: Task,
   wanted: Wanted,
+  where: Where,
 ): Promise<Preview> {
   const merge = newMerge(task, wanted, 0);
   const none = { commits: 0, changed: [] };
   const work = await workOf(own, project, task);
   if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
   const { target, strategy } = wanted;
-  const { base } = await findTips(own, project, target, false);
+  const { base } = await findTips(own, project, target, where);
   const author = await own.git.identityOf(project.path);
   const entry = { task: task.id, project: project.name, target, strategy, at: 0, priority: 0 };
   const ready = { ...entry, commit: work.commit, message: messageOf(task) };

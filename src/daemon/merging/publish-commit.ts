@@ -1,11 +1,13 @@
 import { Fault, tell } from "../../fault.ts";
 import type { PublishOrder, Waits } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
+import { remoteName } from "../remote-of.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import type { Waiting } from "./entry.ts";
-import type { Tips } from "./find-tips.ts";
+import type { Tips, Where } from "./find-tips.ts";
 
 export interface PublishPorts {
+  readonly where: Where;
   /** The folder that all workspaces are below; branches that are checked out there are left alone. */
   readonly workspaces: string;
   readonly signal: AbortSignal;
@@ -21,10 +23,10 @@ export type Publishing =
 
 /**
  * To the remote first: it may refuse, and then nothing has moved anywhere. But not before it is known that the user's
- * checkout can follow.
+ * checkout can follow, unless the remote's branch is the one that counts.
  */
 export async function publishCommit(
-  { workspaces, signal }: PublishPorts,
+  { where, workspaces, signal }: PublishPorts,
   { control }: ProjectWorkspaces,
   project: Project,
   target: string,
@@ -35,7 +37,8 @@ export async function publishCommit(
     ...{ repository: project.path, branch: target, commit, expected: user },
     ...{ workspaces, signal },
   };
-  const waits = commit === user ? undefined : await control.inTheWay(order);
+  const follows = remote !== undefined && where === "remote";
+  const waits = commit === user || follows ? undefined : await control.inTheWay(order);
   if (waits !== undefined) return toWaiting(waits);
   if (remote !== undefined && remote.at !== commit) {
     const { address, at } = remote;
@@ -43,6 +46,13 @@ export async function publishCommit(
       control.pushBranch({ remote: address, branch: target, commit, expected: at, isOwn: false, signal }),
     );
     if (refusal !== undefined) return refusal;
+  }
+  if (follows) {
+    const there = (await control.syncFrom({ from: remote.address, name: remoteName })).branches[target];
+    if (there === undefined || !(await control.isAncestor(commit, there))) return { kind: "moved" };
+    // What the user has that the remote has not, or has under way, stays as it is.
+    if (await control.isAncestor(user, commit)) await control.publish(order);
+    return { kind: "published" };
   }
   const result = await control.publish(order);
   if (result.kind === "moved") return { kind: "moved" };

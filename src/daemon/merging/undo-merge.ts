@@ -39,7 +39,7 @@ async function tryOnce(
   { target, before, after }: Merge,
 ): Promise<string | undefined> {
   const landing = await ports.landingOf(project, own);
-  const tips = await findTips(own, project, target, landing.pushes);
+  const tips = await findTips(own, project, target, landing.where);
   if (tips.apart)
     throw new Fault("merge.apart", `"${target}" here and "${target}" of the remote have gone apart.`, {
       hint: "Bring them together first: git pull",

@@ -1,5 +1,6 @@
 import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
+import type { Where } from "../merging/find-tips.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import { readTaskFiles, type WrittenFile } from "./task-files.ts";
 import { type WorkspaceFacts, workspaceFacts } from "./workspace-facts.ts";
@@ -24,15 +25,17 @@ export interface OutsidePorts {
   /** A task's branch was collected. */
   collected(task: Task, commit: string): void;
   readonly follow: FollowBranch;
+  /** Whose branch counts when it is asked whether work is merged. */
+  where(): Where;
 }
 
-export function createOutside({ store, workspacesOf, collected, follow }: OutsidePorts): OutsideOf {
+export function createOutside({ store, workspacesOf, collected, follow, where }: OutsidePorts): OutsideOf {
   return async (task) => {
     if (task.workspace === "") return nothing;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothing;
     const workspaces = await workspacesOf(project);
-    const seen = await workspaceFacts(workspaces, project, task);
+    const seen = await workspaceFacts(workspaces, project, task, where());
     // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
     const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";
     const facts = isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;

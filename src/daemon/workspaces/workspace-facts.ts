@@ -1,6 +1,8 @@
 import type { Facts } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
+import { lastSeen, type Where } from "../merging/find-tips.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 /** What git says about a task's workspace. */
@@ -16,11 +18,12 @@ export async function workspaceFacts(
   { control, kind }: ProjectWorkspaces,
   project: Project,
   task: Task,
+  where: Where,
 ): Promise<WorkspaceFacts> {
   const collected = await collectBranch({ control, kind }, task);
   if (collected === undefined) return nowhere;
   const { commit, dirty } = collected;
-  const base = await control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+  const base = await lastSeen(control, targetOf(project, task), where);
   const [commits, merged] =
     base === undefined
       ? [0, false]

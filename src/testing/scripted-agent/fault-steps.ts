@@ -19,11 +19,11 @@ export const faultSteps: StepPlayers = {
     await wait(milliseconds, scene);
     return undefined;
   },
-  async think(milliseconds, scene) {
-    const piecesOfTime = Math.max(1, Math.ceil(milliseconds / 250));
+  async think({ time, about }, scene) {
+    const piecesOfTime = Math.max(1, Math.ceil(time / 250));
     for (let done = 0; done < piecesOfTime; done++) {
-      scene.tell({ kind: "busy", what: "Thinking" });
-      await wait(milliseconds / piecesOfTime, scene);
+      scene.tell({ kind: "busy", what: about });
+      await wait(time / piecesOfTime, scene);
     }
     return undefined;
   },

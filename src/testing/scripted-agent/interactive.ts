@@ -6,6 +6,7 @@ import type { Agent } from "./agent.ts";
 import type { AgentArguments } from "./arguments.ts";
 import { createKeyReader, type Key } from "./keys.ts";
 import { createScreen } from "./screen.ts";
+import { thinking } from "./script.ts";
 
 const endingSignals = { SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -83,7 +84,12 @@ export async function interactive(
       signal: turn.signal,
       tell(event) {
         if (event.kind === "said") screen.say(event.text);
-        if (event.kind === "busy") doing = event.what;
+        if (event.kind === "busy") {
+          const isNews = event.what !== doing && event.what !== thinking;
+          doing = event.what;
+          if (isNews) session.note({ ...event });
+          if (isNews) evidence(event);
+        }
         if (event.kind === "tool") doing = event.state === "began" ? event.name : "Working";
         redraw();
       },

@@ -13,11 +13,18 @@ test("the script that is built in is right", () => {
 test("durations and sizes become milliseconds and bytes", () => {
   expect(steps("sleep: 2s", "think: 500ms", "flood: 2 KB", "binary: 10", "fill: { file: a, bytes: 1 GB }")).toEqual([
     { kind: "sleep", value: 2000 },
-    { kind: "think", value: 500 },
+    { kind: "think", value: { time: 500, about: "Thinking" } },
     { kind: "flood", value: 2048 },
     { kind: "binary", value: 10 },
     { kind: "fill", value: { file: "a", bytes: 1024 ** 3 } },
   ]);
+});
+
+test("what it thinks about is what it shows", () => {
+  expect(steps('think: { time: 2s, about: "Reading {branch}" }')).toEqual([
+    { kind: "think", value: { time: 2000, about: "Reading {branch}" } },
+  ]);
+  expect(() => steps("think: { time: 2s }")).toThrow(/about/);
 });
 
 test("steps without a value stand by themselves", () => {

@@ -4,7 +4,16 @@ import { formatProblem } from "../../engine/language/problem.ts";
 import { readShape } from "../../engine/language/shape.ts";
 import { readTree } from "../../engine/language/tree.ts";
 import { Fault } from "../../fault.ts";
-import type { Choice, Script, ScriptTurn, Step, StepKind, StepValues, When } from "./script.ts";
+import {
+  type Choice,
+  type Script,
+  type ScriptTurn,
+  type Step,
+  type StepKind,
+  type StepValues,
+  thinking,
+  type When,
+} from "./script.ts";
 import { bareSteps, scriptShape } from "./script-shape.ts";
 
 /** Reads a script. `file` is what problems are reported against. */
@@ -79,7 +88,10 @@ const readers: { readonly [Kind in StepKind]?: (value: never) => StepValues[Kind
     text,
   }),
   sleep: milliseconds,
-  think: milliseconds,
+  think: (value: string | number | { time: string | number; about: string }) =>
+    typeof value === "object"
+      ? { time: milliseconds(value.time), about: value.about }
+      : { time: milliseconds(value), about: thinking },
   fork: milliseconds,
   flood: bytesOf,
   binary: bytesOf,

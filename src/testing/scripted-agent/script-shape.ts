@@ -68,7 +68,17 @@ const stepKeys: { readonly [Kind in StepKind]: Key } = {
   run: key(argv, "Runs a program"),
   cli: key(argv, "Runs our command line with these arguments"),
   sleep: key(text, "Does nothing for a time, without a sign of life"),
-  think: key(text, "Is busy for a time, and shows it"),
+  think: key(
+    {
+      kind: "either",
+      options: [
+        text,
+        record("a thought", { time: needed(text, "How long"), about: needed(text, "What it says it is doing") }),
+      ],
+      expected: "a time, or a time with what it is about",
+    },
+    "Is busy for a time, and shows it",
+  ),
   ask: key(
     {
       kind: "either",

@@ -41,6 +41,9 @@ export interface Choice {
   readonly steps: readonly Step[];
 }
 
+/** What an agent that is only busy shows. */
+export const thinking = "Thinking";
+
 /** The steps by name, with what each of them is told. */
 export interface StepValues {
   say: string;
@@ -53,7 +56,7 @@ export interface StepValues {
   run: readonly string[];
   cli: readonly string[];
   sleep: number;
-  think: number;
+  think: { readonly time: number; readonly about: string };
   ask: { readonly about: string; readonly yes: readonly Step[]; readonly no: readonly Step[] };
   answer: unknown;
   marker: string;

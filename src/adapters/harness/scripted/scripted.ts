@@ -22,6 +22,7 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
     name: "scripted",
     title: "Scripted agent",
     can: scriptedCapabilities,
+    isScripted: true,
     async detect() {
       const path = program.at(-1) ?? "";
       const found = await isThere(path);
@@ -40,7 +41,7 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
     },
     readTranscript(line) {
       const event = readEventLine(line);
-      return event !== undefined && ["said", "tool", "usage"].includes(event.kind) ? [event] : [];
+      return event !== undefined && ["said", "tool", "busy", "usage"].includes(event.kind) ? [event] : [];
     },
     transcriptOf: async (session) => (isId(session) ? join(state, "sessions", `${session}.jsonl`) : ""),
     readScreen: readScriptedScreen,

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { EventView } from "../../api/task-wires.ts";
+import { findWorkflow } from "../../home/workflows.ts";
+import type { Context } from "../context.ts";
+import { loadSound } from "../load-found.ts";
+import { createPaint } from "../paint.ts";
+import { createOnlooker } from "./onlooker.ts";
+
+const workflow = loadSound(findWorkflow({ home: "/nowhere" }, "default"));
+const began = Date.parse("2026-03-01T10:00:00.000Z");
+
+function linesOf(events: readonly Partial<EventView>[], isQuiet = false): readonly string[] {
+  const lines: string[] = [];
+  const print = (text: string) => void lines.push(text);
+  const context = { print, paint: createPaint(false), isTerminal: false, process: { stdout: {} } };
+  const onlooker = createOnlooker(context as unknown as Context, { workflow, began, isQuiet });
+  const at = "2026-03-01T10:00:01.500Z";
+  for (const event of events) onlooker.happened({ task: "a", by: "engine", data: {}, at, ...event } as EventView);
+  onlooker.close();
+  return lines;
+}
+
+const created = { type: "task.created", by: "human", data: { status: "pending", workflow: "default" } };
+const reviewed = {
+  type: "task.moved",
+  by: "reviewer",
+  data: { from: "agent-review", to: "working", run: "reviewer#2", evidence: [{ section: "Review" }] },
+};
+
+test("without a terminal there is one line for each thing that happened, and none for what only history needs", () => {
+  const message = { type: "message.sent", by: "human", data: { to: "worker#1", text: "Yes,\nplease." } };
+  const ended = { type: "agent.ended", by: "worker", data: { run: "worker#1", word: "exit" } };
+  const wait = { type: "agent.ended", by: "worker", data: { word: "exit", reason: "It was ended by SIGKILL." } };
+  const held = { type: "task.held", data: { word: "exit", reason: "It ended." } };
+  expect(linesOf([created, { type: "task.settled" }, reviewed, message, ended, wait, held])).toEqual([
+    "  1.5s  #1  created, with the workflow default",
+    "  1.5s  #1  agent-review → working, by reviewer#2 with ## Review: FAIL",
+    "  1.5s  #1  a person tells worker#1: Yes, please.",
+    "  1.5s  #1  worker#1 has died",
+    "  1.5s  #1  task.held: It ended. (exit)",
+  ]);
+});
+
+test("where only data is wanted nothing is shown", () => {
+  expect(linesOf([created, reviewed], true)).toEqual([]);
+});

@@ -1,0 +1,15 @@
+import { join } from "node:path";
+import { root } from "./documents.ts";
+
+/** Set by `build-programs.ts`; what starts tests' programs without vitest has the sources. */
+const built = process.env.SIGNALBOX_BUILT;
+
+/** The command line, for node. */
+export const cliFile = built === undefined ? join(root, "src/cli/main.ts") : join(built, "dist/cli.cjs");
+/** The daemon, for node. */
+export const appFile = built === undefined ? join(root, "src/app.ts") : join(built, "dist/app.js");
+/** The scripted agent, for node. */
+export const scriptedAgentFile =
+  built === undefined ? join(root, "src/testing/scripted-agent.ts") : join(built, "dist/scripted-agent.js");
+/** The command line, as people call it. */
+export const launcher = join(built ?? root, "bin/signalbox");
