@@ -153,17 +153,17 @@ export function beginLife(stage: Ground, id: string, branch: string) {
   return life;
 }
 
-/** Asks until there is an answer, so seldom that asking does not keep others from their work. */
+/** Asks until there is an answer, less and less often: asking keeps others from their work. */
 async function eventually<T>(
   ask: () => Promise<T | undefined>,
   tell: () => Promise<string> = async () => "",
 ): Promise<T> {
   const end = Date.now() + patience;
-  for (;;) {
+  for (let pause = 60; ; pause = Math.min(pause * 1.4, 600)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > end) throw new Error(`It did not come to that. ${await tell().catch(String)}`);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
