@@ -14,6 +14,7 @@ const patience = process.env.SCENARIO_PATIENCE ?? "30000";
 const [only = "", part = ""] = process.argv.slice(2);
 const chosen = workflows.filter((name) => only === "" || name === only);
 const folder = mkdtempSync(join(tmpdir(), "signalbox-edges-"));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 let missed = 0;
 let count = 0;
 try {
@@ -53,5 +54,12 @@ function passes(name: string, part: string): Promise<boolean> {
     [...vitest, join("test", "scenarios", `${name}.test.ts`), "--bail=1", "--reporter=dot", ...filter],
     { stdio: "ignore", env: { ...process.env, SCENARIO_WORKFLOWS: folder, SCENARIO_PATIENCE: patience } },
   );
-  return new Promise((done) => child.once("close", (code) => done(code === 0)));
+  const end = () => void child.kill("SIGTERM");
+  process.once("exit", end);
+  return new Promise((done) =>
+    child.once("close", (code) => {
+      process.off("exit", end);
+      done(code === 0);
+    }),
+  );
 }
