@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
+import { approveTask } from "../../src/daemon/requests/approve-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { syncTask } from "../../src/daemon/requests/sync-task.ts";
@@ -20,6 +21,7 @@ async function startStage(options: GitStageOptions = {}) {
     ...stage,
     merge: (task: string, body: { strategy?: "merge" | "ff"; dryRun?: boolean; giveBack?: boolean } = {}) =>
       mergeTask(core)(asked(task, body)),
+    approve: (task: string, commit?: string) => approveTask(core)(asked(task, commit === undefined ? {} : { commit })),
     undo: (task: string) => undoTaskMerge(core)(asked(task, {})),
     sync: (task: string) => syncTask(core)(asked(task, {})),
     explain: (task: string) => explainTask(core)(asked(task, undefined)),
@@ -273,6 +275,25 @@ test("a conflict goes back to the agent where a person has one way there, unless
     action: "spawn_agent",
     agent: { message: expect.stringContaining("## Feedback") },
   });
+});
+
+test("an approval is for one commit: what comes later is not merged with it, and has to be approved itself", async () => {
+  const stage = await startStage({ flow: asked });
+  const { work, approve, repository, store, git, tip, show, until } = stage;
+  const folder = await work("b1111", { "recipe.md": "tea\n" });
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  expect(await approve("b1111")).toMatchObject({ change: null, merge: { state: "waits" } });
+  commit(stage, folder, { "cup.md": "full\n" });
+  const before = tip();
+  git(repository, "checkout", "-q", "recipe.md");
+  await expect.poll(async () => (await store.merges.get("b1111"))?.state, { timeout: 20_000 }).toBe("refused");
+  expect((await store.merges.get("b1111"))?.reason).toContain("has moved since it was approved");
+  expect(tip()).toBe(before);
+  const head = git(folder, "rev-parse", "HEAD");
+  await expect(approve("b1111", "0".repeat(40))).rejects.toThrow("not at 0000");
+  expect(await approve("b1111", head)).toMatchObject({ commit: head, merge: { state: "merged" } });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(show("cup.md")).toBe("full");
 });
 
 describe("after a crash", () => {

@@ -55,6 +55,7 @@ async function hasHarness(context: Context, call: Call, project: ProjectView): P
   );
   context.say("To see what is: signalbox harness list");
   context.say(`To choose another: signalbox project update ${project.name} --harness NAME`);
+  context.say("One that needs no model, to see how it goes: --harness scripted");
   context.say("Then go on: signalbox");
   return false;
 }
