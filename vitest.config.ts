@@ -55,9 +55,20 @@ export default defineConfig({
           name: "agents",
           include: ["test/{agents,processes,terminal,harness}/**/*.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "forks",
-          testTimeout: 240_000,
+          testTimeout: 600_000,
           // Daemons, terminals and agents at once are at the mercy of whatever else a machine does.
-          retry: 1,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: "scenarios",
+          include: ["test/scenarios/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+          // In one daemon, side by side: agents wait for each other more than they work.
+          maxConcurrency: 5,
         },
       },
       { test: { name: "long", include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },

@@ -1,11 +1,12 @@
-import { chmodSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
-const folder = resolve(root, process.argv[2] ?? "dist");
-// Chunks carry a hash in their names: those of an earlier build would stay, and be packed.
-rmSync(folder, { recursive: true, force: true });
+const place = resolve(root, process.argv[2] ?? "dist");
+// Chunks carry a hash in their names: those of an earlier build would stay, and be packed. And whoever starts a program
+// meanwhile finds the earlier one whole.
+const folder = mkdtempSync(`${place}-`);
 
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const versionDefine = { builtVersion: JSON.stringify(version) };
@@ -61,3 +62,7 @@ await build({
   outfile: join(folder, "supervisor.cjs"),
   format: "cjs",
 });
+
+chmodSync(folder, 0o755);
+rmSync(place, { recursive: true, force: true });
+renameSync(folder, place);

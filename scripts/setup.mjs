@@ -1,5 +1,5 @@
-// Makes a checkout runnable: Node 24 where the system has an older one, the locked dependencies, and programs that npm does
-// not have.
+// Makes a checkout runnable: Node 24 where the system has an older one, the locked dependencies, programs that npm does not
+// have, and the bundle.
 // Plain JavaScript, no imports outside node: — it runs before anything is installed, on whatever Node there is (>= 18).
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,10 +16,11 @@ const linked = join(root, "node_modules", ".bin", "node");
 const own = Number(process.versions.node.split(".")[0]) >= 24 && process.execPath !== packaged;
 
 if (process.argv[2] === "--link") link();
-else if (!isCurrent() || missing().length > 0) {
+else if (!isCurrent() || missing().length > 0 || !isBuilt()) {
   alone(() => {
     if (!isCurrent()) install();
     installPrograms(missing());
+    if (!isBuilt()) build();
   });
 } else if (!own && !existsSync(linked)) link();
 
@@ -89,6 +90,20 @@ function install() {
   say("installing the locked dependencies");
   npm(node, root, ["ci"]);
   link();
+}
+
+/** Whether the bundle is newer than every source, as `bin/signalbox` asks too. */
+function isBuilt() {
+  const bundle = join(root, "dist", "cli.cjs");
+  if (!existsSync(bundle)) return false;
+  const { status, stdout } = spawnSync("find", [join(root, "src"), "-newer", bundle, "-print", "-quit"]);
+  return status === 0 && stdout.length === 0;
+}
+/** Without it everything works from the sources, and takes longer to start. */
+function build() {
+  const node = existsSync(linked) ? linked : process.execPath;
+  const { status } = spawnSync(node, [join(root, "scripts", "build.ts")], { stdio: ["ignore", 2, 2] });
+  if (status !== 0) say("the bundle could not be built; the sources are used instead");
 }
 
 function missing() {

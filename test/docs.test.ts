@@ -6,6 +6,7 @@ import { withHarnessTable } from "../scripts/harness-table.ts";
 import { createApp } from "../src/cli/app.ts";
 import { createContext } from "../src/cli/context.ts";
 import { actions, aliases } from "../src/engine/actions/index.ts";
+import { type EventDescription, eventTypes } from "../src/engine/event-types.ts";
 import { jsonSchema } from "../src/engine/language/json-schema.ts";
 import { loadWorkflow } from "../src/engine/language/load.ts";
 import { formatProblem } from "../src/engine/language/problem.ts";
@@ -158,6 +159,15 @@ describe("the reference of the command line", async () => {
     expect(names.size).toBeGreaterThan(2);
     expect([...names].filter((name) => !cli.includes(`| \`${name}\` |`))).toEqual([]);
   });
+});
+
+test("the table of events has a row for every event, as it is described", () => {
+  const expected = Object.entries<EventDescription>(eventTypes).map(([type, { when, data }]) => {
+    const fields = Object.entries(data).map(([name, meaning]) => `\`${name}\` ${meaning}`);
+    return `| \`${type}\` | ${when} | ${fields.join("; ") || "–"} |`;
+  });
+  const [, ...rows] = read("docs/events.md").slice(read("docs/events.md").indexOf("| type |")).trim().split("\n");
+  expect(rows.slice(1)).toEqual(expected);
 });
 
 test("the table of harnesses says what the adapters say", () => {

@@ -1,6 +1,6 @@
 import { route } from "./route.ts";
-import { mergeWire, pullRequestWire, taskWire } from "./task-wires.ts";
-import { boolean, integer, oneOf, record, shortText, text } from "./wire.ts";
+import { givenBackWire, mergeWire, pullRequestWire, taskWire } from "./task-wires.ts";
+import { boolean, integer, list, nullable, oneOf, record, shortText, text } from "./wire.ts";
 
 const nothing = record({});
 const name = shortText(100);
@@ -15,7 +15,7 @@ export const mergeRoutes = {
     summary: "Merge a task's work, check that it has arrived, and move the task to where it is done",
     access: "ask",
     query: record({}, { project: name }),
-    body: record({}, { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean }),
+    body: record({}, { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean, giveBack: boolean }),
     answer: mergeWire,
   }),
   undoMerge: route({
@@ -35,8 +35,16 @@ export const mergeRoutes = {
     summary: "Bring what is new in the default branch into the task's branch",
     access: "ask",
     query: record({}, { project: name }),
-    body: record({}, { from: name }),
-    answer: record({ from: text, commit: text, commits: integer(0), task: taskWire }),
+    body: record({}, { from: name, giveBack: boolean }),
+    answer: record({
+      from: text,
+      commit: text,
+      commits: integer(0),
+      /** What conflicts; the branch is where it was then. */
+      files: list(text),
+      givenBack: nullable(givenBackWire),
+      task: taskWire,
+    }),
   }),
   openPullRequest: route({
     name: "openPullRequest",

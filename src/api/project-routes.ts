@@ -1,5 +1,5 @@
 import { route } from "./route.ts";
-import { integer, list, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { boolean, integer, list, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const name = shortText(100);
 
@@ -13,6 +13,8 @@ export const projectWire = record({
   reviewHarness: text,
   branchPrefix: text,
   workspaces: oneOf("worktree", "clone"),
+  /** Whether its agents may work with full permissions, or a person has to be asked first. */
+  fullPermissions: oneOf("allow", "ask"),
   createdAt: text,
 });
 export type ProjectView = TypeOf<typeof projectWire>;
@@ -25,6 +27,7 @@ const projectSettings = {
   reviewHarness: name,
   branchPrefix: name,
   workspaces: oneOf("worktree", "clone"),
+  fullPermissions: oneOf("allow", "ask"),
 };
 
 const changesWire = record({
@@ -32,6 +35,14 @@ const changesWire = record({
   fingerprint: text,
   changes: list(record({ name: text, change: oneOf("added", "changed", "removed") })),
 });
+
+const permissionsWire = record({
+  allowed: boolean,
+  /** The harnesses in which agents would have them, and what they are there. */
+  needed: list(record({ harness: text, title: text, roles: list(text) })),
+  workspaces: oneOf("worktree", "clone"),
+});
+export type PermissionsView = TypeOf<typeof permissionsWire>;
 
 /** What can be asked about projects. */
 export const projectRoutes = {
@@ -77,6 +88,15 @@ export const projectRoutes = {
     access: "human",
     /** Where what was salvaged is, how much that is, and workspaces that could not be taken away. */
     answer: record({ control: text, salvaged: integer(0), left: list(text) }),
+  }),
+  projectPermissions: route({
+    name: "projectPermissions",
+    method: "GET",
+    path: "/v1/projects/:project/permissions",
+    summary: "Say which agents of such a task would work with full permissions, and whether a person has allowed it",
+    access: "read",
+    query: record({}, { workflow: shortText(4_000), harness: name, reviewHarness: name }),
+    answer: permissionsWire,
   }),
   projectChanges: route({
     name: "projectChanges",

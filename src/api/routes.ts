@@ -1,9 +1,19 @@
 import { agentRoutes } from "./agent-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
+import { personRoutes } from "./person-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { route } from "./route.ts";
-import { changeWire, effectWire, eventWire, explanationWire, pullRequestWire, taskWire } from "./task-wires.ts";
+import {
+  actionWire,
+  changeWire,
+  effectWire,
+  eventWire,
+  explanationWire,
+  pullRequestWire,
+  taskWire,
+} from "./task-wires.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
+import { workRoutes } from "./work-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 export type { ProjectView } from "./project-routes.ts";
@@ -125,6 +135,10 @@ export const routes = {
         settings: map(any),
         parent: name,
         from: name,
+        base: name,
+        pullRequest: integer(1),
+        /** A person has allowed it for the whole project. */
+        allowFullPermissions: boolean,
       },
     ),
     answer: record({
@@ -204,6 +218,8 @@ export const routes = {
     answer: record({ retried: integer(0), task: taskWire }),
   }),
   ...mergeRoutes,
+  ...personRoutes,
+  ...workRoutes,
   migrateTask: route({
     name: "migrateTask",
     method: "POST",
@@ -222,6 +238,15 @@ export const routes = {
     access: "read",
     query: record({}, { project: name }),
     answer: explanationWire,
+  }),
+  listActions: route({
+    name: "listActions",
+    method: "GET",
+    path: "/v1/tasks/:task/actions",
+    summary: "List what a person can do with a task, and why not what is not allowed",
+    access: "read",
+    query: record({}, { project: name }),
+    answer: record({ task: taskWire, actions: list(actionWire) }),
   }),
   getDocument: route({
     name: "getDocument",
@@ -280,9 +305,10 @@ export const routes = {
     name: "streamEvents",
     method: "GET",
     path: "/v1/stream",
-    summary: "Follow history: server-sent events with ids; Last-Event-ID or after= takes it up again",
+    summary:
+      "Follow history: server-sent events with ids; Last-Event-ID or after= takes it up again; live=true adds how agents are",
     access: "read",
-    query: record({}, { project: name, task: name, agent: name, after: numberText }),
+    query: record({}, { project: name, task: name, agent: name, after: numberText, live: oneOf("true", "false") }),
     answer: eventWire,
     answerType: "text/event-stream",
   }),

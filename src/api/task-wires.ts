@@ -8,6 +8,8 @@ export const taskWire = record({
   project: text,
   number: integer(0),
   branch: text,
+  /** The branch that its work starts from and goes into; empty for the project's default branch. */
+  base: text,
   summary: text,
   workflow: text,
   workflowHash: text,
@@ -51,6 +53,17 @@ export const changeWire = record({
 });
 export type ChangeView = TypeOf<typeof changeWire>;
 
+/** A conflict that was given back to the task's agent. */
+export const givenBackWire = record({
+  /** The state that the task went to for it; where it was already, if it did not have to move. */
+  to: text,
+  /** Who learns of it; empty where no agent goes on now. */
+  run: text,
+  how: oneOf("message", "start", ""),
+});
+
+export type GivenBackView = TypeOf<typeof givenBackWire>;
+
 /** A task's work on its way into a branch. */
 export const mergeWire = record({
   /** waits: it goes on by itself. lined-up: others come before it. */
@@ -63,6 +76,7 @@ export const mergeWire = record({
   commit: text,
   before: text,
   after: text,
+  givenBack: nullable(givenBackWire),
   /** Only of a rehearsal: how many commits would come in, and which files would change. */
   commits: integer(0),
   changed: list(text),
@@ -125,3 +139,19 @@ export const explanationWire = record({
   warnings: list(text),
 });
 export type ExplanationView = TypeOf<typeof explanationWire>;
+
+/** Something that a person can do with a task. */
+export const actionWire = record({
+  /** As the command line calls it; `move` for each way that a person may take by hand. */
+  name: text,
+  label: text,
+  /** For dashboards; empty where another action has it now. */
+  key: text,
+  command: text,
+  /** The state that it leads to; empty where the task stays, or nobody can tell. */
+  to: text,
+  allowed: boolean,
+  /** Why it is not allowed, and what to do; empty where it is. */
+  why: text,
+});
+export type ActionView = TypeOf<typeof actionWire>;

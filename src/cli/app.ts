@@ -12,7 +12,7 @@ import { flag, json, textFlag, wholeNumber } from "./parameters.ts";
 import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
-import { backup, events, init, trust } from "./top-commands.ts";
+import { backup, events, guide, init, install, trust } from "./top-commands.ts";
 import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 import { workspaceCommands } from "./workspace-commands.ts";
@@ -95,12 +95,14 @@ const completion = buildCommand({
 
 const routes = buildRouteMap({
   routes: {
+    guide,
     init,
     project: projectCommands,
     task: taskCommands,
     events,
     agent: agentCommands,
     harness: harnessCommands,
+    install,
     mcp,
     usage,
     pause,
@@ -121,7 +123,9 @@ const routes = buildRouteMap({
   },
   docs: {
     brief: "Run coding agents through workflows that are proved before they run",
-    fullDescription: `Start with:
+    fullDescription: `On a terminal, signalbox alone leads you from a repository to its first task, and later says how things are.
+
+Start with:
   signalbox init                            make the repository you are in a project
   signalbox task create "Brew stronger"     give it something to do
   signalbox demo                            watch four scripted agents at work

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RunView } from "../api/agent-wires.ts";
 import { type Call, createClient, type Given, pathOf } from "../api/client.ts";
 import { type ErrorBody, faultOf } from "../api/error.ts";
 import type { Route } from "../api/route.ts";
@@ -39,12 +40,20 @@ export async function callRunning<T>(context: Caller, run: (call: Call) => Promi
   }
 }
 
+export interface StreamListener {
+  /** How an agent is now; only where `live` is asked for. */
+  onLive?(run: RunView): void;
+  onConnected?(): void;
+  onLost?(): void;
+}
+
 /** Follows history until the signal fires. Where the daemon goes away, it is taken up again after the last event. */
 export async function followStream(
   context: Caller,
   query: Readonly<Record<string, string>>,
   onEvent: (event: EventView) => void,
   signal: AbortSignal,
+  { onLive, onConnected, onLost }: StreamListener = {},
 ): Promise<void> {
   const asker = askerOf(context);
   let last: string | undefined;
@@ -53,7 +62,9 @@ export async function followStream(
     const [, from] = /^: from (\d+)$/m.exec(block) ?? [];
     const [, data] = /^data: (.*)$/m.exec(block) ?? [];
     last = from ?? last;
+    if (from !== undefined) onConnected?.();
     if (data === undefined) return;
+    if (/^event: live$/m.test(block)) return onLive?.(JSON.parse(data) as RunView);
     const event = JSON.parse(data) as EventView;
     last = String(event.position);
     onEvent(event);
@@ -63,6 +74,7 @@ export async function followStream(
   while (!signal.aborted) {
     const path = pathOf(routes.streamEvents, { query: last === undefined ? query : { ...query, after: last } });
     await readStream(asker, path, take, signal);
+    if (!signal.aborted) onLost?.();
     await sleep(200, undefined, { signal }).catch(() => undefined);
   }
 }

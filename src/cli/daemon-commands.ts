@@ -27,10 +27,17 @@ Exit codes: 0 ok, also where it does not run, 1 it does not stop, 2 wrong usage`
 
 export const status = buildCommand({
   loader: async () => (await import("./commands/status.ts")).status,
-  parameters: { flags: { json } },
+  parameters: {
+    flags: {
+      watch: flag("Show all open tasks and their agents, as they are at every moment, until q or Ctrl-C"),
+      json,
+    },
+  },
   docs: {
     brief: "Show whether the daemon runs, and how it is",
-    fullDescription: `--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, needPerson }, paused: { all, projects }, projects, configProblems, log }
+    fullDescription: `With --watch the daemon is started where it does not run; see signalbox task list --watch, which shows one project.
+
+--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, needPerson }, paused: { all, projects }, projects, configProblems, log }
 Exit codes: 0 it runs, 1 failed, 2 wrong usage, 3 it does not run`,
   },
 });

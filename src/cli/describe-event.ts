@@ -1,5 +1,5 @@
 import type { EventView } from "../api/task-wires.ts";
-import type { TaskEventType } from "../engine/decision.ts";
+import type { TaskEventType } from "../engine/event-types.ts";
 import { listed } from "./count.ts";
 
 type Data = EventView["data"];
@@ -20,6 +20,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.held": ({ word, reason }) => `${text(reason)}${inBrackets([text(word)])}`,
   "task.continued": ({ held }) => (text(held) === "" ? "" : `it had been held after ${text(held)}`),
   "task.attended": ({ text: said }) => text(said),
+  "task.approved": ({ commit, status }) =>
+    `in ${text(status)}${text(commit) === "" ? "" : `, as it is at ${short(commit)}`}`,
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),

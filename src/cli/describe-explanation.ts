@@ -21,7 +21,10 @@ export function describeExplanation(
     wrap(where, columns),
     ...section(
       "What stands in the way",
-      blocked.flatMap(({ reason, fix }) => [indented(reason), ...(fix === "" ? [] : [indented(fix, 4)])]),
+      blocked.flatMap(({ reason, fix }) => [
+        indented(reason),
+        ...fix.split("\n").flatMap((each) => (each === "" ? [] : [indented(each, 4)])),
+      ]),
     ),
     ...section(
       "What can be asked for now",

@@ -1,11 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
+import { agentNames, findAgents } from "./find-agents.ts";
 
 const oldestGit = "2.38";
 const oldestTmux = "3.2";
-const agents = ["claude", "codex", "gemini", "opencode"];
 
 /** The programs that Signalbox is run by, and those that it runs. */
 export function programChecks(path: string): readonly Check[] {
@@ -35,10 +33,10 @@ function lookForTmux(): readonly Finding[] {
 }
 
 function lookForAgents(path: string): readonly Finding[] {
-  const found = agents.filter((name) => path.split(delimiter).some((folder) => isProgram(join(folder, name))));
+  const found = findAgents(path);
   if (found.length > 0) return ok(found.join(", "));
   return warning(
-    `none of ${agents.join(", ")} is on your PATH`,
+    `none of ${agentNames.join(", ")} is on your PATH`,
     "Install the one you use, such as: npm install -g @anthropic-ai/claude-code",
   );
 }
@@ -55,13 +53,4 @@ function isAtLeast(version: string, least: string): boolean {
   const [major = 0, minor = 0] = numbers(version);
   const [leastMajor = 0, leastMinor = 0] = numbers(least);
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -18,6 +18,7 @@ function project(name: string, path: string): ProjectView {
     reviewHarness: "",
     branchPrefix: "",
     workspaces: "worktree" as const,
+    fullPermissions: "ask" as const,
   };
   return { name, path, ...settings, createdAt: "2026-01-01T00:00:00.000Z" };
 }

@@ -84,12 +84,20 @@ function argumentRows({ parameters: { positional } }: Command<Context>): readonl
   return all.map(({ placeholder = "", brief }) => [placeholder, brief]);
 }
 
-function flagRows({ parameters: { flags = {} } }: Command<Context>): readonly Row[] {
+function flagRows({ parameters: { flags = {}, aliases = {} } }: Command<Context>): readonly Row[] {
+  const shortOf = (name: string) =>
+    Object.keys(aliases).find((short) => (aliases as Record<string, string>)[short] === name);
   return Object.entries(flags).flatMap(([name, flag]) => {
     if ("hidden" in flag && flag.hidden) return [];
     const value =
       flag.kind === "enum" ? ` ${flag.values.join("|")}` : flag.kind === "parsed" ? ` ${flag.placeholder}` : "";
     const isSet = "default" in flag && flag.default !== undefined && flag.kind !== "boolean";
-    return [[`--${name}${value}`, isSet ? `${flag.brief} (${String(flag.default)})` : flag.brief]];
+    const short = shortOf(name);
+    return [
+      [
+        `${short === undefined ? "" : `-${short}, `}--${name}${value}`,
+        isSet ? `${flag.brief} (${String(flag.default)})` : flag.brief,
+      ],
+    ];
   });
 }

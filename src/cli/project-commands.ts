@@ -16,7 +16,15 @@ export const projectFlags = {
     optional: true,
     brief: "How workspaces are made: as worktrees of the repository, or as clones that share nothing with it",
   },
+  "full-permissions": {
+    kind: "enum",
+    values: ["allow", "ask"],
+    optional: true,
+    brief: "Whether agents may work with full permissions: run, write and send as you, without asking",
+  },
 } as const;
+
+export const allowFullPermissions = flag("Let agents of the project run, write and send as you, without asking");
 
 const oneName = {
   kind: "tuple",
@@ -25,7 +33,7 @@ const oneName = {
 
 /** A project on the wire. */
 export const projectForm =
-  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, workspaces, createdAt }";
+  "{ name, path, defaultBranch, poolSize, workflow, harness, reviewHarness, branchPrefix, workspaces, fullPermissions, createdAt }";
 
 const add = buildCommand({
   loader: async () => (await import("./commands/project/add.ts")).add,
@@ -47,7 +55,7 @@ const add = buildCommand({
     fullDescription: `What is not said is as the repository's configuration or your own says. In the repository itself, signalbox init does the same. A repository that has an address (https://, ssh://, file:// or git@host:path) is cloned into repositories/ in your folder, with your own keys and passwords; if that is interrupted, do it again.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 it is a project already, the name is taken, or it cannot be cloned, 2 wrong usage, 3 no such folder, or no git repository`,
+Exit codes: 0 ok, 1 it is a project already, the name is taken, or it cannot be cloned, 2 wrong usage, 3 no such folder or workflow, or no git repository`,
   },
 });
 
@@ -72,7 +80,7 @@ const update = buildCommand({
     fullDescription: `Tasks that exist stay as they are. An empty value ("") lets the configuration decide again.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or workflow`,
   },
 });
 

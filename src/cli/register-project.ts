@@ -15,6 +15,7 @@ export interface ProjectFlags {
   readonly "branch-prefix"?: string;
   readonly "default-branch"?: string;
   readonly workspaces?: "worktree" | "clone";
+  readonly "full-permissions"?: "allow" | "ask";
 }
 
 /** The root of the repository that a path is in, as the daemon will know it. */
@@ -55,6 +56,7 @@ export function projectSettings(flags: ProjectFlags) {
     branchPrefix: flags["branch-prefix"],
     defaultBranch: flags["default-branch"],
     workspaces: flags.workspaces,
+    fullPermissions: flags["full-permissions"],
   });
 }
 

@@ -13,7 +13,9 @@ export async function start(process: NodeJS.Process): Promise<void> {
   });
   const context = createContext(process);
   const app = createApp(context);
-  const words = process.argv.slice(2);
+  const given = process.argv.slice(2);
+  const isAlone = given.length === 0 && (await import("./is-person-there.ts")).isPersonThere(process, context.home);
+  const words = isAlone ? ["guide"] : given;
   if (words[0] === "complete" && words[1] === "--") await offerCompletions(app, words.slice(2), context);
   else await run(app, words, context);
   process.exitCode = exitCodeOf(process.exitCode);

@@ -1,5 +1,6 @@
 import { buildCommand } from "@stricli/core";
-import { flag, json, listFlag, textFlag } from "./parameters.ts";
+import { flag, json, listFlag, numberFlag, textFlag } from "./parameters.ts";
+import { allowFullPermissions } from "./project-commands.ts";
 import {
   changeForm,
   makeFlags,
@@ -36,9 +37,17 @@ export const create = buildCommand({
       ...makeFlags,
       parent: taskFlag("TASK", "The task that it is a part of"),
       from: taskFlag("TASK", "Go on with the branch of this task, which is over"),
+      base: textFlag("BRANCH", "The branch that its work starts from and goes into; otherwise the default one"),
+      pr: numberFlag(
+        "N",
+        "Go on with this pull request: its branch, its title and its base",
+        1,
+        Number.MAX_SAFE_INTEGER,
+      ),
       "no-spawn": flag("Do not start it when there is room; a person does"),
       preset: textFlag("P", "A preset of its workflow"),
       set: listFlag("NAME=VALUE", "A setting of its workflow"),
+      "allow-full-permissions": allowFullPermissions,
       json,
     },
   },
@@ -53,10 +62,10 @@ Examples:
 
 Prints id, project#number, branch and status.
 
-Its harnesses must be known, and able to do what its workflow needs; one that is not installed is only told.
+Its harnesses must be known, and able to do what its workflow needs; one that is not installed is only told. Where its agents need full permissions, and nobody has allowed them for the project yet, you are asked first; where this is no terminal, the task is held until somebody allows them.
 
 --json: { task, workflow: { from, file }, warnings }. The task is as in signalbox task show
-Exit codes: 0 ok, 1 refused; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
+Exit codes: 0 ok, 1 refused, or you said no; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
   },
 });
 

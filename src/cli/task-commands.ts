@@ -3,7 +3,9 @@ import { attach, logs, peek, reply, respawn, send, spawn } from "./task-agent-co
 import { create, deleteTask, edit, migrate, update } from "./task-change-commands.ts";
 import { cancel, continueTask, createPr, retry } from "./task-go-commands.ts";
 import { merge, sync } from "./task-merge-commands.ts";
-import { explain, exportTask, history, list, show } from "./task-read-commands.ts";
+import { answer, approve, requestChanges } from "./task-person-commands.ts";
+import { actions, explain, exportTask, history, list, show } from "./task-read-commands.ts";
+import { diff, open, path, shell } from "./task-work-commands.ts";
 
 export const taskCommands = buildRouteMap({
   routes: {
@@ -11,8 +13,12 @@ export const taskCommands = buildRouteMap({
     list,
     show,
     explain,
+    actions,
     update,
     edit,
+    answer,
+    approve,
+    "request-changes": requestChanges,
     continue: continueTask,
     cancel,
     retry,
@@ -23,6 +29,10 @@ export const taskCommands = buildRouteMap({
     reply,
     peek,
     logs,
+    diff,
+    path,
+    shell,
+    open,
     merge,
     sync,
     "create-pr": createPr,

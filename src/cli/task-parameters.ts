@@ -44,7 +44,7 @@ export const usualLimit = 50;
 export const changeForm = "{ kind, from, task, why }";
 
 /** A task on the wire. */
-export const taskForm = `{ id, project, number, branch, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
+export const taskForm = `{ id, project, number, branch, base, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
   held: { reason, word, again }, session, harness, reviewHarness, model, workspace, prUrl, parent, dependsOn, labels,
   priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
 

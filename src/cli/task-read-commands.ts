@@ -30,14 +30,15 @@ export const list = buildCommand({
         default: String(usualLimit),
       },
       before: numberFlag("N", "Go on where an earlier list ended", 0, Number.MAX_SAFE_INTEGER),
+      watch: flag("Show them with their agents, as they are at every moment, until q or Ctrl-C"),
       json,
     },
   },
   docs: {
     brief: "List tasks, the newest first",
-    fullDescription: `A mark before a task: ✗ its session is dead, ! a person should look at it, ● its session is alive, ? nobody can tell.
+    fullDescription: `A mark before a task: ✗ its session is dead, ! a person should look at it, ● its session is alive, ? nobody can tell. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
 
---json: { tasks: [TASK], next }. A TASK is as in signalbox task show
+--json: { tasks: [TASK], next }. A TASK is as in signalbox task show. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
   },
 });
@@ -64,6 +65,18 @@ export const explain = buildCommand({
     brief: "Say where a task is, what stands in its way, who can move it and what comes next",
     fullDescription: `--json: { task, where, blocked: [{ reason, fix }], moves: [{ to, by, open, command, missing }], next: [{ what, at }],
   owed: [{ id, action, state, tries, dueAt, failure }] }
+${taskExitCodes("failed")}`,
+  },
+});
+
+export const actions = buildCommand({
+  loader: async () => (await import("./commands/task/actions.ts")).actions,
+  parameters: { positional: oneTask, flags: { all: flag("Also those that are not allowed now, and why"), json } },
+  docs: {
+    brief: "List what you can do with a task, with the exact commands",
+    fullDescription: `What is allowed is decided by the task's workflow. The key is the one that dashboards use.
+
+--json: { task, actions: [{ name, label, key, command, to, allowed, why }] }. Every action is there, allowed or not
 ${taskExitCodes("failed")}`,
   },
 });

@@ -1,10 +1,22 @@
 import { buildCommand } from "@stricli/core";
+import { agentNames } from "./find-agents.ts";
 import { offerTasks } from "./offers.ts";
 import { flag, json, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
-import { projectFlags, projectForm } from "./project-commands.ts";
+import { allowFullPermissions, projectFlags, projectForm } from "./project-commands.ts";
 import { eventForm, project } from "./task-parameters.ts";
 
 /** Commands that stand directly below `signalbox`. */
+
+export const guide = buildCommand({
+  loader: async () => (await import("./commands/guide.ts")).guide,
+  parameters: {},
+  docs: {
+    brief: "Lead through the first steps, or say how things are and what comes next",
+    fullDescription: `On a terminal, signalbox alone does this. In a repository that is no project yet it looks for harnesses, asks whether to make it one, explains full permissions, and asks for the first task. In a project it shows the open tasks, what needs you, and the commands that come next. Elsewhere it says what to do. You can leave with Ctrl-C at any point: what you agreed to is done, and nothing else.
+
+Exit codes: 0 ok, 1 you left, there is no commit yet, or somebody has to be asked and cannot be, 2 wrong usage`,
+  },
+});
 
 export const init = buildCommand({
   loader: async () => (await import("./commands/init.ts")).init,
@@ -25,16 +37,44 @@ export const init = buildCommand({
       workflow: projectFlags.workflow,
       harness: projectFlags.harness,
       "pool-size": projectFlags["pool-size"],
+      "allow-full-permissions": allowFullPermissions,
       config: flag("Also write .signalbox/config.yml, with everything in it as a remark"),
       json,
     },
   },
   docs: {
     brief: "Make a repository a project",
-    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes.
+    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes, but --allow-full-permissions counts there too. On a terminal you are asked for them where the project's agents need them.
 
 --json: ${projectForm}
-Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder, or no git repository`,
+Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder or workflow, or no git repository`,
+  },
+});
+
+export const install = buildCommand({
+  loader: async () => (await import("./commands/install.ts")).install,
+  parameters: {
+    flags: {
+      harness: {
+        kind: "enum",
+        values: agentNames,
+        optional: true,
+        variadic: true,
+        brief: "Only for this agent; otherwise for those on your PATH; may be given several times",
+      },
+      project: flag("For everybody who works in this repository, instead of for yourself"),
+      "dry-run": flag("Only say what would be done"),
+      remove: flag("Remove it again"),
+      force: flag("Also where the file is not as Signalbox wrote it; what is replaced is kept beside it"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Teach the agents in your terminal to hand work to Signalbox",
+    fullDescription: `Puts a skill where agents look for such: Claude Code in ~/.claude/skills, Codex, Gemini CLI and OpenCode in ~/.agents/skills. With it they ask what is unclear, make tasks of what you want, and watch them. What you have changed stays as it is. After an update of Signalbox, do it again; doctor says when.
+
+--json: { dryRun, places: [{ path, harnesses, change, note }] }
+Exit codes: 0 ok, 1 a file was kept because it is not as Signalbox wrote it, or cannot be written, 2 wrong usage, 3 no agent, or no git repository`,
   },
 });
 

@@ -142,7 +142,7 @@ export function createCore(ports: CorePorts): RunningCore {
     ...parts?.performers,
     ...agents?.performers,
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
-    spawn_next: async () => scheduler.wake(),
+    spawn_next: async (_, { task }) => scheduler.startNext(task),
     ...ports.performers(folderOf, workflowOf, portOf),
   };
   const performer = createPerformer({ store, clock, submit, performers, onError });

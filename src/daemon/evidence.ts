@@ -31,12 +31,12 @@ export function withEvidence(
 ): readonly TaskEvent[] {
   if (artifacts.length === 0 && run === undefined) return events;
   const evidence = artifacts.map(({ section, hash, role, run, commit }) => ({ section, hash, role, run, commit }));
-  return events.map((event, index) => ({
-    ...event,
-    data: {
+  return events.map((event, index) => {
+    const data = {
       ...event.data,
       ...(run !== undefined && index === 0 ? { run } : {}),
       ...(Array.isArray(event.data.evidence) ? { evidence } : {}),
-    },
-  }));
+    };
+    return { ...event, data } as TaskEvent;
+  });
 }

@@ -5,7 +5,7 @@ import type { Workflow } from "../engine/workflow.ts";
 import type { Store, StoredDocument } from "../ports/store.ts";
 import type { FactsOf } from "./facts.ts";
 import type { OutsideOf } from "./workspaces/outside.ts";
-import { writeDocument } from "./write-document.ts";
+import { type Addition, addToSection, writeDocument } from "./write-document.ts";
 
 export interface LookPorts {
   readonly store: Store;
@@ -29,8 +29,8 @@ export interface Seen {
 interface HandedIn {
   readonly role: string;
   readonly run?: string;
-  /** Undefined where nothing is handed in. */
-  readonly text: string | undefined;
+  /** A task file, or what is added to a section; undefined where nothing is handed in. */
+  readonly text: string | Addition | undefined;
 }
 
 /** Looks at a task's workspace, and at its document with what was handed in. Saves nothing. */
@@ -47,10 +47,14 @@ export async function look(
   for (const { role, run, text } of [...outside.files, given]) {
     if (text === undefined) continue;
     const author = run === undefined || run === "" ? { role } : { role, run };
-    const written = writeDocument(workflow, document, text, author, head);
+    const written =
+      typeof text === "string"
+        ? writeDocument(workflow, document, text, author, head)
+        : addToSection(document, text, author, head);
     if (written.changed.length === 0) continue;
     document = written.document;
-    changes.push(documentChanged(author, written.changed));
+    const writer = typeof text === "string" || text.by === undefined ? author : { role: text.by };
+    changes.push(documentChanged(writer, written.changed));
   }
   return { workflow, facts: await factsOf(task, document, outside.facts), document, changes };
 }

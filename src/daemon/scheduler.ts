@@ -1,6 +1,7 @@
 import type { Request } from "../engine/request.ts";
+import { startOf } from "../engine/start-of.ts";
 import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
+import type { Action, Workflow } from "../engine/workflow.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 
@@ -15,6 +16,10 @@ export interface Scheduler {
   recall(stored: StoredTask): Promise<void>;
   /** Looks again: a project's pool may have changed. */
   wake(): void;
+  /** The slot that a task has, or is about to give back, goes to whoever is next. */
+  startNext(task: Pick<Task, "id" | "project">): void;
+  /** Whether a slot was given back by a task whose workflow does not let another start then. */
+  isLeft(project: string): boolean;
   /** Whether a task would start if there were a slot. */
   waits(task: string): boolean;
   /** Whether other tasks have taken all slots of the project. */
@@ -54,6 +59,10 @@ interface Seat {
 export function createScheduler(ports: SchedulerPorts): Scheduler {
   const seats = new Map<string, Seat>();
   const dirty = new Set<string>();
+  /** Projects with a slot that was given back and that nobody was offered since. */
+  const left = new Set<string>();
+  /** Tasks whose slot is somebody else's when they give it back. */
+  const passedOn = new Set<string>();
   let working: Promise<void> | undefined;
   let cancel = () => {};
   let stopped = false;
@@ -86,6 +95,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 
   const wakeProject = (project: string) => {
+    left.delete(project);
     dirty.add(project);
     if (working !== undefined || stopped) return;
     working = (async () => {
@@ -106,37 +116,48 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       });
   };
 
-  /** Says whether somebody may start now who could not before. */
-  const note = async ({ task, isOpen, order, revision }: StoredTask): Promise<boolean> => {
+  /** Says in which projects somebody may start now who could not before. */
+  const note = async ({ task, isOpen, order, revision }: StoredTask): Promise<readonly string[]> => {
     const workflow = await ports.workflowOf(task);
     const before = seats.get(task.id);
-    if (before !== undefined && before.revision > revision) return false;
+    if (before !== undefined && before.revision > revision) return [];
     if (!isOpen) {
       setSeat(task.id, undefined);
-      return before !== undefined;
+      if (before === undefined) return [];
+      // Others may have waited for it, in whatever project.
+      const awaiting = [...seats.values()].filter((seat) => seat.dependsOn.includes(task.id));
+      const projects = awaiting.map((seat) => seat.project);
+      if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
+      left.add(task.project);
+      return projects;
     }
     const { project, priority, dependsOn, autostart, held, phase } = task;
     const way = startOf(workflow, task);
     const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
     setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken: way === undefined, start });
-    return start !== undefined || (before?.isTaken === true && way !== undefined);
+    return start !== undefined || (before?.isTaken === true && way !== undefined) ? [project] : [];
   };
-  // Others may have waited for a task that ended, in whatever project.
   const wakeAll = () => {
     for (const project of new Set([...seats.values()].map((seat) => seat.project))) wakeProject(project);
   };
 
   return {
     isFull,
+    isLeft: (project) => left.has(project),
     waits: (task) => seats.get(task)?.start !== undefined,
     async noticed(stored) {
-      if (!(await note(stored))) return;
-      if (stored.isOpen) wakeProject(stored.task.project);
-      else wakeAll();
+      for (const project of new Set(await note(stored))) wakeProject(project);
     },
-    forgot: (task) => setSeat(task, undefined),
+    forgot(task) {
+      passedOn.delete(task);
+      setSeat(task, undefined);
+    },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
+    startNext({ id, project }) {
+      passedOn.add(id);
+      wakeProject(project);
+    },
     async stop() {
       stopped = true;
       cancel();
@@ -145,23 +166,13 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 }
 
-const engine = { role: "engine" };
-
 /**
- * What starts a task in a state without a slot; undefined where the state has one. A workflow in the manner of seed 001 has no such wait: there a task that has
- * never started goes along the first way that takes a workspace.
+ * Whether a workflow says itself where the next task may start. Then giving a slot back starts nobody: it would not be seen
+ * in the file which ways do.
  */
-export function startOf(workflow: Workflow, task: Task): Request | undefined {
-  const state = workflow.states[task.status];
-  if (state === undefined) return undefined;
-  if (state.wait.kind === "slot") return { kind: "continue", actor: engine };
-  if (state.wait.kind !== "open" || state.name !== workflow.initial[0] || task.runCount > 0) return undefined;
-  const ways = Object.values(state.out).flat();
-  const way = ways.find(
-    ({ by, hooks }) =>
-      (by === undefined || by.includes("engine")) && hooks.some(({ name }) => name === "acquire_workspace"),
-  );
-  return way && { kind: "move", to: way.to, actor: engine };
+function saysWhenNext({ ways, states }: Workflow): boolean {
+  const has = (actions: readonly Action[]) => actions.some(({ name }) => name === "spawn_next");
+  return ways.some(({ hooks }) => has(hooks)) || Object.values(states).some((state) => has(state.do));
 }
 
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
 import { type LookPorts, look } from "./look.ts";
 import { createTurns, type Turns } from "./turns.ts";
+import type { Addition } from "./write-document.ts";
 
 export interface SubmitPorts extends LookPorts {
   readonly clock: Clock;
@@ -26,8 +27,8 @@ export interface Answer {
   readonly from: string;
 }
 
-/** `document` is the asker's task file; it counts, and is kept, only if the request is granted. */
-export type Submit = (task: string, request: Request, document?: string) => Promise<Answer>;
+/** `document` is the asker's task file, or something to add to it; it counts, and is kept, only if the request is granted. */
+export type Submit = (task: string, request: Request, document?: string | Addition) => Promise<Answer>;
 
 // Another process may have written: then we look again. More often than this at one task is not contention but a loop.
 const mostTries = 10;
@@ -40,7 +41,7 @@ export function createSubmit(ports: SubmitPorts): Submit {
   const { store, inTurn = createTurns() } = ports;
   return (id, request, document) => inTurn(id, () => submit(id, request, document));
 
-  async function submit(id: string, request: Request, document?: string): Promise<Answer> {
+  async function submit(id: string, request: Request, document?: string | Addition): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const stored = await store.getTask(id);
       if (stored === undefined)
@@ -58,7 +59,7 @@ async function submitOnce(
   ports: SubmitPorts,
   stored: StoredTask,
   request: Request,
-  given: string | undefined,
+  given: string | Addition | undefined,
 ): Promise<Answer> {
   const { store, clock, changed } = ports;
   const { task } = stored;

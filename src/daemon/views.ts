@@ -20,6 +20,8 @@ export function taskView(
     project: task.project,
     number: task.number,
     branch: task.branch,
+    // Missing in what older versions have stored.
+    base: task.base ?? "",
     summary: task.summary,
     workflow: task.workflow,
     workflowHash: task.workflowHash,
@@ -67,13 +69,19 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
   for (const life of ["alive", "unknown", "dead", "none"] as const) if (lives.has(life)) return life;
   if (state === undefined || state.terminal || task.runCount === 0) return "none";
   const { wait } = state;
+  // A state that only stays is held because of a run where that run has ended.
+  const hasLostOne = wait.kind === "open" && task.held?.again === "wait";
   const wantsRun =
-    wait.kind === "agent" || (wait.kind === "human" && wait.run !== undefined) || state.respawn !== undefined;
+    wait.kind === "agent" ||
+    (wait.kind === "human" && wait.run !== undefined) ||
+    state.respawn !== undefined ||
+    hasLostOne;
   return wantsRun && task.phase !== "entering" ? "dead" : "none";
 }
 
-export function projectView({ obeyed: _, workspaces = "worktree", ...project }: Project): ProjectView {
-  return { ...project, workspaces, createdAt: isoTime(project.createdAt) };
+export function projectView(stored: Project): ProjectView {
+  const { obeyed: _, workspaces = "worktree", fullPermissions = "ask", ...project } = stored;
+  return { ...project, workspaces, fullPermissions, createdAt: isoTime(project.createdAt) };
 }
 
 export function eventView({ position, task, project, revision, event, at }: StoredEvent): EventView {

@@ -1,6 +1,6 @@
 import { ownsSection } from "../engine/ownership.ts";
 import type { Actor } from "../engine/request.ts";
-import { bodyOf, parseTaskDocument, type TaskDocument, takeSections } from "../engine/task-document.ts";
+import { bodyOf, parseTaskDocument, type TaskDocument, takeSections, withSection } from "../engine/task-document.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import type { Author, StoredDocument } from "../ports/store.ts";
 import { madeOf, parsedDocument } from "./parsed-document.ts";
@@ -50,4 +50,30 @@ export function writeDocument(
     changed,
     ignored: headings.filter((heading) => !own.includes(heading) && given.byHeading.has(heading)),
   };
+}
+
+/** Something that is said below what stands in a section already. */
+export interface Addition {
+  readonly section: string;
+  readonly text: string;
+  /** Milliseconds since 1970: what was said when must be told apart. */
+  readonly at: number;
+  /** Whose words they are, where they are not the asker's. */
+  readonly by?: string;
+}
+
+/** Adds to a section. Whatever stands there, and everywhere else, stays. */
+export function addToSection(
+  before: StoredDocument,
+  { section, text, at, by }: Addition,
+  { role, run = "" }: Actor,
+  commit: string,
+): Written {
+  const old = parsedDocument(before);
+  const title = `### ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const present = old.byHeading.get(section)?.body ?? "";
+  const after = withSection(old, section, [...(present === "" ? [] : [present]), title, text.trim()].join("\n\n"));
+  const fingerprint = after.byHeading.get(section)?.fingerprint ?? "";
+  const author = { role: by ?? role, run, commit, fingerprint };
+  return { document: storedAs(after, { ...before.authors, [section]: author }), changed: [section], ignored: [] };
 }

@@ -7,6 +7,7 @@ import { stateOf } from "./enter.ts";
 import { wentIdle } from "./idle.ts";
 import { reachedLimit } from "./limit.ts";
 import { decideMove, rejected, standing } from "./move.ts";
+import { isOutdated, remind, withWord } from "./persons-word.ts";
 import type { Facts, Request } from "./request.ts";
 import { respawn } from "./respawn.ts";
 import { runEnded } from "./run-ended.ts";
@@ -22,13 +23,14 @@ import type { Workflow } from "./workflow.ts";
 export function decide(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
   switch (request.kind) {
     case "move":
-      return decideMove(workflow, task, request.to, request.actor, facts);
     case "continue":
-      return decideContinue(workflow, task, request.actor, facts);
+      return asked(workflow, task, request, facts);
     case "reply":
       return reply(workflow, task, request, facts);
     case "respawn":
       return respawn(workflow, task, request.actor, facts);
+    case "remind":
+      return remind(workflow, task, request.actor, request.word, facts);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
     case "ended":
@@ -48,6 +50,21 @@ export function decide(workflow: Workflow, task: Task, request: Request, facts: 
     case "limit":
       return reachedLimit(workflow, task, request, facts);
   }
+}
+
+type Asking = Extract<Request, { kind: "move" | "continue" }>;
+
+function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): Decision {
+  const { word } = request;
+  if (word === undefined) return askedPlainly(workflow, task, request, facts);
+  const outdated = isOutdated(task, request.kind, word, facts);
+  if (outdated !== undefined) return rejected(outdated);
+  return withWord(workflow, task, askedPlainly(workflow, task, request, facts), word);
+}
+
+function askedPlainly(workflow: Workflow, task: Task, request: Asking, facts: Facts): Decision {
+  if (request.kind === "move") return decideMove(workflow, task, request.to, request.actor, facts);
+  return decideContinue(workflow, task, request.actor, facts);
 }
 
 function childrenEnded(

@@ -1,3 +1,4 @@
+import type { eventTypes, TaskEventType } from "./event-types.ts";
 import type { Task } from "./task.ts";
 import type { ParamValue, RunSpec } from "./workflow.ts";
 
@@ -51,6 +52,7 @@ export type ReasonCode =
   | "no-workspace"
   | "pool-full"
   | "still-alive"
+  | "moved-on"
   | "no-such-state"
   | "bad-value"
   | "no-credential"
@@ -59,55 +61,22 @@ export type ReasonCode =
   | "in-workspace";
 
 /** One line of history. `set` is all that it changed, so that replaying the events gives the same task. */
-export interface TaskEvent {
-  readonly type: TaskEventType;
-  /** `human`, `engine` or a role. */
-  readonly by: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly set: Partial<Task>;
-}
+export type TaskEvent = {
+  readonly [Type in TaskEventType]: {
+    readonly type: Type;
+    /** `human`, `engine` or a role. */
+    readonly by: string;
+    readonly data: EventData<Type>;
+    readonly set: Partial<Task>;
+  };
+}[TaskEventType];
 
-export type TaskEventType =
-  | "task.created"
-  | "task.moved"
-  | "task.settled"
-  | "task.working"
-  | "task.worked"
-  | "task.held"
-  | "task.continued"
-  | "task.attended"
-  | "task.commented"
-  | "task.migrated"
-  | "task.edited"
-  | "document.changed"
-  | "request.rejected"
-  | "effect.failed"
-  | "agent.started"
-  | "agent.raised"
-  | "agent.limited"
-  | "agent.ended"
-  | "agent.retried"
-  | "agent.respawned"
-  | "agent.resumed"
-  | "agent.stepped"
-  | "agent.reminded"
-  | "dialogue.asked"
-  | "dialogue.answered"
-  | "panel.answered"
-  | "children.ended"
-  | "message.sent"
-  | "message.delivered"
-  | "message.undelivered"
-  | "merge.asked"
-  | "merge.waits"
-  | "merge.landed"
-  | "merge.failed"
-  | "merge.undone"
-  | "merge.predicted"
-  | "pr.opened"
-  | "pr.merged"
-  | "pr.closed"
-  | "pr.feedback";
+/** Only what is described may be in it, because programs of other people read it. Every name can be asked for. */
+export type EventData<Type extends TaskEventType> = {
+  readonly [Name in NameIn<Type>]?: unknown;
+} & { readonly [Name in Exclude<NameIn<TaskEventType>, NameIn<Type>>]?: undefined };
+
+type NameIn<Type extends TaskEventType> = Type extends TaskEventType ? keyof (typeof eventTypes)[Type]["data"] : never;
 
 /** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
 export interface Effect {
@@ -145,6 +114,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     project: set.project ?? task.project,
     number: set.number ?? task.number,
     branch: set.branch ?? task.branch,
+    base: set.base ?? task.base,
     summary: set.summary ?? task.summary,
     workflow: set.workflow ?? task.workflow,
     harness: set.harness ?? task.harness,
@@ -210,6 +180,7 @@ function arrive(task: Task, set: Arrival): Task {
     project: task.project,
     number: task.number,
     branch: task.branch,
+    base: task.base,
     summary: task.summary,
     workflow: task.workflow,
     harness: task.harness,

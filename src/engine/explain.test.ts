@@ -32,7 +32,9 @@ test("a state that waits for a person says what the person does there", () => {
   const { task, facts } = atWork();
   const reviewing = { ...task, status: "reviewing", phase: "waiting" as const };
   const { blocked, moves } = explain(workflow, reviewing, facts());
-  expect(blocked).toEqual([{ reason: "Merge", fix: `signalbox task continue ${task.id}` }]);
+  const [verb, id] = ["signalbox task", task.id];
+  const fix = `Say yes: ${verb} approve ${id}\nAnswer: ${verb} answer ${id}\nSend it back: ${verb} request-changes ${id}`;
+  expect(blocked).toEqual([{ reason: "Merge", fix }]);
   expect(moves.find(({ to }) => to === "done")).toMatchObject({ open: false, by: ["human"] });
 });
 

@@ -3,6 +3,7 @@ import { gateReasons } from "./gate.ts";
 import { guardReasons, targetsFor } from "./move.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
+import { waysBack } from "./ways-back.ts";
 import type { State, Workflow } from "./workflow.ts";
 
 /** Where a task is, what stands in its way, and who can move it. */
@@ -25,7 +26,7 @@ export interface Move {
 export function explain(workflow: Workflow, task: Task, facts: Facts): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts);
-  return { where: whereIs(state, task), blocked: blocks(state, task, moves), moves };
+  return { where: whereIs(state, task), blocked: blocks(workflow, state, task, moves), moves };
 }
 
 function whereIs(state: State, task: Task): string {
@@ -60,7 +61,7 @@ function waitsFor({ wait }: State, task: Task): string {
   }
 }
 
-function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
+function blocks(workflow: Workflow, state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
   const again = `signalbox task continue ${task.id}`;
   if (task.held !== undefined) {
     return [{ reason: task.held.reason, fix: `Mend the cause, then try again: ${again}` }];
@@ -70,11 +71,21 @@ function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["
   if (task.wait.turn === "reply" || task.wait.turn === "confirm") {
     return [{ reason: "The agent asked something.", fix: "Answer it." }];
   }
-  if (wait.kind === "human") return [{ reason: state.ask ?? "A person is needed.", fix: again }];
+  if (wait.kind === "human") return [{ reason: state.ask ?? "A person is needed.", fix: verbs(workflow, state, task) }];
   if (wait.kind === "slot" && !task.autostart) return [{ reason: "The task does not start by itself.", fix: again }];
   const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
   if (wait.kind !== "agent" && wait.kind !== "open") return [];
   return closed.flatMap(({ to, missing }) => missing.map((reason) => ({ reason: `For "${to}": ${reason}`, fix: "" })));
+}
+
+/** What a person can say where one is waited for, a line each: nothing may stand behind a command. */
+function verbs(workflow: Workflow, state: State, { id }: Task): string {
+  const back = waysBack(workflow, state).toAgents.length > 0;
+  return [
+    `Say yes: signalbox task approve ${id}`,
+    `Answer: signalbox task answer ${id}`,
+    ...(back ? [`Send it back: signalbox task request-changes ${id}`] : []),
+  ].join("\n");
 }
 
 function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts): readonly Move[] {

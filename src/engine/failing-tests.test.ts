@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ownTime } from "../testing/own-time.ts";
 import { failingTests } from "./failing-tests.ts";
 
 test.each<readonly [string, string, readonly string[]]>([
@@ -73,7 +74,7 @@ test.each<readonly [string, string, readonly string[]]>([
 });
 
 test("output of any size takes time in proportion", () => {
-  const start = performance.now();
+  const start = ownTime();
   for (const piece of [
     "not ok ",
     " ",
@@ -88,5 +89,5 @@ test("output of any size takes time in proportion", () => {
   ]) {
     failingTests(piece.repeat(1_000_000 / piece.length));
   }
-  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(ownTime() - start).toBeLessThan(20_000);
 });

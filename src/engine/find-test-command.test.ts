@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ownTime } from "../testing/own-time.ts";
 import { findTestCommand } from "./find-test-command.ts";
 import type { ProjectFiles } from "./test-command/project-files.ts";
 
@@ -424,7 +425,7 @@ test("large and hostile files take no longer than large ones", () => {
     "- ",
     "a.",
   ];
-  const start = performance.now();
+  const start = ownTime();
   for (const path of paths) {
     for (const piece of hostile) {
       const text = `packages:\n${piece.repeat(100_000 / piece.length)}`;
@@ -432,5 +433,5 @@ test("large and hostile files take no longer than large ones", () => {
       findTestCommand(project({ "package.json": "{}", [path]: text.slice(10) }));
     }
   }
-  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(ownTime() - start).toBeLessThan(20_000);
 });

@@ -42,7 +42,9 @@ function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head
   }
   if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;
   const text = `The verdict in ## ${gate.section} is for commit ${short(artifact.commit)}, but the branch is at ${short(head)}.`;
-  return { code: "gate-stale", text, fix: "Review the present commit and write the verdict again." };
+  // The same words again could not be told from those that stand there already.
+  const fix = `Review the present commit and write the verdict again, with ${short(head)} below its first line.`;
+  return { code: "gate-stale", text, fix };
 }
 
 /** Why a way is closed as far as artifacts go, and the workspace it would need. */

@@ -63,5 +63,6 @@ function missingText(workflow: Workflow, task: Task, state: State, role: string,
   if (first === undefined) return `Say what is next: {cli} task update --status ${Object.keys(state.out).join(" | ")}`;
   const reason = gateReasons(first.way, workflow, task, facts)[0];
   const targets = [...new Set(asks.map(({ to }) => to))].join(" | ");
-  return `${reason?.text ?? "The task has not moved on."} When it is there: {cli} task update --status ${targets}`;
+  const missing = reason === undefined ? "The task has not moved on." : `${reason.text} ${reason.fix}`;
+  return `${missing} To ask: {cli} task update --status ${targets}`;
 }

@@ -12,6 +12,7 @@ const task: FrontmatterTask = {
   project: "coffee",
   number: 12,
   branch: "feature/login",
+  base: "",
   summary: "Add a login flow",
   workflow: "default",
   status: "brewing",

@@ -4,13 +4,15 @@ import type { TaskDocument } from "./task-document.ts";
 /** Something that may change a task: somebody asks, or something was observed. */
 export type Request =
   /** Somebody asks for a state. */
-  | { readonly kind: "move"; readonly to: string; readonly actor: Actor }
+  | { readonly kind: "move"; readonly to: string; readonly actor: Actor; readonly word?: PersonsWord }
   /** The wait is over: a person's word, a free slot, time that has passed. Of a held task: try again. */
-  | { readonly kind: "continue"; readonly actor: Actor }
+  | { readonly kind: "continue"; readonly actor: Actor; readonly word?: PersonsWord }
   /** A person answered or attached. In a dialogue the text is the reply. */
   | { readonly kind: "reply"; readonly actor: Actor; readonly text: string }
   /** A person brings a dead agent back without moving the task. */
   | { readonly kind: "respawn"; readonly actor: Actor }
+  /** Somebody has something for the state's agent to know: a live one is told, a dead one is brought back. */
+  | { readonly kind: "remind"; readonly actor: Actor; readonly word: PersonsWord }
   /** Somebody changes what the task is called or how it is made, not where it stands. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */
@@ -38,6 +40,16 @@ export type Request =
   | { readonly kind: "children"; readonly entry: number; readonly word: "ok" | "error"; readonly reason?: string }
   /** A limit of the state (`entry` given) or of the whole task was reached. */
   | { readonly kind: "limit"; readonly word: "time" | "cost"; readonly entry?: number };
+
+/** What comes with a request of a person's. It changes nothing about where the task goes. */
+export interface PersonsWord {
+  /** What the agent that goes on has to know: a text with variables, as in a workflow. */
+  readonly tell?: string;
+  /** The commit that is approved; refused where the branch is elsewhere. */
+  readonly approves?: string;
+  /** The stay that it is meant for; refused in any other. */
+  readonly entry?: number;
+}
 
 /** How a run can end. `lost` is no fault of its own: the machine or the terminal server went away. */
 export type RunEnd = "ok" | "exit" | "error" | "invalid" | "stall" | "step" | "time" | "cost" | "lost";

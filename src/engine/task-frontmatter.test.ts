@@ -9,6 +9,7 @@ const task: FrontmatterTask = {
   project: "coffee",
   number: 12,
   branch: "feature/login",
+  base: "",
   summary: "Add a login flow: with tests",
   workflow: "default",
   status: "brewing",
@@ -59,7 +60,7 @@ test("is written in a fixed order", () => {
 });
 
 test("is read back as it was written", () => {
-  const { counters, number, model, autostart, ...fields } = task;
+  const { counters, number, base, model, autostart, ...fields } = task;
   expect(readFrontmatter(documentOf(lines))).toEqual({ ...fields, reviewRound: counters.review_round });
 });
 

@@ -11,6 +11,8 @@ export interface TaskIdentity {
   /** Per project: `coffee#12`. */
   readonly number: number;
   readonly branch: string;
+  /** The branch that its work starts from and goes into; empty for the project's default branch. */
+  readonly base: string;
   readonly summary: string;
   readonly workflow: string;
   readonly harness: string;
@@ -148,6 +150,7 @@ export const blankIdentity: TaskIdentity = {
   project: "",
   number: 0,
   branch: "",
+  base: "",
   summary: "",
   workflow: "",
   harness: "",

@@ -18,6 +18,7 @@ export interface AgentConfig {
   readonly agentsStall: string;
   readonly agentsTimeLimit: string;
   readonly agentsOutputLimit: string;
+  readonly agentsFullPermissions: "allow" | "ask";
   readonly budgetTask: number;
   readonly budgetTaskTokens: number;
   readonly budgetProjectDay: number;
@@ -129,6 +130,15 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
       readSize(value) === undefined
         ? `"agents.output_limit" must be a size such as 64MB, but is "${value}".`
         : undefined,
+  },
+  agentsFullPermissions: {
+    key: "agents.full_permissions",
+    level: "user",
+    isDaemons: true,
+    shape: { kind: "text", oneOf: ["allow", "ask"] },
+    default: "ask",
+    description:
+      "Whether agents of every project may work with full permissions, or you are asked once for each project",
   },
   budgetTask: {
     key: "budget.task",

@@ -48,6 +48,7 @@ test("where nobody says anything the defaults hold", () => {
     agentsStall: "5m",
     agentsTimeLimit: "2h",
     agentsOutputLimit: "64MB",
+    agentsFullPermissions: "ask",
     budgetTask: 0,
     budgetTaskTokens: 0,
     budgetProjectDay: 0,

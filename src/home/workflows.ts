@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { didYouMean } from "../engine/language/nearest.ts";
+import { didYouMean, known } from "../engine/language/nearest.ts";
 import { Fault } from "../fault.ts";
 import { packageRoot } from "./package-root.ts";
 import { homePlaces, repositoryPlaces } from "./places.ts";
@@ -24,7 +24,7 @@ export interface Lookup {
 
 /** A path where it looks like one, else a workflow of the repository's, else one of the user's, else a built-in one. */
 export function findWorkflow(lookup: Lookup, reference: string): Found {
-  if (reference.includes("/") || isWorkflowFile(reference)) return foundFile(lookup, reference);
+  if (isPath(reference)) return foundFile(lookup, reference);
   const found = listWorkflows(lookup).find(({ name }) => name === reference);
   if (found !== undefined) return found;
   if (existsSync(reference)) {
@@ -33,6 +33,11 @@ export function findWorkflow(lookup: Lookup, reference: string): Found {
     });
   }
   throw notFound(`There is no workflow "${reference}".`, reference, lookup);
+}
+
+/** Whether a reference leads to a file, instead of being the name of a workflow. */
+export function isPath(reference: string): boolean {
+  return reference.includes("/") || /\.ya?ml$/.test(reference);
 }
 
 /** Every workflow that has a name. Of several with the same name only the one that `findWorkflow` gives is listed. */
@@ -92,13 +97,11 @@ function foundFile(lookup: Lookup, path: string): Found {
   return { name, from: "file", file: resolve(path), shown: path };
 }
 
-function isWorkflowFile(path: string): boolean {
-  return /\.ya?ml$/.test(path);
-}
-
 function notFound(message: string, name: string, lookup: Lookup): Fault {
   const names = listWorkflows(lookup).map((each) => each.name);
   return new Fault("not-found", message, {
-    hint: `${didYouMean(name, names)}\nTo read about them: signalbox workflow list`,
+    hint: [...new Set([didYouMean(name, names), known(names)]), "To read about them: signalbox workflow list"].join(
+      "\n",
+    ),
   });
 }

@@ -36,6 +36,9 @@ export interface ControlRepository {
   changedFiles(from: string, to: string): Promise<readonly ChangedFile[]>;
   /** At most `most` bytes of it. */
   diff(from: string, to: string, most: number): Promise<Diff>;
+  changedLines(from: string, to: string): Promise<readonly ChangedLines[]>;
+  /** Where a branch was before a commit that it contains came in with a merge; undefined where it came by itself. */
+  beforeMergeOf(commit: string, tip: string): Promise<string | undefined>;
   /** Undefined where there is no such file. Refused with `git.too-much` beyond `most` bytes. */
   fileAt(commit: string, path: string | Uint8Array, most: number): Promise<Uint8Array | undefined>;
 
@@ -143,6 +146,15 @@ export interface ChangedFile {
   readonly change: "added" | "deleted" | "modified" | "renamed" | "type";
   /** The old name of a renamed file. */
   readonly from: FileName | undefined;
+}
+
+/** How many lines of a file are new, and how many are gone. Undefined where it does not consist of lines. */
+export interface ChangedLines {
+  readonly path: FileName;
+  /** The old name of a renamed file. */
+  readonly from: FileName | undefined;
+  readonly added: number | undefined;
+  readonly deleted: number | undefined;
 }
 
 export interface Diff {

@@ -48,6 +48,7 @@ export interface PullRequest {
   /** Empty where there is no forge. */
   readonly headCommit: string;
   readonly base: string;
+  readonly title: string;
   readonly isDraft: boolean;
   /** What the merge made on the base. */
   readonly mergedCommit: string | undefined;

@@ -7,6 +7,8 @@ export interface Harness {
   /** As people call it: `Claude Code`. */
   readonly title: string;
   readonly can: Capabilities;
+  /** It does what somebody wrote down, and nothing that a model thinks of: nobody has to allow it full permissions. */
+  readonly isScripted?: true;
   /** Looks whether it is there. */
   detect(): Promise<Detected>;
   /**

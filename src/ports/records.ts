@@ -40,6 +40,12 @@ export interface Merge extends Kept {
   /** The state that the task moves to when it is merged; empty where that is not asked for. */
   readonly to: string;
   readonly by: string;
+  /** The commit that a person has approved: nothing else is merged. Missing where any may be. */
+  readonly only?: string;
+  /** What conflicts is to be given back to the task's agent; missing where a person wants to see to it. */
+  readonly givesBack?: boolean;
+  /** Where the task went for that, and which run learns of it: told, or started with it. */
+  readonly givenBack?: GivenBack;
   /** lined-up: its turn has not come. waits: something of the user's is in the way. merged: the branch contains it. */
   readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
   /** A sentence for people. */
@@ -51,6 +57,13 @@ export interface Merge extends Kept {
   readonly before: string;
   readonly after: string;
   readonly endedAt: number | undefined;
+}
+
+export interface GivenBack {
+  readonly to: string;
+  /** Empty where no agent goes on now. */
+  readonly run: string;
+  readonly how: "message" | "start" | "";
 }
 
 /** A task's pull request, as far as it was looked at. Its id is the task's. */
@@ -111,6 +124,8 @@ export interface StartedRun {
   readonly part: number;
   /** It goes on in the session of an earlier run. */
   readonly isResumed: boolean;
+  /** It was started with its prompt, and does not listen before that has arrived; missing in old records. */
+  readonly hasPrompt?: boolean;
   /** Where the harness keeps the conversation; empty while nobody knows. How far it had come before this run began. */
   readonly transcript: string;
   readonly transcriptFrom: number;
@@ -146,6 +161,8 @@ export interface Message extends Kept {
   readonly text: string;
   /** When it was last put into the agent's input; missing until then. */
   readonly triedAt?: number;
+  /** How many prompts the run had been given before that. */
+  readonly promptsBefore?: number;
   readonly deliveredAt: number | undefined;
   /** How it is known to have arrived: the harness's own evidence, or nothing but that it was typed. */
   readonly evidence?: "seen" | "typed";

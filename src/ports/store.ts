@@ -112,6 +112,8 @@ export interface Project {
   readonly branchPrefix: string;
   /** How its workspaces are made; missing: as worktrees. */
   readonly workspaces?: "worktree" | "clone";
+  /** Whether a person has allowed its agents to work with full permissions; missing: nobody has. */
+  readonly fullPermissions?: "allow" | "ask";
   /** What git obeyed in the repository when a person last looked; missing until it was looked at first. */
   readonly obeyed?: Obeyed;
   /** Milliseconds since 1970, as all times of the store. */

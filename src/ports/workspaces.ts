@@ -1,4 +1,4 @@
-import type { Salvage } from "./control-repository.ts";
+import type { ChangedLines, Diff, Salvage } from "./control-repository.ts";
 import type { FileName, Person } from "./git-names.ts";
 
 /**
@@ -28,6 +28,8 @@ export interface WorkspaceKind {
    * `switchBranch` is.
    */
   forwardBranch(folder: string, commit: string): Promise<void>;
+  /** Lets whoever works there find a branch by its name where it is now, so that it can be merged. */
+  learnBranch(folder: string, branch: string, commit: string): Promise<void>;
   /** Checks out a branch that is there already. Files that git does not know stay. */
   switchBranch(folder: string, to: string): Promise<void>;
   /**
@@ -36,6 +38,11 @@ export interface WorkspaceKind {
    * Refused with `workspace.operation` in the middle of a merge or the like, and with `workspace.detached`.
    */
   commitAll(order: CommitAllOrder): Promise<string | undefined>;
+  /**
+   * What is uncommitted there, against the commit that is checked out: also new files, but neither task files nor what git
+   * ignores. At most `most` bytes of it. Nothing changes anywhere, and no filter runs.
+   */
+  diffUncommitted(folder: string, most: number): Promise<Uncommitted>;
   /**
    * Deletes a branch of the user's repository that is at this commit; refused with `git.ref-moved` where it is elsewhere.
    * Of a workspace that has it checked out only the commit is left. Whatever else has it checked out keeps it. In clones
@@ -130,6 +137,10 @@ export interface CommitAllOrder {
   readonly author: Person;
   /** Milliseconds since 1970. */
   readonly date: number;
+}
+
+export interface Uncommitted extends Diff {
+  readonly lines: readonly ChangedLines[];
 }
 
 export type DeletedBranch =

@@ -56,11 +56,13 @@ test("a message that was typed before the daemon died is not typed again", async
         const { messages } = await stage.call(routes.listMessages, { params: { task: id } });
         return messages.find(({ text }) => text.includes(`number ${i},`))?.state === "delivered" ? true : undefined;
       },
-      60_000,
+      120_000,
       tell,
     );
   }
-  const lines = readFileSync(join(stage.runFolder(id, run.key), "events"), "utf8").split("\n");
-  const heard = lines.filter((line) => line.includes('"prompted"') && line.includes("Message number"));
-  expect(heard).toHaveLength(5);
+  const heard = readFileSync(join(stage.runFolder(id, run.key), "events"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"prompted"') && line.includes("Message number"))
+    .map((line) => (JSON.parse(line) as { readonly text: string }).text);
+  expect(heard).toEqual(Array.from({ length: 5 }, (_, i) => `Message number ${i}, please.`));
 });

@@ -11,6 +11,10 @@ import { createHome } from "../faults/home.ts";
 export interface StageOptions {
   /** Instead of the built-in workflow `default`. */
   readonly flow?: string;
+  /** Files of the user's own workflows by their names; one that is called like a built-in one takes its place. */
+  readonly workflows?: Readonly<Record<string, string>>;
+  /** The repository has a remote, a bare repository beside it. */
+  readonly remote?: boolean;
   /** What the agents do; what is built in where nothing is said. */
   readonly script?: string;
   /** What the user configures for agents, as it stands between the braces. */
@@ -42,6 +46,8 @@ export async function startStage(options: StageOptions = {}) {
 export async function openStage(options: StageOptions = {}) {
   const {
     flow,
+    workflows = {},
+    remote = false,
     script,
     agents = "",
     variables = [],
@@ -52,7 +58,7 @@ export async function openStage(options: StageOptions = {}) {
     env,
     homeSize,
   } = options;
-  const plain = createHome();
+  const plain = createHome(() => workflows);
   const { base, repository, places } = plain;
   if (homeSize !== undefined)
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${homeSize},mode=700`, "tmpfs", plain.folder]);
@@ -71,6 +77,12 @@ export async function openStage(options: StageOptions = {}) {
   writeFileSync(join(repository, "recipe.md"), "beans\n");
   git(repository, "add", "-A");
   git(repository, "commit", "-qm", "first");
+  const origin = join(base, "origin.git");
+  if (remote) {
+    git(repository, "init", "--quiet", "--bare", "--initial-branch=main", origin);
+    git(repository, "remote", "add", "origin", origin);
+    git(repository, "push", "--quiet", "--set-upstream", "origin", "main");
+  }
   // Agents and what they call start twice as fast with it.
   const environment = ["NODE_COMPILE_CACHE", ...variables].join(", ");
   writeFileSync(places.config, `agents: { environment: [${environment}]${agents && `, ${agents}`} }\n${config}`);
@@ -97,6 +109,7 @@ export async function openStage(options: StageOptions = {}) {
     body: {
       ...{ path: repository, name: "coffee", harness, poolSize },
       ...(workspaces === undefined ? {} : { workspaces }),
+      ...(harness === "scripted" ? {} : { fullPermissions: "allow" as const }),
     },
   });
 
@@ -107,7 +120,7 @@ export async function openStage(options: StageOptions = {}) {
     (await call(routes.listRuns, { query: all ? { all: "true" } : {} })).runs;
 
   return {
-    ...{ home, base, repository, places, git, call, task, events, runs, endTerminal, close },
+    ...{ home, base, repository, origin, scriptFile, places, git, call, task, events, runs, endTerminal, close },
     daemon: () => daemon,
     /** Creates a task that starts at once; gives its id. */
     async create(
@@ -118,7 +131,7 @@ export async function openStage(options: StageOptions = {}) {
       return (await call(routes.createTask, { body })).task.id;
     },
     /** Waits until something is so of a task. */
-    async until(id: string, isSo: (task: TaskView) => boolean, patience = 25_000): Promise<TaskView> {
+    async until(id: string, isSo: (task: TaskView) => boolean, patience = 120_000): Promise<TaskView> {
       return eventually(
         async () => {
           const now = await task(id);
@@ -136,7 +149,7 @@ export async function openStage(options: StageOptions = {}) {
     async untilRun(isSo: (run: RunView) => boolean, all = false): Promise<RunView> {
       return eventually(
         async () => (await runs(all)).find(isSo),
-        60_000,
+        120_000,
         async () => JSON.stringify(await runs(true)),
       );
     },
@@ -170,7 +183,7 @@ export async function openStage(options: StageOptions = {}) {
 /** Asks until there is an answer. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined>,
-  patience = 60_000,
+  patience = 120_000,
   tell: () => Promise<string> = async () => "",
 ): Promise<T> {
   const end = Date.now() + patience;

@@ -445,6 +445,16 @@ describe("asking", () => {
     expect(refusal(await get("/v1/tasks/none/explain"))).toEqual([404, "task.missing"]);
   });
 
+  test("what a person can do comes with the command, and what they cannot with the reason", async () => {
+    const { id } = await create();
+    const { json } = await get(`/v1/tasks/${id}/actions`);
+    const named = (name: string) => json.actions.find((each: { name: string }) => each.name === name);
+    expect(named("cancel")).toMatchObject({ key: "x", command: `signalbox task cancel ${id}`, to: "spilled", why: "" });
+    expect(named("attach")).toMatchObject({ allowed: false, to: "" });
+    expect(named("attach").why).toContain(`signalbox task explain ${id}`);
+    expect(refusal(await get("/v1/tasks/none/actions"))).toEqual([404, "task.missing"]);
+  });
+
   test("to migrate shows what another version would change, and does it when told to", async () => {
     const file = join(stage.places.workflows, "moving.yml");
     writeFileSync(file, brew.replace("name: brew", "name: moving"));
@@ -462,6 +472,41 @@ describe("asking", () => {
   });
 });
 
+describe("what a person says", () => {
+  test("is written down and ends the wait, and nothing is where nobody waits", async () => {
+    const { id } = await create();
+    const told = await post(`/v1/tasks/${id}/answer`, { text: "Arabica." });
+    expect(told.json).toMatchObject({ section: "Answers", told: null, change: { from: "todo", kind: "moved" } });
+    expect((await get(`/v1/tasks/${id}/document`)).json).toMatchObject({
+      text: expect.stringMatching(/## Answers\n\n### .* UTC\n\nArabica\.\n$/),
+      authors: { Answers: { role: "human" } },
+    });
+    expect(refusal(await post(`/v1/tasks/${id}/answer`, { text: "More." }))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await post(`/v1/tasks/${id}/answer`, { text: "" }))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await post(`/v1/tasks/${id}/request-changes`, { text: "No." }))).toEqual([
+      ...[409, "refused", "no-transition"],
+    ]);
+    expect(refusal(await post(`/v1/tasks/${id}/request-changes`, { text: "No.", to: "served" }))).toEqual([
+      ...[409, "refused", "no-transition"],
+    ]);
+    expect(refusal(await post(`/v1/tasks/${id}/approve`))).toEqual([409, "refused", "not-waiting"]);
+    expect((await get(`/v1/tasks/${id}/document`)).json.text).not.toMatch(/More|No\./);
+  });
+
+  test("is not for runs to say", async () => {
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.status).toBe("planning");
+    const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "worker" })).json;
+    for (const [path, json] of [
+      ["answer", { text: "Yes." }],
+      ["request-changes", { text: "No." }],
+      ["approve", {}],
+    ] as const)
+      expect((await stage.ask(`/v1/tasks/${id}/${path}`, { json, token })).status).toBe(403);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+});
+
 describe("merging", () => {
   const git = (...args: readonly string[]) => execFileSync("git", ["-C", coffee, ...args], { encoding: "utf8" });
 
@@ -474,6 +519,8 @@ describe("merging", () => {
       return task;
     };
     const early = await create();
+    const nothing = { target: "main", commit: "", committed: { files: [], text: "" }, uncommitted: null };
+    expect((await get(`/v1/tasks/${early.id}/diff`)).json).toMatchObject(nothing);
     expect(refusal(await post(`/v1/tasks/${early.id}/merge`))).toEqual([409, "refused", "no-transition"]);
     const task = await brewing();
     expect(refusal(await post(`/v1/tasks/${task.id}/merge`))).toEqual([409, "refused", "gate-missing"]);
@@ -618,6 +665,7 @@ describe("agents", () => {
     const answers = await Promise.all([
       get("/v1/runs"),
       get("/v1/harnesses"),
+      get("/v1/projects/coffee/permissions"),
       get("/v1/usage"),
       get(`/v1/tasks/${id}/screen`),
       post(`/v1/tasks/${id}/attach`),

@@ -88,7 +88,7 @@ async function follow(query = "", headers: Record<string, string> = {}, door: Do
     ids: seen,
     comments,
     closed: closed.promise,
-    has: (count: number) => expect.poll(() => events.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count),
+    has: (count: number) => expect.poll(() => events.length, { timeout: 90_000 }).toBeGreaterThanOrEqual(count),
     stop: () => asking.destroy(),
   };
   open.push(follower);
@@ -188,7 +188,7 @@ describe("a stream", () => {
     await writing;
     const last = await stage.core.store.lastEvent();
     for (const [from, follower] of followers) {
-      await expect.poll(() => follower.events.at(-1)?.position, { timeout: 20_000 }).toBe(last);
+      await expect.poll(() => follower.events.at(-1)?.position, { timeout: 90_000 }).toBe(last);
       expect(positions(follower)).toEqual(await storedAfter(from));
     }
   });

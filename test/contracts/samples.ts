@@ -59,7 +59,12 @@ export function sampleDocument(text: string, role?: string): StoredDocument {
 }
 
 export function sampleEvent(type: TaskEvent["type"], set: Partial<Task> = {}): TaskEvent {
-  return { type, by: "human", data: { note: type }, set };
+  return { type, by: "human", data: { note: type }, set } as unknown as TaskEvent;
+}
+
+/** One that cannot be written as JSON. */
+export function unwritableEvent(type: TaskEvent["type"]): TaskEvent {
+  return { type, by: "human", data: { n: 1n }, set: {} } as unknown as TaskEvent;
 }
 
 export function sampleEffect(action: string, delay?: number): Effect {

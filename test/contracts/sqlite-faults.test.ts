@@ -30,6 +30,7 @@ import {
   sampleEvent,
   sampleProject,
   sampleTask,
+  unwritableEvent,
 } from "./samples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
@@ -287,7 +288,7 @@ describe("writes that share a commit", () => {
     const [third, second, first] = await store.listTasks({}, { limit: 3 });
     if (first === undefined || second === undefined || third === undefined) throw new Error("Three were filled in.");
     const history = await store.listEvents({}, 0, 100);
-    const unwritable = { ...sampleEvent("task.held"), data: { n: 1n } };
+    const unwritable = unwritableEvent("task.held");
     const results = await Promise.allSettled([
       store.saveDecision(sampleDecision(first, { status: "one" })),
       store.saveDecision(

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { syncTask } from "../../src/daemon/requests/sync-task.ts";
 import type { Merge } from "../../src/ports/records.ts";
 import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
 
@@ -17,7 +18,7 @@ async function startStage(options: GitStageOptions = {}) {
   });
   return {
     ...stage,
-    merge: (task: string, body: { strategy?: "merge" | "ff"; dryRun?: boolean } = {}) =>
+    merge: (task: string, body: { strategy?: "merge" | "ff"; dryRun?: boolean; giveBack?: boolean } = {}) =>
       mergeTask(core)(asked(task, body)),
     undo: (task: string) => undoTaskMerge(core)(asked(task, {})),
     sync: (task: string) => syncTask(core)(asked(task, {})),
@@ -231,6 +232,47 @@ test("a clone is brought up to date as well, and a conflict changes nothing ther
   const before = git(workspace, "rev-parse", "HEAD");
   await expect(sync("b1111")).rejects.toThrow('"main" conflicts with "signalbox/b1111" in cup.md');
   expect(git(workspace, "rev-parse", "HEAD")).toBe(before);
+  // Whoever is to resolve it finds what to merge under its name.
+  expect(git(workspace, "rev-parse", "main")).toBe(stage.tip());
+});
+
+const asked = `
+version: 1
+roles: { worker: { mode: session, prompt: work } }
+states:
+  todo: { waits_for: human, next: looked-at }
+  looked-at: { waits_for: human, ask: Merge, next: done }
+  redone: { agent: { role: worker, prompt: work } }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: looked-at, hooks: [acquire_workspace] }
+  - { from: looked-at, to: redone, by: human }
+  - { from: redone, to: looked-at, by: worker }
+  - { from: looked-at, to: done, by: human, when: merged == true, hooks: [release_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+prompts: { work: Work. }
+`;
+
+test("a conflict goes back to the agent where a person has one way there, unless that is not wanted", async () => {
+  const stage = await startStage({ flow: asked });
+  const { work, merge, sync, repository, store, tip } = stage;
+  await work("b1111", { "recipe.md": "tea\n" });
+  await work("b2222", { "recipe.md": "water\n" });
+  commit(stage, repository, { "recipe.md": "cocoa\n" });
+  const before = tip();
+  const kept = await merge("b1111", { giveBack: false });
+  expect(kept).toMatchObject({ state: "conflict", givenBack: null, task: { status: "looked-at" } });
+  const given = { to: "redone", run: "worker#1", how: "start" };
+  expect(await merge("b1111")).toMatchObject({ state: "conflict", givenBack: given, task: { status: "redone" } });
+  expect((await store.getDocument("b1111")).text).toMatch(/^## Feedback\n\n[\s\S]*- recipe\.md[\s\S]*git merge main/m);
+  expect(await sync("b2222")).toMatchObject({ files: ["recipe.md"], givenBack: given, task: { status: "redone" } });
+  expect(tip()).toBe(before);
+  const [started] = await store.openEffects("b1111");
+  expect(started?.effect).toMatchObject({
+    action: "spawn_agent",
+    agent: { message: expect.stringContaining("## Feedback") },
+  });
 });
 
 describe("after a crash", () => {

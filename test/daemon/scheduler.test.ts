@@ -40,6 +40,30 @@ test("never more tasks are under way than the project has slots, however many ar
   expect(tasks).toHaveLength(3);
 });
 
+test("where a workflow says when the next task starts, giving a slot back starts nobody", async () => {
+  const explicit = queue.replace(
+    "  - { from: any",
+    "  - { from: busy, to: done, by: human, hooks: [release_workspace, spawn_next] }\n  - { from: any",
+  );
+  const { create, rest, statuses, core } = await coreStage(explicit, 1);
+  for (const name of ["first", "second", "third", "fourth"]) await create(name);
+  await create("after", { dependsOn: ["third"], priority: 9 });
+  await rest();
+  await core.submit("first", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("first", "second", "third")).toEqual(["done", "busy", "queued"]);
+  await core.submit("second", { kind: "move", to: "dropped", actor: human });
+  await rest(3_600_000);
+  expect(await statuses("second", "third")).toEqual(["dropped", "queued"]);
+  expect(core.scheduler.isLeft("coffee")).toBe(true);
+  await core.submit("third", { kind: "continue", actor: human });
+  await rest();
+  await core.submit("third", { kind: "continue", actor: human });
+  await rest();
+  expect(core.scheduler.isLeft("coffee")).toBe(false);
+  expect(await statuses("third", "fourth", "after")).toEqual(["done", "queued", "busy"]);
+});
+
 test("a task that must not start by itself waits for a person's word", async () => {
   const { create, rest, statuses, core } = await coreStage(queue, 2);
   await create("shy", { autostart: false });

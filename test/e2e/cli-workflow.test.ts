@@ -154,7 +154,7 @@ describe("signalbox", () => {
     expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(lines.map(() => [3, ""]));
     const [name, file, unlike] = results.map(({ stderr }) => stderr);
     expect(name).toBe(
-      'error: There is no workflow "defalt".\nDid you mean "default"?\nTo read about them: signalbox workflow list\n',
+      'error: There is no workflow "defalt".\nDid you mean "default"?\nKnown: classic, crew, default, minimal, pipeline, team, team-subtask.\nTo read about them: signalbox workflow list\n',
     );
     expect(file).toContain('There is no file ./minimla.yml.\nDid you mean "minimal"?');
     expect(unlike).toContain("Known: classic, crew, default");

@@ -110,3 +110,39 @@ test("without a remote it is written down, with the number to show for it", asyn
   expect((await signalbox(tea, "task", "show", id)).stdout).toContain("pull request  1, only here (open)");
   expect(await signalbox(tea, "task", "create-pr", "tea#99")).toMatchObject({ code: 3 });
 });
+
+test("a task goes on with a pull request that somebody else has opened, unless its branch is elsewhere", async () => {
+  const other = join(base, "other");
+  execFileSync("git", ["clone", "-q", remote, other], { env });
+  git(other, "push", "-q", "origin", "main:release");
+  git(other, "commit", "-q", "--allow-empty", "-m", "mended");
+  git(other, "push", "-q", "origin", "HEAD:mend-cup");
+  const commit = git(other, "rev-parse", "HEAD");
+  github.state.branches.set("mend-cup", commit);
+  const number = github.state.pulls.length + 1;
+  const pull = {
+    ...{ number, title: "Mend the cup", body: "", state: "open" as const, head: "mend-cup", base: "release" },
+    ...{ draft: false, mergeCommit: undefined, mergeable: true, unknownFor: 0, isFromFork: false },
+  };
+  github.state.pulls.push(pull, { ...pull, number: number + 1, head: "main", isFromFork: true });
+  github.state.branches.set("main", "0".repeat(40));
+  const create = (...args: readonly string[]) => signalbox(coffee, "task", "create", ...args, "--workflow", "brew");
+  // The base is not here yet.
+  expect((await create("--pr", `${number}`)).stderr).toMatch(/has no branch "release"/);
+  git(coffee, "branch", "release");
+  expect(await create("mine", "Mine", "--pr", `${number}`)).toMatchObject({ code: 2, stdout: "" });
+  expect((await create("--pr", `${number}`, "--status", "nowhere")).stderr).toContain('no state "nowhere"');
+  expect(git(coffee, "branch", "--list", "mend-cup")).toBe("");
+  const { task } = JSON.parse((await create("--pr", `${number}`, "--json")).stdout);
+  const url = `https://github.com/acme/coffee/pull/${number}`;
+  expect(task).toMatchObject({ branch: "mend-cup", base: "release", summary: "Mend the cup", prUrl: url });
+  expect(git(coffee, "rev-parse", "mend-cup")).toBe(commit);
+  const shown = JSON.parse((await signalbox(coffee, "task", "show", task.id, "--json")).stdout);
+  expect(shown).toMatchObject({
+    pullRequest: { number, url, base: "release" },
+    document: { authors: { Context: {} } },
+  });
+  expect((await create("--pr", `${number}`)).stderr).toContain("is at work on the branch");
+  expect((await create("--pr", `${number + 1}`)).stderr).toMatch(/not in this repository[\s\S]*fork/);
+  expect(await create("--pr", "99")).toMatchObject({ code: 3, stdout: "" });
+});

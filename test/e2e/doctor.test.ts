@@ -23,7 +23,8 @@ const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-doctor-")));
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(SIGNALBOX_|NO_COLOR)/.test(name)),
 );
-const environment = { ...inherited, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
+// What the developer has installed for agents of their own is no business of ours.
+const environment = { ...inherited, HOME: base, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
 const daemons: ChildProcess[] = [];
 let homes = 0;
 
@@ -123,6 +124,7 @@ test("a newcomer is told that all is well, and nothing is made or started", asyn
     "2.43.0",
     "3.4",
     "claude, codex",
+    "not installed; to let an agent hand work over: signalbox install",
     `${home} is not there yet; it is made when it is needed`,
     `${home}/run is not there yet; it is made when it is needed`,
     "not there yet; it is made when it is needed",

@@ -405,6 +405,23 @@ describe("task explain", () => {
   });
 });
 
+describe("task actions", () => {
+  test("lists what can be done with the exact commands, and on request what cannot and why", async () => {
+    const id = await create("Possible coffee");
+    const { code, stdout, stderr } = await task("actions", id);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^x +Cancel it → spilled +signalbox task cancel ${id}$`, "m"));
+    expect(stdout).not.toContain("Not now");
+    expect(stderr).toContain(`signalbox task actions ${id} --all`);
+    const all = await task("actions", id, "--all");
+    expect(all.stdout).toMatch(/^Not now\n(.*\n)*.*No agent of its has a terminal now\./m);
+    expect(Object.keys(json(await task("actions", id, "--json")).actions[0])).toEqual([
+      ...["name", "label", "key", "command", "to", "allowed", "why"],
+    ]);
+    expect(await task("actions", "nowhere")).toMatchObject({ code: 3, stdout: "" });
+  });
+});
+
 describe("task migrate", () => {
   test("shows the difference, and changes nothing until it is told to", async () => {
     const id = await create("Migrated coffee");

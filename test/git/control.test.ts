@@ -264,6 +264,13 @@ test("history and files are read, whatever their names", async () => {
     ['"new\\012line\\011\\033[31m.txt"', "added", undefined],
     ['"\\377."', "added", undefined],
   ]);
+  const counted = await control.changedLines(first, third);
+  expect(counted.map(({ path, from, added, deleted }) => [path.text, from?.text, added, deleted])).toEqual([
+    ["a.txt", undefined, 1, 1],
+    ["moved.txt", "b.txt", 0, 0],
+    ['"new\\012line\\011\\033[31m.txt"', undefined, 1, 0],
+    ['"\\377."', undefined, 1, 0],
+  ]);
   expect(String(await control.fileAt(third, odd, 100))).toBe("odd\n");
   expect(String(await control.fileAt(third, changed[3]?.path.bytes ?? "", 100))).toBe("bytes\n");
   expect(String(await control.fileAt(first, "folder/c.txt", 2))).toBe("c\n");
@@ -277,4 +284,21 @@ test("history and files are read, whatever their names", async () => {
   const cut = await control.diff(first, second, 10);
   expect(cut).toMatchObject({ isCut: true });
   expect(cut.bytes).toHaveLength(10);
+});
+
+test("where a branch was before it took a commit in is known if that was a merge", async () => {
+  const user = stage.repository();
+  const control = await stage.git.openControl(stage.path("control.git"));
+  user.git("checkout", "--quiet", "-b", "task");
+  const work = user.commit({ "work.txt": "work\n" });
+  const more = user.commit({ "work.txt": "more work\n" });
+  user.git("checkout", "--quiet", "main");
+  const before = user.commit({ "z.txt": "z\n" });
+  user.git("merge", "--quiet", "--no-ff", "-m", "Merge", "task");
+  const later = user.commit({ "z.txt": "later\n" });
+  await control.syncFrom({ from: user.folder, name: "user" });
+  expect(await control.beforeMergeOf(more, later)).toBe(before);
+  expect(await control.beforeMergeOf(work, later)).toBe(before);
+  expect(await control.beforeMergeOf(before, later)).toBeUndefined();
+  expect(await control.beforeMergeOf(later, later)).toBeUndefined();
 });

@@ -26,6 +26,8 @@ export interface Candidate {
   isSide?(asked: Asked): boolean;
   /** Has the model call a tool of our MCP server. */
   mcp?(tool: string): ToolCall;
+  /** How the program is made to tell, itself or its model, which skills it knows. */
+  readonly skills?: readonly string[];
   /** How the model answers where the answer must fit a schema; by saying it, where this is missing. */
   json?(value: unknown): Answer;
 }

@@ -21,7 +21,8 @@ export function install(name: Pinned): string {
   return path;
 }
 
-function cacheFolder(): string {
+/** Where everything lies that is fetched once, and used by all who try. */
+export function cacheFolder(): string {
   return resolve(process.env.SIGNALBOX_HARNESS_CACHE ?? join(import.meta.dirname, "..", "..", ".harness"));
 }
 

@@ -14,13 +14,15 @@ export interface KnownFailure {
   readonly reproduction: string;
 }
 
+const emptied = {
+  program: "gemini",
+  harness: "acp-gemini",
+  version: "0.61.0",
+  why: "A session that is loaded in the minute in which it was opened is emptied: both write to a file with the same name.",
+  reproduction: "Speak to gemini --acp: session/new, session/prompt; start it again, and session/load at once.",
+} as const;
+
 export const knownFailures: readonly KnownFailure[] = [
-  {
-    program: "gemini",
-    harness: "acp-gemini",
-    version: "0.61.0",
-    behaviour: "resume",
-    why: "A session that is loaded in the minute in which it was opened is emptied: both write to a file with the same name.",
-    reproduction: "Speak to gemini --acp: session/new, session/prompt; start it again, and session/load at once.",
-  },
+  { ...emptied, behaviour: "resume" },
+  { ...emptied, behaviour: "kill and adopt" },
 ];

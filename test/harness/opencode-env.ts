@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { cacheFolder } from "./install.ts";
+
 /** What leads OpenCode to the scripted model, and keeps it from asking the network for anything. */
 export function opencodeEnv(url: string): Readonly<Record<string, string>> {
   const model = { tool_call: true, cost: { input: 1, output: 2 }, limit: { context: 200_000, output: 8_000 } };
@@ -13,6 +16,8 @@ export function opencodeEnv(url: string): Readonly<Record<string, string>> {
     provider: { scripted: provider },
   };
   return {
+    // It puts a package there before it loads any plugin. In a home of its own every row would wait for that.
+    XDG_CONFIG_HOME: join(cacheFolder(), "opencode", "config"),
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     OPENCODE_CONFIG_CONTENT: JSON.stringify(config),

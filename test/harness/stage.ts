@@ -32,6 +32,8 @@ export interface Stage {
 }
 
 const token = "scripted-token";
+/** Milliseconds. Nothing here is about speed: a machine may be busy with other things. */
+export const patience = 300_000;
 
 export async function openStage(candidate: Candidate, path: string): Promise<Stage> {
   const root = mkdtempSync(join(tmpdir(), "signalbox-harness-"));
@@ -139,7 +141,7 @@ export async function until<Value>(
   what: string,
   look: () => Promise<Value | undefined> | Value | undefined,
 ): Promise<Value> {
-  const end = Date.now() + 120_000;
+  const end = Date.now() + patience;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HarnessEvent, HarnessOrder, TurnEnd } from "../../src/ports/harness.ts";
 import type { ProcessEnd } from "../../src/ports/processes.ts";
-import type { Stage } from "./stage.ts";
+import { patience, type Stage } from "./stage.ts";
 
 export interface Turn extends TurnEnd {
   /** Everything that was learnt, also at the end. */
@@ -15,7 +15,7 @@ export interface Turn extends TurnEnd {
   readonly session: string;
 }
 
-const timeLimit = 180_000;
+const timeLimit = patience;
 let turns = 0;
 
 /** Makes a turn, from beginning to end. */

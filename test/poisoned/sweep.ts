@@ -41,11 +41,13 @@ export async function sweep(scene: Scene, { branches, isWhole }: Sweeping): Prom
   await attempt("isTaskFileTracked", () => kind.isTaskFileTracked(folder, "TASK.md"));
   await attempt("copyFiles", () => kind.copyFiles({ folder, patterns: ["**/.env"], how: "copy" }));
   await attempt("diskUse", () => kind.diskUse(folder));
+  await attempt("diffUncommitted", () => kind.diffUncommitted(folder, 1_000_000));
   const collected = await attempt("collect", () => control.collect({ folder, branch: "task", task: "t1" }));
   for (const branch of branches)
     await attempt(`collect ${branch}`, () => control.collect({ folder, branch, task: "hostile" }));
   if (collected !== undefined && isWhole) await workOn(collected.commit);
   await attempt("salvage", () => scene.salvage());
+  await attempt("learnBranch", () => kind.learnBranch(folder, "main", base));
   await attempt("renameBranch", () => kind.renameBranch(folder, "renamed/deeper"));
   await attempt("renameBranch again", () => kind.renameBranch(folder, "renamed"));
   await attempt("switchBranch of what is changed", () => kind.switchBranch(folder, "base"));
@@ -70,6 +72,8 @@ export async function sweep(scene: Scene, { branches, isWhole }: Sweeping): Prom
     await attempt("countCommits", () => control.countCommits(onto, branch));
     await attempt("changedFiles", () => control.changedFiles(onto, branch));
     await attempt("diff", () => control.diff(onto, branch, 1_000_000));
+    await attempt("changedLines", () => control.changedLines(onto, branch));
+    await attempt("beforeMergeOf", () => control.beforeMergeOf(branch, onto));
     await attempt("fileAt", () => control.fileAt(branch, "a.txt", 100));
     await attempt("predictConflict", () => control.predictConflict(rival, branch));
     const merged = await attempt("merge", () => control.merge({ onto, branch, strategy: "merge", ...commitOrder }));

@@ -8,8 +8,8 @@ import { mergeAll } from "./control/merge-all.ts";
 import { mergeTree } from "./control/merge-tree.ts";
 import { moveRef } from "./control/move-ref.ts";
 import { openControl } from "./control/open-control.ts";
-import { changedFiles, diff, fileAt } from "./control/read-files.ts";
-import { commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
+import { changedFiles, changedLines, diff, fileAt } from "./control/read-files.ts";
+import { beforeMergeOf, commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
 import { syncFrom } from "./control/sync-from.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
 import { dropSalvaged } from "./salvage/drop-salvaged.ts";
@@ -78,6 +78,8 @@ function controlRepository(control: ControlGit): ControlRepository {
     countCommits: (from, to) => countCommits(control, from, to),
     changedFiles: (from, to) => changedFiles(control, from, to),
     diff: (from, to, most) => diff(control, from, to, most),
+    changedLines: (from, to) => changedLines(control, from, to),
+    beforeMergeOf: (commit, tip) => beforeMergeOf(control, commit, tip),
     fileAt: (commit, path, most) => fileAt(control, commit, path, most),
     merge: (order) => merge(control, order),
     mergeAll: (order) => mergeAll(control, order),

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ownTime } from "../../testing/own-time.ts";
 import { isSecretKey, redact } from "./redact.ts";
 
 // Put together here, so that no scanner takes this file for a leak.
@@ -87,7 +88,7 @@ test("taking out twice is the same as once", () => {
 });
 
 test("long text without an end takes no time", () => {
-  const start = performance.now();
+  const start = ownTime();
   for (const piece of [
     "a",
     "sk-",
@@ -103,5 +104,5 @@ test("long text without an end takes no time", () => {
   ]) {
     redact(piece.repeat(200_000 / piece.length));
   }
-  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(ownTime() - start).toBeLessThan(2_000);
 });

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import { count, listed } from "../count.ts";
@@ -6,6 +7,7 @@ import { type Check, error, type Finding } from "../doctor-finding.ts";
 import { homeChecks } from "../doctor-home.ts";
 import { programChecks } from "../doctor-programs.ts";
 import { runCheck } from "../doctor-runs.ts";
+import { skillCheck } from "../doctor-skill.ts";
 import { askStored, readStored, type Stored } from "../doctor-stored.ts";
 import { workChecks } from "../doctor-work.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -26,8 +28,10 @@ interface Line extends Finding {
 export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise<void> {
   const places = homePlaces(this.home);
   const seen = await lookForDaemon(places.socket);
+  const env = this.process.env ?? {};
   const checks = [
-    ...programChecks(this.process.env?.PATH ?? ""),
+    ...programChecks(env.PATH ?? ""),
+    skillCheck({ home: homedir(), env, repository: this.repository }),
     ...homeChecks(this.home, seen !== undefined),
     daemonCheck(this.home, seen),
     ...workChecks(this.home, await lookIntoStore(places, seen)),

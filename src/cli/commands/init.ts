@@ -1,10 +1,13 @@
 import { dirname } from "node:path";
-import { routes } from "../../api/routes.ts";
+import type { Call } from "../../api/client.ts";
+import { type ProjectView, routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { makeFolder } from "../../home/make-folder.ts";
 import { repositoryPlaces } from "../../home/places.ts";
 import { publishFile } from "../../home/publish-file.ts";
 import { shownPath } from "../../home/shown-path.ts";
+import { canAsk } from "../ask.ts";
+import { askPermissions, mustAllow } from "../ask-permissions.ts";
 import { configTemplate } from "../config-template.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
@@ -13,6 +16,7 @@ import { writeJson } from "../write-json.ts";
 
 export interface InitFlags extends Pick<ProjectFlags, "workflow" | "harness" | "pool-size"> {
   readonly name?: string;
+  readonly "allow-full-permissions": boolean;
   readonly config: boolean;
   readonly json: boolean;
 }
@@ -22,8 +26,9 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
   const call = createCall(this);
   const { projects } = await call(routes.listProjects);
   const known = projects.find((project) => project.path === root);
-  const project = known ?? (await registerProject(call, projects, root, flags.name, flags));
+  const added = known ?? (await registerProject(call, projects, root, flags.name, flags));
   if (flags.config) writeTemplate(this, root);
+  const project = flags["allow-full-permissions"] ? await allow(call, added.name) : added;
   if (flags.json) return this.print(writeJson(project));
   this.print(`${project.name}  ${project.path}`);
   if (known !== undefined) {
@@ -31,7 +36,21 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
     if (Object.keys(projectSettings(flags)).length > 0 || (flags.name ?? known.name) !== known.name)
       this.say(`Nothing about it has changed. To change it: signalbox project update ${known.name} --help`);
   }
+  await offerPermissions(this, call, project);
   this.say('To create a task: signalbox task create "What is to be done"');
+}
+
+function allow(call: Call, project: string): Promise<ProjectView> {
+  return call(routes.updateProject, { params: { project }, body: { fullPermissions: "allow" } });
+}
+
+/** Who is here is asked now, so that the first task need not wait for an answer. */
+async function offerPermissions(context: Context, call: Call, { name }: ProjectView): Promise<void> {
+  if (!canAsk()) return;
+  const permissions = await call(routes.projectPermissions, { params: { project: name } });
+  if (!mustAllow(permissions)) return;
+  if (await askPermissions(context, name, permissions)) await allow(call, name);
+  else context.say("Nothing is allowed. You are asked again when you create a task.");
 }
 
 function writeTemplate({ home, say }: Context, root: string): void {

@@ -4,9 +4,11 @@ import { callRunning } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { listed } from "../count.ts";
 import { exitCodes } from "../exit-code.ts";
+import { watchWork } from "../watch-work.ts";
 import { writeJson } from "../write-json.ts";
 
-export async function status(this: Context, { json }: { json: boolean }): Promise<void> {
+export async function status(this: Context, { watch, json }: { watch: boolean; json: boolean }): Promise<void> {
+  if (watch) return watchWork(this, { open: "true", limit: "500" }, json);
   const { log } = homePlaces(this.home);
   const found = await callRunning(this, (call) => call(routes.status));
   if (found === undefined) this.process.exitCode = exitCodes.notFound;

@@ -48,6 +48,8 @@ export interface Agents {
   /** Those that are at work, as they are known. */
   watches(): readonly RunWatch[];
   watchOf(run: string): RunWatch | undefined;
+  /** Tells of every run that was looked at, whether or not something about it has changed; gives what ends it. */
+  follow(tell: (run: string) => void): () => void;
   /** Ends a run that its task still wants: the engine is told, and decides. */
   end(run: Run, end: ReportedEnd): Promise<Answer>;
   noticed(stored: StoredTask): void;
@@ -89,7 +91,11 @@ export function createAgents(given: AgentsPorts): Agents {
     if (number < seen.number) return;
     seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
   };
-  const look = (watch: RunWatch) => inTurn(watch.run.id, () => watch.look(seen));
+  const followers = new Set<(run: string) => void>();
+  const look = async (watch: RunWatch) => {
+    await inTurn(watch.run.id, () => watch.look(seen));
+    for (const tell of followers) tell(watch.run.id);
+  };
   const lookAtAll = async () => {
     const all = [...watches.values()];
     if (all.some(({ watch }) => watch.started.mode === "session")) await lookAtPanes();
@@ -234,6 +240,10 @@ export function createAgents(given: AgentsPorts): Agents {
     pauses: given.pauses,
     watches: () => [...watches.values()].map((each) => each.watch),
     watchOf: (run) => watches.get(run)?.watch,
+    follow(tell) {
+      followers.add(tell);
+      return () => void followers.delete(tell);
+    },
     performers: {
       spawn_agent: spawnAgent(starting),
       notify_agent: tellAgent({ ...given, mail }),
@@ -280,6 +290,7 @@ export function createAgents(given: AgentsPorts): Agents {
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
         dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
         watch(run);
+        idle.takenUp(run.id);
       }
       if (hasWindows) await closeStrays().catch(onError);
     },

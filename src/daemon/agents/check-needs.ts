@@ -33,7 +33,7 @@ export function neededHarnesses(workflow: Workflow, task: Chosen): readonly stri
 }
 
 /** Every run that a workflow can make. A role is counted where something is made of it, as it is made there. */
-function runsOf({ states, ways }: Workflow): readonly RunSpec[] {
+export function runsOf({ states, ways }: Workflow): readonly RunSpec[] {
   const all = [...Object.values(states).flatMap(runsIn), ...ways.flatMap(({ hooks }) => hooks.map(({ run }) => run))];
   return all.filter((run) => run !== undefined);
 }

@@ -20,6 +20,8 @@ const patience = 60_000;
 /** Some take a key that comes soon after a paste for a part of it: then the message stands there, and waits for another. */
 const pasteTime = 300;
 const submitAgain = 3_000;
+/** How long one that may stand in the box has to arrive once the key is pressed, before it is known not to stand there. */
+const probeTime = 10_000;
 const interval = 100;
 
 /**
@@ -29,19 +31,26 @@ const interval = 100;
  */
 export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Message): Promise<boolean> {
   const { store, clock } = ports;
-  // A daemon that died after typing has left the message in the conversation, or in the box: it is not typed again.
-  const wasTyped = message.triedAt !== undefined;
-  if (wasTyped && (await hasArrived(ports, watch, message))) return noteArrival(ports, message, "seen");
-  if (!isListening(watch) || (await screenOf(ports, watch)) === "asks") return false;
-  const tried = { ...message, triedAt: clock.now() };
+  const isMute = watch.harness.can.acknowledges === "no";
+  // A daemon that died may have left the message in the conversation, or in the box, or may not have come to typing it.
+  const isInDoubt = message.triedAt !== undefined;
+  if (isInDoubt && (await hasArrived(ports, watch, message))) return noteArrival(ports, message, "seen");
+  if (!(await isReady(ports, watch))) return false;
+  if (isInDoubt && !isMute) {
+    await ports.terminal.press(watch.started.name, ["Enter"]);
+    if (await arrives(ports, watch, message, { within: probeTime, isTyped: false }))
+      return noteArrival(ports, message, "seen");
+    if (!(await isReady(ports, watch)) || (await screenOf(ports, watch)) === "busy") return false;
+  }
+  const tried = { ...message, triedAt: clock.now(), promptsBefore: watch.signs.promptCount };
   await store.messages.put(tried);
-  if (!wasTyped || !(await isOnScreen(ports, watch, message))) {
+  if (!isInDoubt || !isMute || !(await isOnScreen(ports, watch, message))) {
     await ports.terminal.paste(watch.started.name, message.text);
     await pause(clock, pasteTime);
   }
   await ports.terminal.press(watch.started.name, ["Enter"]);
-  if (watch.harness.can.acknowledges === "no") return noteArrival(ports, tried, "typed");
-  if (await arrives(ports, watch, tried)) return noteArrival(ports, tried, "seen");
+  if (isMute) return noteArrival(ports, tried, "typed");
+  if (await arrives(ports, watch, tried, { within: patience, isTyped: true })) return noteArrival(ports, tried, "seen");
   if (!isAlive(watch)) return false;
   const problem = "It was typed, but nothing shows that it has arrived.";
   await store.messages.put({ ...tried, problem });
@@ -50,7 +59,11 @@ export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Mes
   return true;
 }
 
-/** Ready for input: nothing is typed into a dialog, and not while it is busy. */
+/** Nothing is typed into a dialog, and not while it is busy. */
+async function isReady(ports: DeliverPorts, watch: RunWatch): Promise<boolean> {
+  return isListening(watch) && (await screenOf(ports, watch)) !== "asks";
+}
+
 export function isListening(watch: RunWatch): boolean {
   return isAlive(watch) && watch.signs.activity === "idle";
 }
@@ -68,13 +81,19 @@ async function isOnScreen({ terminal }: DeliverPorts, { started }: RunWatch, { t
   return screen.includes(plain(text).slice(0, 40)) || /pasted/i.test(screen);
 }
 
-async function arrives(ports: DeliverPorts, watch: RunWatch, message: Message): Promise<boolean> {
+/** `isTyped`: it is surely there, and an agent that is busy may have it in its queue. */
+async function arrives(
+  ports: DeliverPorts,
+  watch: RunWatch,
+  message: Message,
+  { within, isTyped }: { readonly within: number; readonly isTyped: boolean },
+): Promise<boolean> {
   const { clock, terminal } = ports;
   let pressedAt = clock.now();
-  for (let giveUpAt = clock.now() + patience; clock.now() < giveUpAt; await pause(clock, interval)) {
+  for (let giveUpAt = clock.now() + within; clock.now() < giveUpAt; await pause(clock, interval)) {
     if (await hasArrived(ports, watch, message)) return true;
     if (!isAlive(watch)) return false;
-    if (watch.signs.activity === "busy") giveUpAt = clock.now() + patience;
+    if (isTyped && watch.signs.activity === "busy") giveUpAt = clock.now() + within;
     if (clock.now() - pressedAt < submitAgain) continue;
     pressedAt = clock.now();
     // In a dialog the key would decide something.
@@ -83,14 +102,17 @@ async function arrives(ports: DeliverPorts, watch: RunWatch, message: Message): 
   return false;
 }
 
-/** Each message is looked for behind those that were delivered before it: the same text may be sent twice. */
-async function hasArrived(ports: DeliverPorts, watch: RunWatch, { id, to, text, task }: Message): Promise<boolean> {
+/** Looked for only among what came after it was typed: the same may have been said before, or be how something else begins. */
+async function hasArrived(
+  ports: DeliverPorts,
+  watch: RunWatch,
+  { text, promptsBefore = 0 }: Message,
+): Promise<boolean> {
   await ports.look(watch);
+  const { prompted, promptCount } = watch.signs;
+  const forgotten = promptCount - prompted.length;
   const wanted = plain(text);
-  const earlier = (await ports.store.messages.list({ task })).filter(
-    (each) => each.id !== id && each.to === to && each.evidence === "seen" && plain(each.text) === wanted,
-  );
-  return watch.signs.prompted.filter((each) => isSame(plain(each), wanted)).length > earlier.length;
+  return prompted.slice(Math.max(0, promptsBefore - forgotten)).some((each) => isSame(plain(each), wanted));
 }
 
 function isSame(seen: string, wanted: string): boolean {

@@ -14,6 +14,8 @@ export interface IdlePorts {
 export interface Idle {
   /** A run's turn is over, and it still is. */
   noticed(watch: RunWatch): Promise<void>;
+  /** A run that an earlier daemon has looked after, and may have reminded not long ago. */
+  takenUp(run: string): void;
   forget(run: string): void;
 }
 
@@ -54,6 +56,7 @@ export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
       const isReminded = decision.kind === "stayed" && decision.events.some(({ type }) => type === "agent.reminded");
       if (isReminded) told.set(run.id, { since: signs.since, at: now, remindedAt: now });
     },
+    takenUp: (run) => void told.set(run, { since: Number.NaN, at: clock.now(), remindedAt: clock.now() }),
     forget: (run) => void told.delete(run),
   };
 }

@@ -8,6 +8,7 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import { baseOf } from "../base-of.ts";
 
 export interface PromptPorts {
   readonly store: Store;
@@ -49,7 +50,7 @@ async function outsideValues(
     cli: "signalbox",
     task_file: taskFile,
     default_branch: project.defaultBranch,
-    base: parent?.branch || project.defaultBranch,
+    base: await baseOf(store, project, task),
     port: port === undefined ? "" : String(port),
     slug: slugOf(task.summary),
     uuid8: sha256(task.id).slice(0, 8),

@@ -12,8 +12,9 @@ export interface RunSigns {
   readonly transcript: string;
   /** Tool calls that have begun and not ended. */
   readonly tools: number;
-  /** What has arrived in its conversation, in order. */
+  /** What has arrived in its conversation, in order; the last of it, where it was much. How many that were in all. */
   readonly prompted: readonly string[];
+  readonly promptCount: number;
   /** What it said last, or asks. */
   readonly said: string;
   /** What it is at, in a few words. */
@@ -25,7 +26,7 @@ export interface RunSigns {
 export function firstSigns(now: number, session: string, transcript: string): RunSigns {
   return {
     ...{ activity: "starting", since: now, signAt: now, session, transcript },
-    ...{ tools: 0, prompted: [], said: "", what: "", error: undefined },
+    ...{ tools: 0, prompted: [], promptCount: 0, said: "", what: "", error: undefined },
   };
 }
 
@@ -45,7 +46,12 @@ export function withEvent(signs: RunSigns, event: HarnessEvent, now: number): Ru
     case "session":
       return { ...seen, session: event.id || signs.session, transcript: event.transcript || signs.transcript };
     case "prompted":
-      return be("busy", { prompted: [...signs.prompted, event.text].slice(-mostPrompted), error: undefined, tools: 0 });
+      return be("busy", {
+        prompted: [...signs.prompted, event.text].slice(-mostPrompted),
+        promptCount: signs.promptCount + 1,
+        error: undefined,
+        tools: 0,
+      });
     case "busy":
       return be("busy", { what: event.what || signs.what });
     case "tool":

@@ -18,10 +18,12 @@ import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import { publishAgents } from "../agents-at-work.ts";
+import { targetOf } from "../base-of.ts";
 import type { Callers } from "../caller.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import type { Submit } from "../submit.ts";
+import { checkPermissions } from "./check-permissions.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { familyOf } from "./family.ts";
 import { writeOrder } from "./harness-order.ts";
@@ -129,13 +131,14 @@ async function noteStart(ports: StartPorts, task: Task, run: Run): Promise<void>
   ports.watch(run);
 }
 
-async function chooseHarness({ harnesses }: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
-  const harness = harnessNamed(harnesses, harnessOf(spec, task));
+async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
+  const harness = harnessNamed(ports.harnesses, harnessOf(spec, task));
   const lack = lacks(harness, spec);
   if (lack !== undefined)
     throw new Fault("harness.lacks", lack, { hint: "Choose another harness: signalbox task update --harness NAME" });
   const found = await harness.detect();
   if (!found.found) throw new Fault("harness.missing", `${harness.title} is not installed.`, { hint: found.hint });
+  await checkPermissions(ports, harness, spec, task.project);
   return harness;
 }
 
@@ -161,7 +164,10 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   const harnessOrder: HarnessOrder = {
     run: name,
     mode: spec.mode === "session" ? "session" : "turn",
-    prompt: session === "" && task.wait.step > 0 && spec.mode === "steps" ? `${prompt}\n${workSoFar(project)}` : prompt,
+    prompt:
+      session === "" && task.wait.step > 0 && spec.mode === "steps"
+        ? `${prompt}\n${workSoFar(targetOf(project, task))}`
+        : prompt,
     system: "",
     folder,
     runFolder,
@@ -189,6 +195,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     entry: task.entry,
     part: 0,
     isResumed: session !== "",
+    hasPrompt: launch.message === "" && harnessOrder.prompt !== "",
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
   };
@@ -296,6 +303,6 @@ function sessionId(ids: Ids): string {
   return parts.join("-");
 }
 
-function workSoFar({ defaultBranch }: Project): string {
-  return `You have worked on this before, in a session that is gone. See what there is: git log ${defaultBranch}..HEAD, git status.`;
+function workSoFar(base: string): string {
+  return `You have worked on this before, in a session that is gone. See what there is: git log ${base}..HEAD, git status.`;
 }

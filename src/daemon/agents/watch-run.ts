@@ -1,6 +1,6 @@
 import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Harness, HarnessEvent } from "../../ports/harness.ts";
+import type { Harness, HarnessEvent, ScreenState } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
@@ -61,6 +61,8 @@ export interface Seen {
 const beginning: TailPosition = { offset: 0, before: "" };
 /** How long a busy agent may be quiet before its screen is looked at, in milliseconds. */
 const quietScreen = 10_000;
+/** How long a screen must look ready before that counts, where nothing shows that the prompt has arrived; milliseconds. */
+const promptTime = 60_000;
 /** The least share of a core that its children must use for it to count as at work. */
 const leastShare = 0.05;
 
@@ -72,6 +74,10 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let signs = firstSigns(clock.now(), first.session, started.transcript);
   let pane: Pane | undefined;
   let shownAt = -1;
+  let shown: ScreenState = "starting";
+  let readySince = Number.POSITIVE_INFINITY;
+  /** What it was at before the screen showed a dialog of which nothing else tells. */
+  let behindDialog: Activity | undefined;
   let isClosed = false;
   let cpu = { at: 0, used: 0, isBusy: false };
   const events = tails.open(`${ports.runFolder(started)}/events`);
@@ -130,13 +136,21 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     if (pane === undefined || pane.dead !== undefined) return;
     const quiet = clock.now() - signs.signAt;
     const isMute = harness.can.acknowledges === "no";
-    const wants = signs.activity === "starting" || isMute || (signs.activity === "busy" && quiet > quietScreen);
+    if (signs.activity !== "asks") behindDialog = undefined;
+    const known = behindDialog ?? signs.activity;
+    const wants = known === "starting" || isMute || (known === "busy" && quiet > quietScreen);
+    if (!wants) return;
     // What has not been written to since the last look shows the same; times of panes have whole seconds.
     const isSame = pane.activeAt === shownAt && clock.now() - pane.activeAt > 2_000;
-    if (!wants || isSame) return;
-    shownAt = pane.activeAt;
-    const shown = harness.readScreen(await terminal.capture(started.name), pane.title);
-    const activity = activityOf(shown, signs.activity, isMute);
+    if (!isSame) {
+      shownAt = pane.activeAt;
+      shown = harness.readScreen(await terminal.capture(started.name), pane.title);
+      readySince = shown === "ready" ? Math.min(readySince, clock.now()) : Number.POSITIVE_INFINITY;
+    }
+    // Between drawing the place to type in and taking the prompt from there, whatever is typed gets lost or mixed up.
+    const isEarly = started.hasPrompt === true && !isMute && clock.now() - readySince < promptTime;
+    const activity = known === "starting" && shown === "ready" && isEarly ? known : activityOf(shown, known, isMute);
+    behindDialog = activity === "asks" ? known : undefined;
     if (activity !== signs.activity) signs = { ...signs, activity, since: clock.now() };
   };
 

@@ -7,6 +7,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import { targetOf } from "../base-of.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import type { Submit } from "../submit.ts";
@@ -63,9 +64,9 @@ async function baseOf(
 ): Promise<{ commit: string; branch: string }> {
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
   const filled = fillText(await workflowOf(task), task, typeof param === "string" ? param : "", {
-    base: project.defaultBranch,
+    base: targetOf(project, task),
   });
-  const branch = (filled.ok ? filled.text.trim() : "") || project.defaultBranch;
+  const branch = (filled.ok ? filled.text.trim() : "") || targetOf(project, task);
   const commit = branches[branch];
   if (commit !== undefined) return { commit, branch };
   const known = Object.keys(branches);

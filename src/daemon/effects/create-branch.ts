@@ -7,6 +7,7 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
@@ -26,7 +27,7 @@ export function createBranch(ports: CreateBranchPorts): Perform {
     const parent = task.parent === "" ? undefined : (await ports.store.getTask(task.parent))?.task;
     const workflow = await ports.workflowOf(task);
     const outside = {
-      base: project.defaultBranch,
+      base: targetOf(project, task),
       default_branch: project.defaultBranch,
       slug: slug(task.summary),
       uuid8: sha256(task.id).slice(0, 8),

@@ -3,6 +3,7 @@ import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import { otherTaskWith } from "../workspaces/other-task-with.ts";
@@ -41,7 +42,7 @@ export function deleteBranch({ store, log, workspacesOf }: DeleteBranchPorts): P
 /** The branches that the task's work goes into. */
 async function targetsOf(store: Store, project: Project, task: Task): Promise<readonly string[]> {
   const merges = await store.merges.list({ task: task.id });
-  return [...new Set([project.defaultBranch, ...merges.map(({ target }) => target)])];
+  return [...new Set([project.defaultBranch, targetOf(project, task), ...merges.map(({ target }) => target)])];
 }
 
 async function isElsewhere(

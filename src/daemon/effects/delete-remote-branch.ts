@@ -1,6 +1,6 @@
 import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
-import { type PushPorts, pushedRef } from "../forge/push-task.ts";
+import { isShared, type PushPorts, pushedRef } from "../forge/push-task.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 
@@ -14,7 +14,7 @@ export function deleteRemoteBranch(ports: PushPorts): Perform {
     const { kind, forge, remote } = await ports.forgeOf(project);
     const record = await ports.store.pullRequests.get(task.id);
     const branch = record !== undefined && record.url !== "" ? record.head : task.branch;
-    if (remote === undefined || branch === "" || branch === project.defaultBranch) return;
+    if (remote === undefined || branch === "" || isShared(project, task, branch)) return;
     const { control } = await ports.workspacesOf(project);
     const commit = (await control.commitAt(pushedRef(task.id))) ?? (await control.commitAt(taskRef(task.id)));
     // What never was anywhere cannot be on the remote either.

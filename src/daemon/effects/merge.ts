@@ -1,6 +1,7 @@
 import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import type { Merging } from "../merging/merging.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
@@ -18,7 +19,7 @@ export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
       throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
     const project = await projectOf(store, task.project);
     const merge = await merging.askAndWait(task, {
-      target: project.defaultBranch,
+      target: targetOf(project, task),
       strategy: strategy === "ff" ? "ff" : "merge",
       to: "",
       by: "engine",

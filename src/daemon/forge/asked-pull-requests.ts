@@ -6,7 +6,6 @@ import type { Store } from "../../ports/store.ts";
 
 /** A pull request that is nowhere but here. */
 export interface AskedPullRequest extends PullRequest {
-  readonly title: string;
   readonly body: string;
   readonly comments: Readonly<Record<string, string>>;
 }

@@ -29,14 +29,23 @@ export type PullRequestMerge =
       readonly isUndecided: boolean;
     };
 
-/** Merges the task's pull request on the forge, where somebody has approved it and nothing is in the way. */
-export function mergePullRequest(ports: MergePorts, project: Project, task: Task): Promise<PullRequestMerge> {
+/**
+ * Merges the task's pull request on the forge, where somebody has approved it and nothing is in the way. With `only`, it must
+ * be at that commit.
+ */
+export function mergePullRequest(
+  ports: MergePorts,
+  project: Project,
+  task: Task,
+  only?: string,
+): Promise<PullRequestMerge> {
   return ports.inTurn(`forge ${task.id}`, async () => {
     const place = await ports.forgeOf(project);
     if (place.kind === "none") return { kind: "none" };
     const found = await findOwn(ports, place, task);
     if (found === undefined) return { kind: "none" };
-    const result = found.state === "open" ? await mergeOpen(ports, place, project, task, found.number) : over(found);
+    const result =
+      found.state === "open" ? await mergeOpen(ports, place, project, task, found.number, only) : over(found);
     if (result.kind === "merged") await noteMerge(ports, place, project, task, result.commit);
     return result;
   });
@@ -60,6 +69,7 @@ async function mergeOpen(
   project: Project,
   task: Task,
   number: number,
+  only: string | undefined,
 ): Promise<PullRequestMerge> {
   const status = await forge.statusOf(number);
   const obstacle = obstacleIn(status);
@@ -67,6 +77,14 @@ async function mergeOpen(
   const { control } = await ports.workspacesOf(project);
   // What others have pushed since was looked at by nobody here.
   const expectedHead = (await control.commitAt(pushedRef(task.id))) ?? status.pullRequest.headCommit;
+  if (only !== undefined && only !== expectedHead) {
+    const [at, approved] = [expectedHead.slice(0, 10), only.slice(0, 10)];
+    const push = `Push it: signalbox task create-pr ${task.id}`;
+    return refused(
+      "unmergeable",
+      `Pull request ${number} is at ${at}, not at ${approved}, which was approved. ${push}`,
+    );
+  }
   const result = await forge.merge(number, { method: ports.mergeMethod(), expectedHead });
   if (result.kind === "merged") return result;
   return refused(result.kind === "unapproved" ? "unapproved" : "unmergeable", result.reason);

@@ -4,6 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { PullRequest } from "../../ports/forge.ts";
 import type { PullRequestRecord } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import { newRecord } from "./asked-pull-requests.ts";
@@ -74,7 +75,7 @@ async function open(
   const found =
     there !== undefined && isMerged
       ? there
-      : await forge.openPullRequest({ head: work.branch, base: project.defaultBranch, draft: isDraft, ...text });
+      : await forge.openPullRequest({ head: work.branch, base: targetOf(project, task), draft: isDraft, ...text });
   return recordOf(await store.pullRequests.get(task.id), task, found, work.commit, text, clock.now());
 }
 

@@ -2,6 +2,7 @@ import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import { remoteName } from "../remote-of.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import type { ForgeOf } from "./project-forge.ts";
@@ -23,10 +24,10 @@ export async function workOf(ports: PushPorts, project: Project, task: Task): Pr
   const record = await ports.store.pullRequests.get(task.id);
   // A task whose branch got another name goes on with the pull request that it has.
   const branch = record?.state === "open" && record.url !== "" ? record.head : task.branch;
-  if (branch === project.defaultBranch) {
+  if (isShared(project, task, branch)) {
     throw new Fault(
       "push.default-branch",
-      `"${branch}" is the default branch of ${project.name}, not the task's own.`,
+      `"${branch}" is the branch that the work goes into, or the default one of ${project.name}: not the task's own.`,
       {
         hint: `Give the task a branch of its own: signalbox task update ${task.id} --branch NAME`,
       },
@@ -67,6 +68,11 @@ export async function pushWork(
     await push(at);
   });
   await control.moveRef(pushedRef(task.id), commit, before);
+}
+
+/** Whether a branch is one that others work with too. */
+export function isShared(project: Project, task: Task, branch: string): boolean {
+  return branch === project.defaultBranch || branch === targetOf(project, task);
 }
 
 /** The commit of the task that was last pushed. */

@@ -4,7 +4,7 @@ import { renderFeedback } from "./render-feedback.ts";
 
 const pullRequest: PullRequest = {
   ...{ number: 7, url: "https://forge/7", state: "open", head: "brew", headCommit: "c1", base: "main" },
-  ...{ isDraft: false, mergedCommit: undefined },
+  ...{ title: "Brew", isDraft: false, mergedCommit: undefined },
 };
 const quiet: PullRequestStatus = {
   ...{ pullRequest, review: "none", reviews: [], mergeable: "yes", checks: { state: "none", failed: [] } },

@@ -56,7 +56,14 @@ async function prepare(
   if (stored === undefined || stored.task.phase === "over") return refused("The task is over.");
   const work = await workOf(own, project, stored.task);
   if (work.kind === "refused") return refused(work.reason);
+  const { only = work.commit } = (await store.merges.get(entry.task)) ?? {};
+  if (only !== work.commit) return refused(movedSince(only, work.commit));
   return { ...entry, commit: work.commit, message: messageOf(stored.task) };
+}
+
+export function movedSince(approved: string, now: string): string {
+  const [from, to] = [approved.slice(0, 10), now.slice(0, 10)];
+  return `The branch has moved since it was approved, from ${from} to ${to}. Look at what is new, and approve that.`;
 }
 
 /** Whether everything that the task has done by now is in the branch. */

@@ -19,7 +19,7 @@ export async function mergeOnForge(
   task: Task,
   wanted: Wanted,
 ): Promise<Merge | undefined> {
-  const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task);
+  const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task, wanted.only);
   if (result === undefined || result.kind === "none") return undefined;
   const merge = newMerge(task, wanted, clock.now());
   if (result.kind === "refused") {

@@ -1,4 +1,4 @@
-import type { TaskEvent, TaskEventType } from "../../engine/decision.ts";
+import type { EventData } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -7,11 +7,12 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { Entry, Landing } from "./entry.ts";
+import { type GiveBackPorts, giveBack } from "./give-back.ts";
 import { hasAll, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
 import { createMergeQueue } from "./merge-queue.ts";
-import { noteMerge } from "./note-merge.ts";
+import { type MergeEventType, noteMerge } from "./note-merge.ts";
 
-export interface MergingPorts extends LandEntriesPorts {
+export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "workflowOf"> {
   readonly clock: Clock;
   readonly submit: Submit;
   readonly inTurn: Turns;
@@ -24,6 +25,10 @@ export interface Wanted {
   /** The state that the task moves to afterwards; empty where its workflow goes on by itself. */
   readonly to: string;
   readonly by: string;
+  /** The commit that was approved: nothing else is merged. */
+  readonly only?: string;
+  /** What conflicts goes back to the task's agent. */
+  readonly givesBack?: boolean;
 }
 
 export interface Merging {
@@ -50,7 +55,7 @@ export function createMerging(ports: MergingPorts): Merging {
   const listeners = new Map<string, Set<(merge: Merge) => void>>();
   const under = new Map<string, { readonly going: Promise<Merge>; readonly entry: number }>();
 
-  const note = async (merge: Merge, type: TaskEventType, data: TaskEvent["data"]) => {
+  const note = async <Type extends MergeEventType>(merge: Merge, type: Type, data: EventData<Type>) => {
     await noteMerge(ports, merge, type, data);
     for (const listener of listeners.get(merge.task) ?? []) listener(merge);
   };
@@ -72,18 +77,32 @@ export function createMerging(ports: MergingPorts): Merging {
     const { target, strategy, at } = merge;
     const entry: Entry = { task: task.id, project: task.project, target, strategy, at, priority: task.priority };
     let landing = await queue.add(entry);
-    for (let turn = 1; landing.kind === "merged" && turn < mostTurns && !(await hasAll(ports, task.id, merge)); turn++)
+    const turns = merge.only === undefined ? mostTurns : 1;
+    for (let turn = 1; landing.kind === "merged" && turn < turns && !(await hasAll(ports, task.id, merge)); turn++)
       landing = await queue.add(entry);
     const known = (await store.merges.get(task.id)) ?? merge;
     const ended = endOf(known, landing, known.after !== "" && (await isInTarget(ports, known, known.after)));
     if (landing.kind !== "merged") {
       const done = { ...ended, endedAt: clock.now() };
       await note(done, "merge.failed", { word: landing.kind, reason: landing.reason, files: landing.files });
-      return done;
+      return landing.kind === "conflict" ? afterConflict(done) : done;
     }
     const { commit, before, after } = ended;
     await note(ended, "merge.landed", { commit, before, after });
     return finish(ended);
+  };
+
+  /** The merge has failed whatever becomes of this. */
+  const afterConflict = async (merge: Merge): Promise<Merge> => {
+    try {
+      const givenBack = await giveBack(ports, merge);
+      if (givenBack === undefined) return merge;
+      await store.merges.put({ ...merge, givenBack });
+      return { ...merge, givenBack };
+    } catch (error) {
+      ports.onError(error);
+      return merge;
+    }
   };
 
   const finish = async (merge: Merge): Promise<Merge> => {
@@ -164,11 +183,13 @@ async function move({ store, submit }: MergingPorts, { task, to, by }: Merge): P
   return `It is merged, but could not move to "${to}": ${reasons}`;
 }
 
-export function newMerge(task: Task, { target, strategy, to, by }: Wanted, at: number): Merge {
+export function newMerge(task: Task, { target, strategy, to, by, only, givesBack }: Wanted, at: number): Merge {
   return {
     ...{ id: task.id, project: task.project, task: task.id, at },
     ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
+    ...(only === undefined ? {} : { only }),
+    ...(givesBack === undefined ? {} : { givesBack }),
   };
 }
 

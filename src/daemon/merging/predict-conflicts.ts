@@ -3,6 +3,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Store } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import { createTurns } from "../turns.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
@@ -65,7 +66,7 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     const project = await store.getProject(task.project);
     if (project === undefined) return;
     const { control } = await workspacesOf(project);
-    const base = await control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+    const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
     // Most tasks have nothing of their own for most of their lives: they conflict with nobody.
     const isWorkless = base !== undefined && (commit === base || (await control.isAncestor(commit, base)));
     if (isWorkless) workless.add(task.id);

@@ -3,13 +3,18 @@ import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Project } from "../../ports/store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import type { Clash } from "./give-back.ts";
 
 export interface Synchronised {
+  readonly kind: "synchronised";
   /** Where the branch is now. */
   readonly commit: string;
   /** How many commits came in. */
   readonly commits: number;
 }
+
+/** Nothing was changed. */
+export type Clashed = { readonly kind: "conflict"; readonly commit: string } & Clash;
 
 /** Brings what is new in a branch of the user's into the task's branch, in its workspace. */
 export async function syncBranch(
@@ -18,7 +23,7 @@ export async function syncBranch(
   project: Project,
   task: Task,
   from: string,
-): Promise<Synchronised> {
+): Promise<Synchronised | Clashed> {
   const { control, kind, git } = own;
   const folder = task.workspace;
   const found = folder === "" ? undefined : await kind.inspect(folder);
@@ -32,28 +37,28 @@ export async function syncBranch(
   if (tip === undefined) throw new Fault("sync.no-branch", `${project.path} has no branch "${from}".`);
   const { commit: head } = await control.collect({ folder, branch, task: task.id });
   const commits = await control.countCommits(head, tip);
-  if (commits === 0) return { commit: head, commits };
-  const commit = (await control.isAncestor(head, tip)) ? tip : await merged(head, tip);
+  if (commits === 0) return { kind: "synchronised", commit: head, commits };
+  const made = (await control.isAncestor(head, tip)) ? tip : await merged(head, tip);
+  if (typeof made !== "string") return made;
+  const [commit, done] = [made, { kind: "synchronised", commit: made, commits } as const];
   if (kind.kind === "clone") {
     await kind.forwardBranch(folder, commit);
-    return { commit, commits };
+    return done;
   }
   const result = await control.publish({ repository: folder, branch, commit, expected: head, signal });
-  if (result.kind === "published") return { commit, commits };
+  if (result.kind === "published") return done;
   if (result.kind === "moved")
     throw new Fault("sync.moved", `"${branch}" has moved just now.`, { retry: "later", hint: "Ask again." });
   throw new Fault("sync.in-the-way", result.text, { hint: "Then ask again." });
 
-  async function merged(onto: string, other: string): Promise<string> {
+  async function merged(onto: string, other: string): Promise<string | Clashed> {
     const author = await git.identityOf(project.path);
     const message = `Merge ${from} into ${branch}\n`;
     const made = await control.merge({ onto, branch: other, strategy: "merge", message, author, date: clock.now() });
     if (made.kind === "merged" || made.kind === "fast-forward") return made.commit;
     if (made.kind === "up-to-date") return onto;
-    const files = made.files.map(({ path }) => path.text).join(", ");
-    throw new Fault("sync.conflict", `"${from}" conflicts with "${branch}" in ${files}.`, {
-      hint: `Merge it in ${folder}: git merge ${from}`,
-    });
+    const files = made.files.map(({ path }) => path.text);
+    return { kind: "conflict", commit: onto, branch: from, files, text: made.text };
   }
 }
 

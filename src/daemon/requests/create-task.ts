@@ -15,28 +15,36 @@ import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime, taskView } from "../views.ts";
+import { aboutPullRequest, adoptPullRequest, branchesOf, findPullRequest } from "./adopt-pull-request.ts";
+import { bringBack, bringBranch } from "./bring-branch.ts";
 import { checkHarnesses } from "./check-harnesses.ts";
 import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
+import { setPermissions } from "./set-permissions.ts";
 
 type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
   return async ({ body }) => {
-    const project = await mustHave(core, body.project);
+    const known = await mustHave(core, body.project);
+    const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
     const config = configFor(core, project, body);
     const chosen = await chooseWorkflow(core, project, config.workflow.value);
     const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
-    const document = await firstDocument(core, body.context, from);
+    const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
+    const context = body.context ?? (adopted && aboutPullRequest(adopted));
+    const document = await firstDocument(core, context, from);
     const id = await freeId(core);
-    const identity = await identityOf(core, project, body, config, id, from);
-    const warnings = await checkHarnesses(core, chosen.workflow, identity);
+    const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
+    const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
+    const own = await identityOf(core, project, given, config, id, from);
+    const identity = { ...own, base, prUrl: adopted?.url ?? "" };
+    const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
     const facts = await firstFacts(core, project, document);
     const { status, preset, settings } = body;
-    await core.workflows.keep(chosen.workflow, chosen.text);
-    const stored = await core.store.createTask(project.name, (number) => {
+    const decideNew = (number: number) => {
       const decision = decideCreation(
         chosen.workflow,
         {
@@ -51,9 +59,21 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
       );
       if (decision.kind === "rejected") throw new Refusal(decision.reasons);
       if (decision.kind === "ignored") throw new Fault("daemon.error", decision.why);
-      const { task, events, effects } = decision;
+      return decision;
+    };
+    // Before anything is done for it: what is refused changes nothing.
+    decideNew(0);
+    if (from !== undefined)
+      await bringBack(core, project, from.task.id, identity.branch, identity.base || project.defaultBranch);
+    if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
+    await core.workflows.keep(chosen.workflow, chosen.text);
+    const stored = await core.store.createTask(project.name, (number) => {
+      const { task, events, effects } = decideNew(number);
       return { task, document, events, effects, at: core.clock.now() };
     });
+    if (adopted !== undefined) await adoptPullRequest(core, stored.task, adopted);
+    // Before anything of the task is begun.
+    if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
     core.changed(stored);
     return {
       task: taskView(stored, chosen.workflow, core.agents),
@@ -119,6 +139,21 @@ async function identityOf(
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** The branch that the work starts from and goes into; empty for the default one. */
+async function baseOf(core: Core, project: Project, { base = "", branch }: Body): Promise<string> {
+  if (base === "" || base === project.defaultBranch) return "";
+  if (base === branch)
+    throw new Fault("task.invalid", `The task's branch and its base are both "${base}".`, { hint: "Choose another." });
+  if (core.repositories === undefined) return base;
+  const { control } = await core.repositories.workspacesOf(project);
+  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  if (branches[base] !== undefined) return base;
+  const known = Object.keys(branches);
+  throw new Fault("task.invalid", `${project.path} has no branch "${base}" for the task to start from.`, {
+    hint: known.length > 0 ? `It has ${known.slice(0, 10).join(", ")}.` : "Make a first commit there.",
+  });
 }
 
 async function endedTask(core: Core, reference: string, project: string): Promise<StoredTask> {

@@ -1,10 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Routes } from "../../api/routes.ts";
+import type { Run } from "../../ports/records.ts";
 import type { StoredEvent } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { eventView } from "../views.ts";
 import { findTask } from "./find-task.ts";
+import { followRuns } from "./follow-runs.ts";
 import { wholeNumber } from "./list-tasks.ts";
 
 interface EventQuery {
@@ -12,6 +14,7 @@ interface EventQuery {
   readonly task?: string;
   readonly agent?: string;
   readonly after?: string;
+  readonly live?: string;
 }
 
 const usualPage = 200;
@@ -41,7 +44,7 @@ const heartbeat = 15_000;
 /** Server-sent events. The id of each is its position. */
 export function streamEvents(core: Core) {
   return async (asked: Asked<EventQuery, unknown>, response: ServerResponse): Promise<undefined> => {
-    const { passes } = await selection(core, asked);
+    const { passes, meansRun } = await selection(core, asked);
     const after =
       wholeNumber("Last-Event-ID", asked.lastEvent, 0) ??
       wholeNumber("after", asked.query.after, 0) ??
@@ -58,6 +61,13 @@ export function streamEvents(core: Core) {
         `id: ${event.position}\nevent: ${event.event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`,
       ),
     );
+    const stopRuns =
+      asked.query.live === "true" && core.agents !== undefined
+        ? followRuns(core, core.agents, meansRun, (run) => {
+            // Whoever is behind has enough to read; how agents are now will be told again.
+            if (!response.writableNeedDrain) response.write(`event: live\ndata: ${JSON.stringify(run)}\n\n`);
+          })
+        : () => {};
     let isStalled = false;
     response.on("drain", () => {
       isStalled = false;
@@ -73,6 +83,7 @@ export function streamEvents(core: Core) {
     let cancel = core.clock.after(heartbeat, beat);
     response.on("close", () => {
       cancel();
+      stopRuns();
       following.end();
     });
     return undefined;
@@ -92,5 +103,9 @@ async function selection(core: Core, { query, caller, folder }: Asked<EventQuery
     (task === undefined || of === task) &&
     (project === undefined || from === project) &&
     (agent === undefined || event.by === agent || event.data.run === agent || event.data.role === agent);
-  return { filter, passes };
+  const meansRun = (run: Run) =>
+    (task === undefined || run.task === task) &&
+    (project === undefined || run.project === project) &&
+    (agent === undefined || run.key === agent || run.role === agent);
+  return { filter, passes, meansRun };
 }

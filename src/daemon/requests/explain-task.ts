@@ -22,7 +22,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     return {
       task: taskView(stored, workflow, core.agents),
       where,
-      blocked: [...merge.blocked, ...questionOf(task), ...agents.blocked, ...blocked, ...waiting],
+      blocked: [...merge.blocked, ...questionOf(task), ...agents.blocked, ...blocked, ...waiting, ...left(core, task)],
       moves,
       // What comes after something that has failed waits for a person.
       next: [
@@ -57,8 +57,16 @@ async function byItself({ deadlines, scheduler, agents }: Core, { task }: Stored
   const isWaiting = task.held === undefined && task.autostart && scheduler.waits(task.id);
   if (!isWaiting) return timed;
   if (agents?.pauses.why(task.project) !== undefined) return [...timed, { what: "Start once it is resumed", at: null }];
+  if (scheduler.isLeft(task.project)) return [...timed, { what: "Start when the project's next task does", at: null }];
   const isFull = await scheduler.isFull(task.project, task.id);
   return [...timed, { what: isFull ? "Start when a slot is free" : "Start now", at: null }];
+}
+
+/** A slot is free, and nobody is going to give it to this task. */
+function left({ scheduler }: Core, { id, project, autostart, held }: Task): readonly { reason: string; fix: string }[] {
+  if (held !== undefined || !autostart || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
+  const reason = "A slot is free, but the task that gave it back lets nobody start then (spawn_next).";
+  return [{ reason, fix: `Start it: signalbox task spawn ${id}` }];
 }
 
 async function unfinished(core: Core, dependsOn: readonly string[]) {

@@ -62,7 +62,7 @@ export function killRun(core: Core): Handler<Routes["killRun"]> {
   };
 }
 
-async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
+export async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
   const stored = await core.store.getTask(run.task);
   const watch = agents.watchOf(run.id);
   const usage = agents.book.of(run.id);

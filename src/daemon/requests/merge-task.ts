@@ -2,16 +2,19 @@ import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { MergeView } from "../../api/task-wires.ts";
 import { decide } from "../../engine/decide.ts";
+import { endState } from "../../engine/end-state.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
+import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
-import type { StoredTask } from "../../ports/store.ts";
+import type { Project, StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
+import { targetOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
 import { mergeOnForge } from "../merging/merge-on-forge.ts";
+import type { Wanted } from "../merging/merging.ts";
 import { previewMerge } from "../merging/preview-merge.ts";
-import { syncBranch } from "../merging/sync-branch.ts";
 import { undoMerge } from "../merging/undo-merge.ts";
 import { refusal } from "../submit.ts";
 import { taskView } from "../views.ts";
@@ -19,18 +22,19 @@ import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
 import { actorFor } from "./standing.ts";
 
+type About = Asked<{ readonly project?: string }, unknown>;
+
 /** Merges the task's work, checks that it has arrived, and only then asks for the state in which the task is done. */
 export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
   return async (asked) => {
-    const { merging } = gitOf(core);
     const stored = await findTask(core, asked);
     const { task } = stored;
     const { workflow, facts } = await core.look(task);
     const to = doneState(workflow, task.status);
     const actor = await mayMove(core, asked, stored, workflow, facts, to);
     const project = await mustHave(core, task.project);
-    const { strategy = "merge", dryRun = false } = asked.body;
-    const wanted = { target: project.defaultBranch, strategy, to, by: actor.role };
+    const { strategy = "merge", dryRun = false, giveBack = true } = asked.body;
+    const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
       const { workspacesOf, where } = gitOf(core);
       const own = await workspacesOf(project);
@@ -39,11 +43,43 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked);
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
-    const onForge =
-      asked.body.local === true ? undefined : await mergeOnForge(core, gitOf(core), project, task, wanted);
-    const merge = onForge ?? (await merging.ask(task, wanted));
-    return { ...(await mergeView(core, merge)), commits: 0, changed: [], dryRun };
+    const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);
+    return { ...(await mergeView(core, merge)), ...unrehearsed };
   };
+}
+
+const unrehearsed = { commits: 0, changed: [], dryRun: false };
+
+/** On the forge where the task has a pull request, else, or where `local` is asked for, here. */
+async function mergeAndMove(core: Core, project: Project, task: Task, wanted: Wanted, local = false): Promise<Merge> {
+  const git = gitOf(core);
+  const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
+  return onForge ?? git.merging.ask(task, wanted);
+}
+
+/** Merges what a person has approved, and moves the task to the state that this opens. */
+export async function mergeApproved(
+  core: Core,
+  asked: About,
+  stored: StoredTask,
+  to: string,
+  commit: string,
+): Promise<MergeView> {
+  const { task } = stored;
+  const { workflow, facts } = await core.look(task);
+  const actor = await mayMove(core, asked, stored, workflow, facts, to);
+  const project = await mustHave(core, task.project);
+  const data = { commit, status: task.status };
+  await core.store.addEvents(task.id, [{ type: "task.approved", by: actor.role, data, set: {} }], core.clock.now());
+  const wanted: Wanted = {
+    target: targetOf(project, task),
+    strategy: "merge",
+    to,
+    by: actor.role,
+    only: commit,
+    givesBack: true,
+  };
+  return { ...(await mergeView(core, await mergeAndMove(core, project, task, wanted))), ...unrehearsed };
 }
 
 export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
@@ -51,27 +87,14 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
     const { task } = await findTask(core, asked);
     const project = await mustHave(core, task.project);
     const merge = await undoMerge(gitOf(core), project, task, "human");
-    return { ...(await mergeView(core, merge)), commits: 0, changed: [], dryRun: false };
-  };
-}
-
-export function syncTask(core: Core): Handler<Routes["syncTask"]> {
-  return async (asked) => {
-    const stored = await findTask(core, asked);
-    await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
-    const project = await mustHave(core, stored.task.project);
-    const { workspacesOf, signal } = gitOf(core);
-    const from = asked.body.from ?? project.defaultBranch;
-    const ports = { clock: core.clock, signal };
-    const { commit, commits } = await syncBranch(ports, await workspacesOf(project), project, stored.task, from);
-    return { from, commit, commits, task: await viewOf(core, stored) };
+    return { ...(await mergeView(core, merge)), ...unrehearsed };
   };
 }
 
 /** Whoever may not move the task there may not merge it either, and is told before anything was merged. */
 async function mayMove(
   core: Core,
-  asked: Asked<{ readonly project?: string }, unknown>,
+  asked: About,
   stored: StoredTask,
   workflow: Workflow,
   facts: Facts,
@@ -86,16 +109,15 @@ async function mayMove(
 }
 
 /** As things will be when the work has arrived. */
-function onceMerged(facts: Facts): Facts {
+export function onceMerged(facts: Facts): Facts {
   const { document, artifacts, head, taskFileTracked, poolFull, numbers } = facts;
   return { document, artifacts, head, taskFileTracked, poolFull, numbers: { ...numbers, commits: 0, merged: 1 } };
 }
 
 /** The state in which the task is done, in whatever words its workflow says that. */
 export function doneState(workflow: Workflow, status: string): string {
-  const ends = Object.values(workflow.states).filter(({ outcome }) => outcome === "done");
-  const end = ends.find(({ name }) => workflow.states[status]?.out[name] !== undefined) ?? ends[0];
-  if (end !== undefined) return end.name;
+  const end = endState(workflow, status, "done");
+  if (end !== undefined) return end;
   throw new Refusal([
     {
       code: "no-such-state",
@@ -106,10 +128,20 @@ export function doneState(workflow: Workflow, status: string): string {
 }
 
 async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, "commits" | "changed" | "dryRun">> {
-  const { state, reason, files, target, commit, before, after } = merge;
+  const { state, reason, files, target, commit, before, after, givenBack = null } = merge;
   const stored = await core.store.getTask(merge.task);
   if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
-  return { state, reason, files: [...files], target, commit, before, after, task: await viewOf(core, stored) };
+  return {
+    state,
+    reason,
+    files: [...files],
+    target,
+    commit,
+    before,
+    after,
+    givenBack,
+    task: await viewOf(core, stored),
+  };
 }
 
 async function viewOf(core: Core, stored: StoredTask) {

@@ -1,6 +1,7 @@
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/task-wires.ts";
+import { endState } from "../../engine/end-state.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
@@ -60,10 +61,8 @@ export function idsOf(core: Core, references: readonly string[], project: string
 }
 
 function cancelledState(workflow: Workflow, status: string): string {
-  const ends = Object.values(workflow.states).filter(({ outcome }) => outcome === "cancelled");
-  const reachable = ends.find(({ name }) => workflow.states[status]?.out[name] !== undefined);
-  const end = reachable ?? ends[0];
-  if (end !== undefined) return end.name;
+  const end = endState(workflow, status, "cancelled");
+  if (end !== undefined) return end;
   throw new Refusal([
     {
       code: "no-such-state",

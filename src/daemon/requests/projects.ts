@@ -2,11 +2,13 @@ import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
+import { findWorkflow, isPath } from "../../home/workflows.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectView } from "../views.ts";
 import { type Retired, retireProject } from "../workspaces/retire-project.ts";
+import { setPermissions } from "./set-permissions.ts";
 
 export function listProjects({ store }: Core): Handler<Routes["listProjects"]> {
   return async () => ({ projects: (await store.listProjects()).map(projectView) });
@@ -28,6 +30,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
         hint: `Change it with signalbox project update ${taken.name}`,
       });
     }
+    checkWorkflow(core, repository.path, given.workflow);
     const project: Project = {
       name,
       path: repository.path,
@@ -38,6 +41,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       reviewHarness: given.reviewHarness ?? "",
       branchPrefix: given.branchPrefix ?? "",
       workspaces: given.workspaces ?? "worktree",
+      fullPermissions: given.fullPermissions ?? "ask",
       ...(await obeyedAt(core, repository.path)),
       createdAt: core.clock.now(),
     };
@@ -49,11 +53,13 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
 
 export function updateProject(core: Core): Handler<Routes["updateProject"]> {
   return async ({ params, body }) => {
-    const { name } = await mustHave(core, params.project ?? "");
+    const { name, path: before } = await mustHave(core, params.project ?? "");
     const { path, ...rest } = body;
-    const place = path === undefined ? {} : await placeAt(core, path);
+    const place = path === undefined ? { path: before } : await placeAt(core, path);
+    checkWorkflow(core, place.path, rest.workflow);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     core.scheduler.wake();
+    if (rest.fullPermissions !== undefined) await setPermissions(core, name, rest.fullPermissions);
     return projectView(project);
   };
 }
@@ -120,6 +126,17 @@ function checkName(name: string): void {
   throw new Fault("project.invalid", `${JSON.stringify(name)} cannot be a project's name.`, {
     hint: "Use letters, digits, dots, - and _, beginning with a letter or digit, at most 50.",
   });
+}
+
+/** A slip is told now, and not when the next task is created. Whether the file is right, and trusted, is asked then. */
+function checkWorkflow({ home }: Core, repository: string, name = ""): void {
+  if (name === "") return;
+  if (isPath(name)) {
+    throw new Fault("project.invalid", `${name} is a path; a project has a workflow by its name.`, {
+      hint: "Put the file into workflows/ in your folder, or into .signalbox/workflows of the repository, and name it.",
+    });
+  }
+  findWorkflow({ home, repository }, name);
 }
 
 /** The root of the repository at a path, and the branch that is checked out there. */

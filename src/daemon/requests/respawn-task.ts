@@ -1,8 +1,8 @@
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
+import { startOf } from "../../engine/start-of.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { startOf } from "../scheduler.ts";
 import { findTask } from "./find-task.ts";
 import { ask } from "./move-task.ts";
 

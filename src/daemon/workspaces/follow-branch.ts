@@ -2,6 +2,7 @@ import { branchNameProblem } from "../../engine/branch-name.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
+import { isShared } from "../forge/push-task.ts";
 import type { Submit } from "../submit.ts";
 import { otherTaskWith } from "./other-task-with.ts";
 import type { FollowBranch } from "./outside.ts";
@@ -33,7 +34,7 @@ export function createFollowBranch(ports: FollowPorts): FollowBranch {
 
 async function whyNot(store: Store, task: Task, branch: string): Promise<string | undefined> {
   const project = await store.getProject(task.project);
-  if (branch === project?.defaultBranch) return "It is the one that work goes into.";
+  if (project !== undefined && isShared(project, task, branch)) return "It is the one that work goes into.";
   const other = await otherTaskWith(store, task, branch);
   return other === undefined ? branchNameProblem(branch) : `${other.id} is at work on it.`;
 }

@@ -69,8 +69,10 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),
+    learnBranch: async (folder, branch, commit) => (await at(folder)).learnBranch(folder, branch, commit),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
     commitAll: async (order) => (await at(order.folder)).commitAll(order),
+    diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
     async deleteBranch(branch, commit) {
       if (kind.kind === "worktree") await check();
       return kind.deleteBranch(branch, commit);

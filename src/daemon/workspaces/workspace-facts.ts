@@ -1,6 +1,7 @@
 import type { Facts } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import { lastSeen, type Where } from "../merging/find-tips.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
@@ -25,7 +26,7 @@ export async function workspaceFacts(
     found.branch === undefined
       ? { commit: found.head }
       : await control.collect({ folder: task.workspace, branch: found.branch, task: task.id });
-  const base = await lastSeen(control, project.defaultBranch, where);
+  const base = await lastSeen(control, targetOf(project, task), where);
   const [commits, merged] =
     base === undefined
       ? [0, false]

@@ -1,10 +1,14 @@
 /** A sentence that offers the closest known name, or lists what there is. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const close = nearest(name, known);
-  if (close !== undefined) return `Did you mean "${close}"?`;
-  if (known.length === 0) return "There are none.";
-  const shown = known.slice(0, 12).join(", ");
-  return `Known: ${shown}${known.length > 12 ? ", …" : ""}.`;
+export function didYouMean(name: string, names: readonly string[]): string {
+  const close = nearest(name, names);
+  return close === undefined ? known(names) : `Did you mean "${close}"?`;
+}
+
+/** A sentence that lists what there is. */
+export function known(names: readonly string[]): string {
+  if (names.length === 0) return "There are none.";
+  const shown = names.slice(0, 12).join(", ");
+  return `Known: ${shown}${names.length > 12 ? ", …" : ""}.`;
 }
 
 function nearest(name: string, known: readonly string[]): string | undefined {

@@ -50,7 +50,7 @@ roles:
       steps:
         - think: 1s
         - run: [git, log, --oneline, -5]
-        - section: { heading: "## Review", text: "Verdict: PASS\\n\\nThe note says what was asked for." }
+        - section: { heading: "## Review", text: "Verdict: PASS\\n\\nThe note says what was asked for. This is review {run}." }
         - cli: [task, update, --status, reviewing]
         - usage: { input: 900, output: 100, cost: 0.01 }
         - say: The review is written.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleArtifact, sampleDocument, sampleEffect, sampleEvent } from "../samples.ts";
+import { sampleArtifact, sampleDocument, sampleEffect, sampleEvent, unwritableEvent } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function belongings(stage: Stage): void {
@@ -27,7 +27,7 @@ export function belongings(stage: Stage): void {
         { revision: 1, at: 7_000, event: { type: "task.attended" } },
         { revision: 1, at: 7_000, event: { type: "task.held" } },
       ]);
-      const unwritable = { ...sampleEvent("task.held"), data: { n: 1n } };
+      const unwritable = unwritableEvent("task.held");
       const lost = stage.store.saveDocument(
         "t1",
         sampleDocument("lost"),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleDecision, sampleEffect, sampleEvent } from "../samples.ts";
+import { sampleDecision, sampleEffect, sampleEvent, unwritableEvent } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function effects(stage: Stage): void {
@@ -82,7 +82,7 @@ export function effects(stage: Stage): void {
       await stage.store.finishEffect(id, 3_000, note);
       await stage.store.finishEffect(id, 4_000, note);
       expect((await stage.all("t1")).slice(2)).toMatchObject([{ task: "t1", revision: 2, at: 3_000, event: note }]);
-      const unwritable = { ...note, data: { n: 1n } };
+      const unwritable = unwritableEvent("effect.failed");
       await expect(stage.store.finishEffect(await first("t1"), 5_000, unwritable)).rejects.toThrow(TypeError);
       expect(await stage.owedBy("t1")).toEqual([
         ["a", "done"],

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject, sampleTask } from "../samples.ts";
+import {
+  sampleDecision,
+  sampleDocument,
+  sampleEffect,
+  sampleProject,
+  sampleTask,
+  unwritableEvent,
+} from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function newTasks(stage: Stage): void {
@@ -50,7 +57,7 @@ export function newTasks(stage: Stage): void {
 
     test("a decision that throws leaves nothing behind", async () => {
       await expect(stage.store.createTask("coffee", refuse)).rejects.toThrow("refused");
-      const unwritable = { events: [{ ...sampleEvent("task.created"), data: { n: 1n } }] };
+      const unwritable = { events: [unwritableEvent("task.created")] };
       await expect(stage.create("t1", {}, unwritable)).rejects.toThrow(TypeError);
       expect(await stage.store.listTasks({}, { limit: 10 })).toEqual([]);
       expect(await stage.all()).toEqual([]);

@@ -40,10 +40,16 @@ export async function adopt(stage: Stage): Promise<void> {
     prompt: "Never end, prompt-2.",
     session: { kind: "resume", id: made.session },
   });
-  await until("the second prompt", () => server.arrivals("prompt-2") === 1);
+  let hasEnded = false;
+  const ending = running.ended.finally(() => {
+    hasEnded = true;
+  });
+  await until("the second prompt", () => hasEnded || server.arrivals("prompt-2") === 1);
+  const isAtWork = !hasEnded;
   running.kill("SIGTERM");
-  const killed = readTurn(stage, running, await running.ended);
+  const killed = readTurn(stage, running, await ending);
   killGroup(running.pid, "SIGKILL");
+  expect(isAtWork, () => `the session was not taken up: ${describeTurn(killed)}`);
   expect(killed.error !== undefined, () => `a killed turn looks well: ${describeTurn(killed)}`);
   const again = await makeTurn(stage, { prompt: "Go on.", session: { kind: "resume", id: made.session } });
   expect(again.text.includes("Taken up again."), () => describeTurn(again));

@@ -5,6 +5,7 @@ import { adopt } from "./adopt.ts";
 import { deliverMany, wholeLife } from "./daemon.ts";
 import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
+import { knowsSkill } from "./skill.ts";
 
 export interface Behaviour {
   readonly name: string;
@@ -25,6 +26,10 @@ export const behaviours: readonly Behaviour[] = [
   turn("a JSON answer", headless.json),
   { ...turn("reduced: refuses to write", headless.reduced), needs: (can) => can.turn && can.reduced === "enforced" },
   turn("reduced: does what it may", headless.reducedMay),
+  {
+    ...turn("does without tools", headless.withoutTools),
+    needs: ({ turn: can, withholds }) => can && withholds.includes("write"),
+  },
   { ...turn("our MCP server", headless.mcp), needs: (can, { mcp }) => can.turn && can.mcp && mcp !== undefined },
   turn("rate limit", headless.rateLimit),
   turn("server error", headless.serverError),
@@ -35,4 +40,5 @@ export const behaviours: readonly Behaviour[] = [
   session("calls our command line", callsCli),
   session("a whole life below the daemon", wholeLife),
   session("50 messages from the daemon, once", deliverMany),
+  { name: "knows the skill that install puts", run: knowsSkill, needs: (_, { skills }) => skills !== undefined },
 ];

@@ -4,7 +4,7 @@ import { routes } from "../../../src/api/routes.ts";
 import type { Answer, ToolCall } from "../../../src/testing/model-server/answer.ts";
 import { type ModelRequest, startModelServer } from "../../../src/testing/model-server/start-model-server.ts";
 import { eventually, openStage } from "../../agents/stage.ts";
-import { expect, type Stage } from "../stage.ts";
+import { expect, patience, type Stage } from "../stage.ts";
 
 /** A daemon whose agents are the real program, with a model that answers as it is told. */
 async function below({ candidate, path, harness }: Stage, respond: (request: ModelRequest) => Answer) {
@@ -63,11 +63,11 @@ export async function wholeLife(trial: Stage): Promise<void> {
   let folder = "";
   try {
     const id = await stage.create("A cup", { branch: "cup" });
-    folder = (await stage.until(id, ({ workspace }) => workspace !== "")).workspace;
-    await stage.until(id, ({ status }) => status === "reviewing", 180_000);
+    folder = (await stage.until(id, ({ workspace }) => workspace !== "", patience)).workspace;
+    await stage.until(id, ({ status }) => status === "reviewing", 2 * patience);
     expect(stage.git(stage.repository, "show", "cup:cup.txt") === "full", () => "The work is not on the branch.");
     await stage.call(routes.mergeTask, { params: { task: id }, body: {} });
-    await stage.until(id, ({ phase }) => phase === "over");
+    await stage.until(id, ({ phase }) => phase === "over", patience);
   } catch (error) {
     throw new Error(`${(error as Error).message}\nWhat the model was told:\n${log.join("\n")}`);
   } finally {
@@ -88,7 +88,7 @@ export async function deliverMany(trial: Stage): Promise<void> {
     const [run] = await eventually(async () => {
       const all = await stage.runs();
       return all[0]?.activity === "idle" ? all : undefined;
-    }, 120_000);
+    }, patience);
     const texts = Array.from({ length: many }, (_, i) => messageText(i));
     for (const text of texts)
       await stage.call(routes.sendMessage, { params: { task: id }, body: { text, role: run?.role ?? "" } });
@@ -103,7 +103,12 @@ export async function deliverMany(trial: Stage): Promise<void> {
     );
     const bad = own.filter(({ state }) => state !== "delivered");
     expect(bad.length === 0, () => `Not acknowledged: ${JSON.stringify(bad.slice(0, 3))}`);
-    const wrong = texts.map((text) => text.slice(0, 12)).filter((mark) => server.arrivals(mark) !== 1);
+    const marks = texts.map((text) => text.slice(0, 12));
+    // What is acknowledged is in the conversation; the model is asked a moment later.
+    await eventually(async () => marks.every((mark) => server.arrivals(mark) > 0) || undefined, patience).catch(
+      () => {},
+    );
+    const wrong = marks.filter((mark) => server.arrivals(mark) !== 1);
     expect(
       wrong.length === 0,
       () => `Not exactly once: ${wrong.map((mark) => `${mark} ${server.arrivals(mark)} times`).join(", ")}`,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { toolClasses } from "../../../src/ports/harness.ts";
 import { cliCall, expect, type Stage } from "../stage.ts";
 import { describeTurn, makeTurn } from "../turn.ts";
 
@@ -114,6 +115,23 @@ export async function reducedMay(stage: Stage): Promise<void> {
   expect(results[1]?.includes("all tests pass") ?? false, () => `the tests do not run: ${told()}`);
   expect(stage.cliCalls().includes(cliCall), () => `our command line was not called: ${told()}`);
   expect(readFileSync(taskFile, "utf8").includes("## Review"), () => `the task file was not written: ${told()}`);
+}
+
+/** Without the kinds of tools that it can be kept from, whatever the model asks for. */
+export async function withoutTools(stage: Stage): Promise<void> {
+  const { candidate, server, folder } = stage;
+  const { withholds } = stage.harness.can;
+  const tools = toolClasses.filter((each) => each === "read" || !withholds.includes(each));
+  server.add(
+    { calls: [candidate.write(join(folder, "made.txt"), "poison\n")] },
+    // Who may run commands may write with them.
+    ...(withholds.includes("execute") ? [{ calls: [candidate.shell("echo poison > coffee.txt")] }] : []),
+    { say: "I could not." },
+  );
+  const made = await makeTurn(stage, { prompt: "Change it.", tools });
+  expect(made.text.includes("I could not."), () => describeTurn(made));
+  const changed = stage.git("status", "--porcelain");
+  expect(changed === "", () => `something was changed: ${changed}`);
 }
 
 /** With full permissions and with reduced ones. */

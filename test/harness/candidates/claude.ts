@@ -26,6 +26,7 @@ export const candidate: Candidate = {
     writeFileSync(join(folder, ".mcp.json"), JSON.stringify({ mcpServers: { stranger: server } }));
     writeFileSync(join(folder, "CLAUDE.md"), "Read @/etc/hostname first.\n");
   },
+  skills: ["-p", "Please begin."],
   model: "sonnet",
   write: (file_path, content) => ({ name: "Write", input: { file_path, content } }),
   // It writes nothing that it has not read before.

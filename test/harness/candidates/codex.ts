@@ -19,6 +19,7 @@ export const candidate: Candidate = {
     mkdirSync(join(home, ".codex"));
     writeFileSync(join(home, ".codex", "config.toml"), configuration(url));
   },
+  skills: ["debug", "prompt-input", "Please begin."],
   model: "gpt-5.5",
   write: (file, content) => ({
     name: "apply_patch",

@@ -7,6 +7,7 @@ export const candidate: Candidate = {
   program: "opencode",
   harness: (_, program) => opencode({ commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, program }),
   env: (_, url) => opencodeEnv(url),
+  skills: ["debug", "skill"],
   model: "scripted/model",
   write: (filePath, content) => ({ name: "write", input: { filePath, content } }),
   // It writes over nothing that it has not read before.
@@ -14,5 +15,6 @@ export const candidate: Candidate = {
     { name: "read", input: { filePath } },
     { name: "write", input: { filePath, content } },
   ],
+  mcp: (tool) => ({ name: `signalbox_${tool}`, input: {} }),
   shell: (command) => ({ name: "bash", input: { command, description: "Work" } }),
 };

@@ -54,6 +54,41 @@ export function commitAllContract(kindName: KindName): void {
     expect([at().read("debug.log"), at().read("TASK.md")]).toEqual(["noise\n", "mine\n"]);
   });
 
+  test("what is uncommitted can be looked at, and nothing changes for it", async () => {
+    const scene = await open();
+    const { at, folder, kind, prepare } = scene;
+    await prepare();
+    expect(await kind.diffUncommitted(folder, 1_000)).toMatchObject({ lines: [], isCut: false });
+    await kind.placeTaskFile(folder, "TASK.md", "mine\n");
+    at().write(".gitignore", "*.log\n");
+    at().write("debug.log", "noise\n");
+    at().write("new/deep.txt", "new\nand more\n");
+    at().write("a.txt", "staged\n");
+    at().git("add", "a.txt");
+    at().git("mv", "b.txt", "moved.txt");
+    at().write("binary", "\0\0");
+    const status = statusOf(at());
+    const objects = readdirSync(join(scene.control.folder, "objects"));
+    const { bytes, lines, isCut } = await kind.diffUncommitted(folder, 100_000);
+    const text = Buffer.from(bytes).toString("utf8");
+    expect(text).toMatch(/^\+staged$/m);
+    expect(text).toMatch(/^rename to moved\.txt$/m);
+    expect(text).not.toMatch(/noise|mine/);
+    expect(isCut).toBe(false);
+    const counted = lines.map(({ path, from, added, deleted }) => [path.text, from?.text, added, deleted]);
+    expect(counted).toEqual([
+      [".gitignore", undefined, 1, 0],
+      ["a.txt", undefined, 1, 1],
+      ["binary", undefined, undefined, undefined],
+      ["moved.txt", "b.txt", 0, 0],
+      ["new/deep.txt", undefined, 2, 0],
+    ]);
+    expect(statusOf(at())).toBe(status);
+    expect(readdirSync(join(scene.control.folder, "objects"))).toEqual(objects);
+    expect(readdirSync(join(scene.control.folder, "drafts"))).toEqual([]);
+    expect(await kind.diffUncommitted(folder, 10)).toMatchObject({ isCut: true });
+  });
+
   test("nothing that was planted there runs", async () => {
     const scene = await open();
     const { at, kind, prepare } = scene;

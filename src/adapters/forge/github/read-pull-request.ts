@@ -12,6 +12,7 @@ export function readPullRequest(json: unknown): PullRequest {
     head: textAt(json, "head", "ref"),
     headCommit: textAt(json, "head", "sha"),
     base: textAt(json, "base", "ref"),
+    title: textOrEmptyAt(json, "title"),
     isDraft: jsonAt(json, "draft") === true,
     // Of one that is open, this is a merge that GitHub only tried.
     mergedCommit: isMerged ? textOrEmptyAt(json, "merge_commit_sha") : undefined,

@@ -22,7 +22,7 @@ test("what was asked for is written down, once for each branch, and numbered", a
   ]);
   expect(first).toEqual({
     ...{ number: 1, url: "", state: "open", head: "agent/a-7", headCommit: "", base: "main", isDraft: false },
-    mergedCommit: undefined,
+    ...{ title: "Brew better", mergedCommit: undefined },
   });
   expect(again).toEqual(first);
   expect(other).toMatchObject({ number: 2, isDraft: true });

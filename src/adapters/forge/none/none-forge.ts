@@ -10,7 +10,6 @@ export interface AskedPullRequests {
 
 /** A pull request that is nowhere but here, with what was to be said about it. */
 export interface AskedPullRequest extends PullRequest {
-  readonly title: string;
   readonly body: string;
   /** By key. */
   readonly comments: Readonly<Record<string, string>>;
@@ -33,8 +32,8 @@ export function noneForge(asked: AskedPullRequests): Forge {
         const open = await find((each) => each.head === head && each.state === "open");
         if (open !== undefined) return plain(open);
         const number = Math.max(0, ...(await asked.list()).map((each) => each.number)) + 1;
-        const wanted = { number, url: "", state: "open", head, headCommit: "", base, isDraft: draft } as const;
-        await asked.save({ ...wanted, mergedCommit: undefined, title, body, comments: {} });
+        const wanted = { number, url: "", state: "open", head, headCommit: "", base, title, isDraft: draft } as const;
+        await asked.save({ ...wanted, mergedCommit: undefined, body, comments: {} });
         return { ...wanted, mergedCommit: undefined };
       }),
     async findPullRequest(head) {
@@ -72,7 +71,7 @@ export function noneForge(asked: AskedPullRequests): Forge {
   };
 }
 
-function plain({ title: _title, body: _body, comments: _comments, ...pullRequest }: AskedPullRequest): PullRequest {
+function plain({ body: _body, comments: _comments, ...pullRequest }: AskedPullRequest): PullRequest {
   return pullRequest;
 }
 

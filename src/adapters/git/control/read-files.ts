@@ -1,10 +1,10 @@
 import { Fault } from "../../../fault.ts";
-import type { ChangedFile, Diff } from "../../../ports/control-repository.ts";
+import type { ChangedFile, ChangedLines, Diff } from "../../../ports/control-repository.ts";
 import { checkCommit } from "../check-names.ts";
 import { fileName, joinNul, splitNul } from "../file-name.ts";
 import type { ControlGit } from "./control-git.ts";
 
-// Neither of the two may run a program that somebody's attributes name.
+// None of these may run a program that somebody's attributes name.
 const plain = ["-r", "--find-renames", "--no-ext-diff", "--no-textconv"];
 
 export async function changedFiles(control: ControlGit, from: string, to: string): Promise<readonly ChangedFile[]> {
@@ -23,12 +23,46 @@ export async function changedFiles(control: ControlGit, from: string, to: string
 
 const changes: Readonly<Record<string, ChangedFile["change"]>> = { A: "added", D: "deleted", R: "renamed", T: "type" };
 
+/** What makes git print a patch that says everything, for everybody. */
+export const patch = [...plain.slice(1), "--patch", "--full-index", "--no-color", "--submodule=short"];
+export const counted = [...plain.slice(1), "--numstat", "-z"];
+
+export async function changedLines(control: ControlGit, from: string, to: string): Promise<readonly ChangedLines[]> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const { stdout } = await control.git(["diff-tree", "-r", ...counted, "--end-of-options", ...ids]);
+  return readCounted(stdout);
+}
+
+/** What `--numstat -z` prints. Behind the numbers of a renamed file its two names follow by themselves. */
+export function readCounted(output: Buffer): readonly ChangedLines[] {
+  const parts = splitNul(output).values();
+  const files: ChangedLines[] = [];
+  for (const part of parts) {
+    const [added = "", deleted = ""] = part.toString("latin1").split("\t", 2);
+    const name = part.subarray(added.length + deleted.length + 2);
+    const next = () => fileName(parts.next().value ?? Buffer.alloc(0));
+    const from = name.length === 0 ? next() : undefined;
+    files.push({
+      path: from === undefined ? fileName(name) : next(),
+      from,
+      added: lines(added),
+      deleted: lines(deleted),
+    });
+  }
+  return files;
+}
+
+/** A binary file has a dash. */
+function lines(count: string): number | undefined {
+  return count === "-" ? undefined : Number(count);
+}
+
 export async function diff(control: ControlGit, from: string, to: string, most: number): Promise<Diff> {
   const ids = [checkCommit(from), checkCommit(to)];
-  const { stdout, isCut } = await control.git(
-    ["diff-tree", ...plain, "--patch", "--full-index", "--no-color", "--submodule=short", "--end-of-options", ...ids],
-    { most, cuts: true },
-  );
+  const { stdout, isCut } = await control.git(["diff-tree", "-r", ...patch, "--end-of-options", ...ids], {
+    most,
+    cuts: true,
+  });
   return { bytes: stdout, isCut };
 }
 

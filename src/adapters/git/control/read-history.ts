@@ -35,6 +35,19 @@ export async function countCommits(control: ControlGit, from: string, to: string
   return Number(stdout.toString("utf8"));
 }
 
+/** Followed along first parents, a branch takes others in with its merges: the oldest that contains the commit is the one. */
+export async function beforeMergeOf(control: ControlGit, commit: string, tip: string): Promise<string | undefined> {
+  const list = async (...how: readonly string[]) => {
+    const ids = [`^${checkCommit(commit)}`, checkCommit(tip)];
+    const { stdout } = await control.git(["rev-list", ...how, "--end-of-options", ...ids]);
+    return stdout.toString("latin1").trimEnd().split("\n");
+  };
+  const containing = new Set(await list("--ancestry-path"));
+  const chain = (await list("--first-parent", "--parents")).map((line) => line.split(" "));
+  const [, first, ...others] = chain.findLast(([id = ""]) => containing.has(id)) ?? [];
+  return others.length > 0 && first !== commit ? first : undefined;
+}
+
 /** Refused with `git.bad-ref` where it is no commit, or is not there. */
 export async function treeOf(control: ControlGit, commit: string): Promise<string> {
   const revision = `${checkCommit(commit)}^{tree}`;

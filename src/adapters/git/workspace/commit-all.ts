@@ -64,15 +64,7 @@ async function commitDraft(
 ): Promise<string | undefined> {
   const plain = createControlGit(shop.git, shop.options.control, shop.options.ignoreFile);
   const control = writingTo(plain, join(folders.commonFolder, "objects"));
-  await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
-  await writeFile(join(gitDir, "commondir"), `${control.folder}\n`);
-  const draft = { folder, gitDir, workTree: folder, configuration: "ours" } as const;
-  const isLinked = folders.gitFolder !== folders.commonFolder;
-  const workspace = { ...folders, folder, isLinked, source: folder, hasFiles: true };
-  const settings = await fileSettings(control, workspace, draft);
-  // Also where somebody has taken our block out of the list.
-  await appendFile(join(gitDir, "ignored"), `\n${excludeBlock}`);
-  const entries = await draftIndex(control, workspace, draft, head);
+  const { draft, settings, entries } = await draftOf(control, { folder, folders, gitDir, head });
   const staged = await stagedTree(control, draft, entries);
   await takeFiles(control, draft, settings, entries, undefined);
   await leaveOut(control, draft, settings, head);
@@ -92,8 +84,24 @@ async function commitDraft(
   return commit;
 }
 
+/** A worktree of the control repository's that has the workspace's files, and an index that is a copy of its own. */
+export async function draftOf(
+  control: ControlGit,
+  { folder, folders, gitDir, head }: Pick<WorkingCopy, "folder" | "folders"> & Pick<Drafting, "gitDir" | "head">,
+) {
+  await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
+  await writeFile(join(gitDir, "commondir"), `${control.folder}\n`);
+  const draft = { folder, gitDir, workTree: folder, configuration: "ours" } as const;
+  const isLinked = folders.gitFolder !== folders.commonFolder;
+  const workspace = { ...folders, folder, isLinked, source: folder, hasFiles: true };
+  const settings = await fileSettings(control, workspace, draft);
+  // Also where somebody has taken our block out of the list.
+  await appendFile(join(gitDir, "ignored"), `\n${excludeBlock}`);
+  return { draft, settings, entries: await draftIndex(control, workspace, draft, head) };
+}
+
 /** What was put into the index by force: task files, and what git is to ignore. What the commit before has stays. */
-async function leaveOut(
+export async function leaveOut(
   control: ControlGit,
   draft: GitPlace,
   settings: readonly string[],
@@ -114,11 +122,11 @@ function isTaskFile(path: string): boolean {
   return path === "TASK.md" || /^\.signalbox\/[^/]+\.md$/.test(path);
 }
 
-/** Git in the control repository that keeps what it makes elsewhere. */
-function writingTo(control: ControlGit, objects: string): ControlGit {
+/** Git in the control repository that keeps what it makes elsewhere. `others` are further places where it finds objects. */
+export function writingTo(control: ControlGit, objects: string, ...others: readonly string[]): ControlGit {
   const env = {
     GIT_OBJECT_DIRECTORY: objects,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(control.folder, "objects")),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: [join(control.folder, "objects"), ...others].map(quoted).join(":"),
   };
   const run: RunGit = (place, args, options = {}) =>
     control.run(place, args, {

@@ -3,11 +3,13 @@ import { cloneMechanics } from "./clone/clone-mechanics.ts";
 import { commitAll } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
 import { deleteBranch } from "./delete-branch.ts";
+import { diffUncommitted } from "./diff-uncommitted.ts";
 import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
 import { forwardBranch } from "./forward-branch.ts";
 import { currentBranch, inspect } from "./inspect.ts";
+import { learnBranch } from "./learn-branch.ts";
 import { withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { prepare } from "./prepare.ts";
@@ -59,8 +61,10 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),
+    learnBranch: (folder, branch, commit) => learnBranch(shop, mechanics, folder, branch, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
+    diffUncommitted: (folder, most) => diffUncommitted(shop, mechanics, folder, most),
     deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),
     remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
     deleteTrash: (order) => shop.turns.take(`trash ${trash}`, () => deleteTrash(trash, sizes, order)),

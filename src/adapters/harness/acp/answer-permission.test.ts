@@ -42,6 +42,8 @@ test.each([
   [{ kind: "delete", locations: [{ path: "/workspace/TASK.md" }] }, "no"],
   [{ kind: "fetch", title: "https://example.org" }, "no"],
   [{ kind: "other", title: "mcp__signalbox__task_update" }, "once"],
+  [{ kind: "other", title: "comment (signalbox MCP Server)" }, "once"],
+  [{ kind: "other", title: "comment (signalbox-too MCP Server)" }, "no"],
   [{ kind: "execute", title: "signalbox task update && touch x" }, "no"],
   [{ kind: "other", title: "spawn" }, "no"],
   [{}, "no"],

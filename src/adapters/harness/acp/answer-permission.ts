@@ -39,9 +39,9 @@ function isAllowed(call: unknown, { classes, reduced }: PermissionRules): boolea
   return itsClass === "execute" && new RegExp(reduced.commands).test(commandIn(call));
 }
 
-/** A tool of our own server, as agents name them. */
+/** A tool of our own server, as agents name them: `mcp__signalbox__comment`, `comment (signalbox MCP Server)`. */
 function isOurs(title: string): boolean {
-  return new RegExp(`^(?:mcp_+)?${mcpName}[_.:/-]+\\w+$`).test(title);
+  return new RegExp(`^(?:(?:mcp_+)?${mcpName}[_.:/-]+\\w+|\\w+ \\(${mcpName} MCP Server\\))$`).test(title);
 }
 
 /** Some agents tell the command only as the title. One that was shortened cannot be judged. */

@@ -14,7 +14,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const agent = join(root, "agent.mjs");
 writeFileSync(
   agent,
-  `import { createInterface } from "node:readline";
+  `import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 const update = (update) => send({ method: "session/update", params: { sessionId: "s-1", update } });
 const say = (text) => update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
@@ -36,6 +37,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     if (word === "file") send({ id: 7, method: "fs/read_text_file", params: {} });
     if (word === "ask") send({ id: 8, method: "session/request_permission", params: { toolCall: { kind: "execute", title: "git push" }, options: [{ optionId: "a", kind: "allow_once" }, { optionId: "r", kind: "reject_once" }] } });
     if (word === "hang") say("I begin.");
+    if (word === "leave") {
+      const left = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
+      say(String(left.pid));
+      send({ id, result: { stopReason: "end_turn" } });
+    }
     if (word === "work") {
       say("I ");
       say("look.");
@@ -81,7 +87,8 @@ const order: HarnessOrder = {
 async function turn(change: Partial<HarnessOrder>, used = harness, endOn = "") {
   const { argv, env, input } = await used.prepare({ ...order, ...change });
   const [program = "", ...rest] = argv;
-  const child = spawn(program, rest, { cwd: root, env });
+  // As its supervisor does, in a group of its own.
+  const child = spawn(program, rest, { cwd: root, env, detached: true });
   const reader = used.readOutput({ ...order, ...change });
   const events: HarnessEvent[] = [];
   let errors = "";
@@ -151,6 +158,19 @@ test("a turn that is ended is cancelled, and the agent ends with it", async () =
   const { error, text } = await turn({ prompt: "hang" }, harness, "prompted");
   expect(error?.message).toBe("The turn was cancelled.");
   expect(text).toBe("I begin.");
+});
+
+test("a turn is over although the agent and a process of its have stayed, and both are ended", async () => {
+  const { text, error, code } = await turn({ prompt: "leave" });
+  expect([error, code]).toEqual([undefined, 0]);
+  const isAlive = () => {
+    try {
+      return process.kill(Number(text), 0);
+    } catch {
+      return false;
+    }
+  };
+  while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
 test("an agent that is not there is told as such", async () => {

@@ -36,4 +36,15 @@ print({ end: error ?? null });
 agent.stdin.end();
 await Promise.race([ended, over, sleep(grace, undefined, { ref: false })]);
 agent.kill("SIGKILL");
-process.exitCode = error === undefined ? 0 : 1;
+endGroup();
+// Whoever has outlived the agent may hold its lines open, and we would wait for them.
+process.exit(error === undefined ? 0 : 1);
+
+/** Gemini CLI starts itself a second time, and with an MCP server that one does not end when nobody talks to it any more. */
+function endGroup(): void {
+  try {
+    process.kill(-process.pid, "SIGTERM");
+  } catch {
+    // The group is not ours: whoever leads it ends it.
+  }
+}

@@ -31,13 +31,15 @@ let isBusy = false;
 
 function tell(event) {
   if (settings.hook.length === 0) return;
+  // As it is now, not when its turn to be told comes.
+  const line = JSON.stringify({ harness: "opencode", session: current, ...event });
   told = told.then(() => new Promise((resolve) => {
     const [program, ...rest] = settings.hook;
     const child = spawn(program, rest, { stdio: ["pipe", "ignore", "ignore"] });
     child.on("error", resolve);
     child.on("close", resolve);
     child.stdin.on("error", () => {});
-    child.stdin.end(JSON.stringify({ harness: "opencode", session: current, ...event }));
+    child.stdin.end(line);
   }));
 }
 

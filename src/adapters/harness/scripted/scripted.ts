@@ -22,6 +22,7 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
     name: "scripted",
     title: "Scripted agent",
     can: scriptedCapabilities,
+    isScripted: true,
     async detect() {
       const path = program.at(-1) ?? "";
       const found = await isThere(path);

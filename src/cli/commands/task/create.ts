@@ -1,8 +1,12 @@
+import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import { Fault } from "../../../fault.ts";
 import { configFromEnvironment } from "../../../home/config-from-environment.ts";
+import { canAsk } from "../../ask.ts";
+import { askPermissions, mustAllow } from "../../ask-permissions.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
+import { exitCodes } from "../../exit-code.ts";
 import { findProject } from "../../find-project.ts";
 import { given } from "../../given.ts";
 import { asReference, shownTask } from "../../name-task.ts";
@@ -29,11 +33,15 @@ export interface CreateFlags {
   readonly preset?: string;
   readonly set?: readonly string[];
   readonly from?: string;
+  readonly base?: string;
+  readonly pr?: number;
+  readonly "allow-full-permissions": boolean;
   readonly json: boolean;
 }
 
 export async function create(this: Context, flags: CreateFlags, first?: string, second?: string) {
   const { branch, summary } = readWords(first, second);
+  refuseTwoBranches(flags, branch);
   const context = await readContext(this, flags);
   const call = createCall(this);
   const project = await findProject(call, flags.project);
@@ -53,12 +61,16 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
     dependsOn: flags["depends-on"]?.map(asReference),
     parent: flags.parent && asReference(flags.parent),
     from: flags.from && asReference(flags.from),
+    base: flags.base,
+    pullRequest: flags.pr,
     autostart: flags["no-spawn"] ? false : said.autostart,
     branchPrefix: said.branchPrefix,
     preset: flags.preset,
     settings: flags.set && readTaskSettings(this, project, flags.workflow, flags.set),
   });
-  const answer = await call(routes.createTask, { body });
+  const allowed = flags["allow-full-permissions"] || (await isAllowed(this, call, body, flags));
+  if (allowed === false) return;
+  const answer = await call(routes.createTask, { body: allowed ? { ...body, allowFullPermissions: true } : body });
   if (flags.json) return this.print(writeJson(answer));
   const { task, workflow } = answer;
   this.print([task.id, shownTask(task), task.branch, task.status].join("  "));
@@ -69,10 +81,46 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
   for (const warning of answer.warnings) this.say(`${this.talkPaint.yellow("warning:")} ${warning}`);
 }
 
+/** Whether the person allows full permissions where they are needed; undefined where nobody has to be asked, or can be. */
+async function isAllowed(
+  context: Context,
+  call: Call,
+  { project, workflow, harness, reviewHarness }: Wanted,
+  { json, "no-spawn": later }: CreateFlags,
+): Promise<boolean | undefined> {
+  if (json || later || !canAsk()) return undefined;
+  const permissions = await call(routes.projectPermissions, {
+    params: { project },
+    query: given({ workflow, harness, reviewHarness }),
+  });
+  if (!mustAllow(permissions)) return undefined;
+  if (await askPermissions(context, project, permissions)) return true;
+  context.say("There is no new task. To have one that nobody starts yet, add --no-spawn");
+  context.process.exitCode = exitCodes.failed;
+  return false;
+}
+
+interface Wanted {
+  readonly project: string;
+  readonly workflow?: string;
+  readonly harness?: string;
+  readonly reviewHarness?: string;
+}
+
 /** One word with a space in it is a summary: no branch can have one. */
 function readWords(first: string | undefined, second: string | undefined) {
   const isSummary = second === undefined && first !== undefined && /\s/.test(first);
   return isSummary ? { branch: undefined, summary: first } : { branch: first, summary: second };
+}
+
+/** A pull request says itself which branches it is about. */
+function refuseTwoBranches({ pr, from, base }: CreateFlags, branch: string | undefined): void {
+  const other = branch ?? (from === undefined ? base : "--from");
+  if (pr === undefined || other === undefined) return;
+  throw new Fault("usage", "With --pr the branch and its base are those of the pull request.", {
+    hint:
+      branch === undefined ? "Leave --from and --base out." : `Leave "${branch}" out, or put the summary in quotes.`,
+  });
 }
 
 async function readContext(context: Context, flags: CreateFlags): Promise<string | undefined> {

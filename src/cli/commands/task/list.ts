@@ -7,6 +7,7 @@ import { nameTask } from "../../name-task.ts";
 import { shellWord } from "../../shell-word.ts";
 import { usualLimit } from "../../task-parameters.ts";
 import { marksIn, writeTasks } from "../../task-table.ts";
+import { watchWork } from "../../watch-work.ts";
 import { writeJson } from "../../write-json.ts";
 
 export interface ListFlags {
@@ -18,6 +19,7 @@ export interface ListFlags {
   readonly parent?: string;
   readonly limit: number;
   readonly before?: number;
+  readonly watch: boolean;
   readonly json: boolean;
 }
 
@@ -26,16 +28,16 @@ export async function list(this: Context, flags: ListFlags) {
   const { projects } = await call(routes.listProjects);
   const project = flags.project === undefined ? undefined : projectNamed(projects, flags.project);
   const shown = project ?? (flags.all ? undefined : projectAt(projects, process.cwd()));
-  const answer = await call(routes.listTasks, {
-    query: {
-      ...(shown === undefined ? {} : { project: shown.name }),
-      ...(flags.status === undefined ? {} : { status: flags.status }),
-      ...(flags.parent === undefined ? {} : { parent: await idOf(call, flags.parent) }),
-      ...openness(flags),
-      ...(flags.before === undefined ? {} : { before: String(flags.before) }),
-      limit: String(flags.limit),
-    },
-  });
+  const query = {
+    ...(shown === undefined ? {} : { project: shown.name }),
+    ...(flags.status === undefined ? {} : { status: flags.status }),
+    ...(flags.parent === undefined ? {} : { parent: await idOf(call, flags.parent) }),
+    ...openness(flags),
+    limit: String(flags.limit),
+  };
+  if (flags.watch) return watchWork(this, query, flags.json);
+  const before = flags.before === undefined ? {} : { before: String(flags.before) };
+  const answer = await call(routes.listTasks, { query: { ...query, ...before } });
   if (flags.json) return this.print(writeJson(answer));
   const { tasks, next } = answer;
   if (tasks.length === 0) return this.say(whyEmpty(flags, shown?.name, projects.length));

@@ -1,17 +1,17 @@
 import { routes } from "../../../api/routes.ts";
-import type { MergeView } from "../../../api/task-wires.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { count } from "../../count.ts";
 import { exitCodes } from "../../exit-code.ts";
 import { given } from "../../given.ts";
-import { nameTask, shownTask } from "../../name-task.ts";
+import { nameTask } from "../../name-task.ts";
+import { tellMerge } from "../../tell-merge.ts";
 import { writeJson } from "../../write-json.ts";
 
 export interface MergeFlags {
   readonly strategy?: "merge" | "ff";
   readonly local: boolean;
   readonly "dry-run": boolean;
+  readonly "no-give-back": boolean;
   readonly undo: boolean;
   readonly json: boolean;
 }
@@ -20,62 +20,11 @@ export async function merge(this: Context, flags: MergeFlags, reference: string)
   const { strategy, local, undo, json } = flags;
   const call = createCall(this);
   const about = await nameTask(call, reference);
-  const body = given({ strategy, local, dryRun: flags["dry-run"] });
+  const body = given({ strategy, local, dryRun: flags["dry-run"], giveBack: !flags["no-give-back"] });
   const answer = await (undo
     ? call(routes.undoMerge, { ...about, body: {} })
     : call(routes.mergeTask, { ...about, body }));
   if (json) this.print(writeJson(answer));
   else tellMerge(this, answer);
   if (answer.state !== "merged" && answer.state !== "undone") this.process.exitCode = exitCodes.failed;
-}
-
-function tellMerge(context: Context, answer: MergeView): void {
-  const { state, target, task, dryRun } = answer;
-  const name = shownTask(task);
-  if (dryRun) tellRehearsal(context, answer);
-  else if (state === "merged") tellMerged(context, answer);
-  else if (state === "undone") context.print(`Taken back what ${name} brought into ${target}`);
-  else tellUnmerged(context, answer);
-}
-
-function tellMerged(
-  { print, say, paint, talkPaint }: Context,
-  { target, before, after, task, reason }: MergeView,
-): void {
-  const name = shownTask(task);
-  const way = `${short(before)} → ${short(after)}`;
-  print(before === after ? `${name} was in ${target} already` : `Merged ${name} into ${target}: ${way}`);
-  if (reason === "") print(`${task.previousStatus} → ${paint.cyan(task.status)}`);
-  else say(talkPaint.yellow(reason));
-}
-
-function tellUnmerged({ say, talkPaint }: Context, { state, reason, task }: MergeView): void {
-  const look = `signalbox task explain ${task.id}`;
-  if (state === "waits") {
-    say(`${talkPaint.yellow("Not merged yet.")} ${reason}`);
-    say(`It goes on by itself once that is out of the way. To see how it stands: ${look}`);
-  } else {
-    say(`${talkPaint.red("Not merged.")} ${reason}`);
-    say(`${shownTask(task)} stays in ${task.status}. To see what can be done: ${look}`);
-  }
-}
-
-function tellRehearsal({ print, say }: Context, answer: MergeView): void {
-  const { state, reason, target, before, after, commits, changed, task } = answer;
-  const name = shownTask(task);
-  if (state !== "merged") say(`${name} cannot be merged. ${reason}`);
-  else if (before === after) print(`${name} is in ${target} already`);
-  else {
-    print(
-      `${name} would bring ${count(commits, "commit")} into ${target}, and change ${count(changed.length, "file")}:`,
-    );
-    for (const path of changed.slice(0, mostShown)) print(`  ${path}`);
-    if (changed.length > mostShown) print(`  … and ${changed.length - mostShown} more`);
-  }
-}
-
-const mostShown = 30;
-
-function short(commit: string): string {
-  return commit.slice(0, 10);
 }

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { loadText } from "../../../test/engine/drive.ts";
+import { spawnCommands } from "../../adapters/commands/spawn-commands.ts";
+import { command } from "../../adapters/harness/command/command.ts";
+import { scripted } from "../../adapters/harness/scripted/scripted.ts";
+import type { Harness } from "../../ports/harness.ts";
+import { areAllowed, fullPermissionRuns } from "./check-permissions.ts";
+
+const definition = { name: "oracle", title: "The Oracle", turn: { argv: ["oracle"] } };
+const all: readonly Harness[] = [
+  command(definition, { commands: spawnCommands, env: {} }),
+  scripted({ program: ["node", "agent.js"], version: "1", state: "/s", script: "" }),
+];
+const harnesses = () => new Map(all.map((each) => [each.name, each]));
+
+const workflow = loadText(`name: flow
+version: 1
+states:
+  plan: { agent: { role: planner, mode: turn, prompt: work, tools: [Read, Grep, WebSearch] }, next: build }
+  build: { agent: { role: builder, mode: turn, prompt: work }, next: mend }
+  mend: { agent: { role: mender, mode: turn, prompt: work, tools: [Read, Edit] }, next: look }
+  look: { agent: { role: looker, mode: turn, prompt: work, harness: review, permissions: reduced }, next: end }
+  end: { terminal: true }
+prompts: { work: "Work on {summary}." }
+`);
+
+test("who may write or run has full permissions, who may only read has not", () => {
+  const task = { harness: "oracle", reviewHarness: "oracle" };
+  expect(fullPermissionRuns(harnesses, workflow, task)).toEqual([
+    { harness: "oracle", title: "The Oracle", roles: ["builder", "mender"] },
+  ]);
+});
+
+test("the scripted agent does what is written down, and a harness that nobody knows does nothing", () => {
+  for (const harness of ["scripted", "unheard-of"])
+    expect(fullPermissionRuns(harnesses, workflow, { harness, reviewHarness: "oracle" })).toEqual([]);
+});
+
+test("they are allowed for a project, or for all", () => {
+  const allowed = (agentsFullPermissions: "allow" | "ask", fullPermissions?: "allow" | "ask") =>
+    areAllowed({ agentsFullPermissions }, fullPermissions === undefined ? {} : { fullPermissions });
+  expect([allowed("ask"), allowed("ask", "ask"), allowed("ask", "allow"), allowed("allow", "ask")]).toEqual([
+    ...[false, false, true, true],
+  ]);
+  expect(areAllowed({ agentsFullPermissions: "ask" }, undefined)).toBe(false);
+});

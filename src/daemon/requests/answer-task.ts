@@ -1,0 +1,22 @@
+import type { Routes } from "../../api/routes.ts";
+import { whyNobodyAsks } from "../../engine/nobody-asks.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { findTask } from "./find-task.ts";
+import { mustBePerson, refuse, say, type Wish } from "./say.ts";
+
+const tell = "The person has answered: read ## Answers in {task_file}, the newest comes last. Then go on.";
+
+/** What a person answers goes into the task file, and the task goes on. */
+export function answerTask(core: Core): Handler<Routes["answerTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { text, to } = asked.body;
+    const wish: Wish = to === undefined ? { kind: "continue" } : { kind: "move", to };
+    await mustBePerson(core, asked, stored, wish);
+    const { task } = stored;
+    const reason = whyNobodyAsks(await core.workflows.get(task.workflowHash), task, to !== undefined);
+    if (reason !== undefined) await refuse(core, stored, wish, reason);
+    return say(core, stored, wish, { tell }, { section: "Answers", text });
+  };
+}

@@ -1,0 +1,40 @@
+import type { Routes } from "../../api/routes.ts";
+import type { Surroundings } from "../../engine/allowance.ts";
+import { personActions } from "../../engine/person-actions.ts";
+import type { Task } from "../../engine/task.ts";
+import { lifeOf } from "../agents/life-of.ts";
+import { isWanted } from "../agents/start-run.ts";
+import type { Handler } from "../asked.ts";
+import type { Core } from "../core.ts";
+import { taskView } from "../views.ts";
+import { findTask } from "./find-task.ts";
+
+/** What a person can do with a task. Nothing is tried: each is asked of the engine, and its answer thrown away. */
+export function listActions(core: Core): Handler<Routes["listActions"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { workflow, facts } = await core.look(stored.task);
+    const around = await surroundings(core, stored.task, facts.head);
+    return {
+      task: taskView(stored, workflow, core.agents),
+      actions: personActions(workflow, stored.task, facts, around).map((each) => ({ ...each })),
+    };
+  };
+}
+
+async function surroundings({ store, agents }: Core, task: Task, head: string): Promise<Surroundings> {
+  const runs = (await store.runs.list({ task: task.id })).filter(({ started }) => started !== undefined);
+  const alive = runs.filter(({ endedAt, key }) => endedAt === undefined && isWanted(task, key));
+  const merge = await store.merges.get(task.id);
+  const isMerging = merge?.state === "lined-up" || merge?.state === "waits";
+  return {
+    terminals: alive
+      .filter(({ started, key }) => started?.mode === "session" && lifeOf(agents, task.id, key) === "alive")
+      .map(({ key }) => key),
+    alive: alive.map(({ key }) => key),
+    hasWorked: runs.length > 0,
+    hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
+    isMerging: isMerging && task.phase !== "over",
+    hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { atWork, inReview, pass, reasonsOf } from "../../test/engine/drive.ts";
+
+const human = { role: "human" };
+
+/** A `default` task whose work a person is asked to merge. */
+function atPerson() {
+  const task = inReview();
+  task.write("Review", pass).writtenBy("Review", { role: "reviewer", commit: "c1" }).ask("reviewer", "reviewing");
+  return task;
+}
+
+/** A `default` task whose worker has asked something. */
+function asking() {
+  const task = atWork();
+  task.ask("worker", "clarification");
+  return task;
+}
+
+const told = (task: ReturnType<typeof atWork>) =>
+  task.effects.flatMap(({ action, agent }) => (agent === undefined ? [] : [[action, agent.run, agent.message]]));
+
+test("a live agent that goes on gets a message", () => {
+  const task = asking();
+  task.request({ kind: "continue", actor: human, word: { tell: "Read it." } });
+  expect(task.status).toBe("planning");
+  expect(told(task)).toEqual([["notify_agent", "worker#1", "Read it."]]);
+});
+
+test("a dead one finds it behind the prompt that it is started with", () => {
+  const task = asking();
+  task.ended("worker", "exit");
+  task.request({ kind: "continue", actor: human, word: { tell: "Read it." } });
+  expect(told(task)).toEqual([["spawn_agent", "worker#2", "Read it."]]);
+  expect(task.effects[0]?.agent?.prompt).toBe("worker_respawn");
+});
+
+test("where the workflow has a message of its own, that is enough", () => {
+  const task = atPerson();
+  task.request({ kind: "move", to: "working", actor: human, word: { tell: "Read it." } });
+  expect(told(task)).toEqual([["notify_agent", "worker#1", expect.stringContaining("The human asks for changes")]]);
+});
+
+test("what is meant for another stay, or for a task that is held by now, is refused", () => {
+  const task = asking();
+  const { entry } = task.task;
+  const late = task.request({ kind: "continue", actor: human, word: { tell: "Read it.", entry: entry - 1 } });
+  expect(reasonsOf(late)).toEqual([expect.objectContaining({ code: "moved-on" })]);
+  task.request({ kind: "unsettled", entry, action: "notify", reason: "It fell over." });
+  const held = task.request({ kind: "continue", actor: human, word: { tell: "Read it.", entry } });
+  expect(reasonsOf(held)[0]?.text).toContain("It fell over.");
+  expect(task.status).toBe("clarification");
+});
+
+test("an approval is noted with its commit, and refused where the branch is elsewhere", () => {
+  const task = atPerson();
+  task.fact("merged", 1).commit("c2");
+  const stale = task.request({ kind: "continue", actor: human, word: { approves: "c1" } });
+  expect(reasonsOf(stale)).toEqual([expect.objectContaining({ code: "moved-on" })]);
+  task.request({ kind: "continue", actor: human, word: { approves: "c2" } });
+  expect(task.status).toBe("done");
+  expect(task.events.filter(({ type }) => type === "task.approved")).toMatchObject([{ data: { commit: "c2" } }]);
+});
+
+test("whoever the state is about is reminded where the task is: told, or brought back", () => {
+  const task = atWork();
+  const remind = () => task.request({ kind: "remind", actor: human, word: { tell: "Read it." } });
+  expect(remind()).toMatchObject({ kind: "stayed" });
+  expect(told(task)).toEqual([["notify_agent", "worker#1", "Read it."]]);
+  const gone = asking();
+  gone.ended("worker", "exit");
+  gone.request({ kind: "remind", actor: human, word: { tell: "Read it." } });
+  expect(told(gone)).toEqual([["spawn_agent", "worker#2", "Read it."]]);
+  expect(gone.status).toBe("clarification");
+  expect(reasonsOf(remindOver())).toEqual([expect.objectContaining({ code: "terminal" })]);
+
+  function remindOver() {
+    task.ask("human", "cancelled");
+    return remind();
+  }
+});

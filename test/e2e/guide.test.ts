@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { startCommands } from "./agent-stage.ts";
+import { atTerminal } from "./at-terminal.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const flow = `name: flow
+version: 1
+roles:
+  teller: { mode: turn, prompt: tell }
+states:
+  todo: { waits_for: slot, next: telling }
+  telling: { agent: { role: teller, prompt: tell }, outcomes: [{ then: told }] }
+  told: { waits_for: human, ask: Hear it, next: over }
+  over: { terminal: true }
+transitions:
+  - { from: todo, to: telling, hooks: [acquire_workspace] }
+prompts: { tell: "Tell about {summary}." }
+`;
+const config = "harness: parrot\nworkflow: flow\nharnesses: { parrot: { title: The Parrot, turn: { argv: [cat] } } }\n";
+
+test("signalbox alone leads from a repository to its first task, and can be left at any point", async () => {
+  const { json, signalbox, until, base, env, main, repository } = await startCommands("", { flow, config });
+  const git = (folder: string, ...args: readonly string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], { env });
+  const alone = (folder: string) => atTerminal([process.execPath, main], { base, env, folder });
+  const projects = async () => (await json("project", "list")).projects;
+  const tea = join(base, "drinks", "coffee");
+  mkdirSync(tea, { recursive: true });
+
+  // Where there is nothing to begin with, it says what to do.
+  const outside = alone(join(base, "drinks"));
+  await outside.shows(/in no git repository[\s\S]*git init[\s\S]*Your projects:\n {2}coffee {2}[\s\S]*it ended with 0/);
+  git(tea, "init", "-q", "-b", "main");
+  await alone(tea).shows(/It has no commit[\s\S]*git commit[\s\S]*it ended with 1/);
+  git(tea, "commit", "-q", "--allow-empty", "-m", "first");
+
+  // Left before anything was agreed to: nothing has changed.
+  const leaving = alone(tea);
+  await leaving.shows(
+    /no project of yours yet\.\nAnother project is called "coffee"\. What is this one to be called\?/,
+  );
+  leaving.say("not a name");
+  await leaving.shows(/A name has letters[\s\S]*called\?$/);
+  leaving.say("tea");
+  await leaving.shows(/1 {2}The Parrot\n[\s\S]*Make it the project "tea"\? \[Y\/n\]$/);
+  leaving.press("C-c");
+  await leaving.shows(/Nothing has changed[\s\S]*it ended with 1/);
+  expect(await projects()).toHaveLength(1);
+
+  // Left at the permissions: the project is there, and nothing else.
+  const pausing = alone(tea);
+  await pausing.shows(/called\?$/);
+  pausing.say("tea");
+  await pausing.shows(/\[Y\/n\]$/);
+  pausing.press("Enter");
+  await pausing.shows(/Agents of tea work with full permissions in The Parrot[\s\S]*\[y\/N\]$/);
+  pausing.press("C-c");
+  await pausing.shows(/To go on from here: signalbox\nit ended with 1/);
+  expect(await projects()).toMatchObject([{ name: "coffee" }, { name: "tea", fullPermissions: "ask" }]);
+
+  const refusing = alone(tea);
+  await refusing.shows(/\[y\/N\]$/);
+  refusing.press("Enter");
+  await refusing.shows(/nothing is started for it[\s\S]*it ended with 0/);
+
+  // Called again it goes on there.
+  const going = alone(tea);
+  await going.shows(/Agents of tea work with full permissions[\s\S]*\[y\/N\]$/);
+  going.say("yes");
+  await going.shows(/What is to be done first, in one line\? \(Enter for nothing yet\)$/);
+  going.say("Boil the water");
+  const [, id = ""] = await going.shows(/tea#1 is created, with the id (\w+)\. How to go on:/);
+  await going.shows(
+    new RegExp(`signalbox task attach ${id}[\\s\\S]*signalbox task merge ${id}[\\s\\S]*it ended with 0`),
+  );
+  await until(id, ({ status }) => status === "told");
+
+  // And then says how things are.
+  const standing = alone(tea);
+  await standing.shows(new RegExp(`^tea {2}1 open · 1 needs you[\\s\\S]*! {2}${id} {2}told +Boil the water`));
+  await standing.shows(new RegExp(`Hear it → signalbox task \\w+ ${id}\\n\\nNext:\\n[\\s\\S]*it ended with 0`));
+  const first = alone(repository);
+  await first.shows(/What is to be done first/);
+  first.press("Enter");
+  await first.shows(/When you know: signalbox task create[\s\S]*it ended with 0/);
+
+  // Programs are shown the help, as before.
+  const plain = await signalbox([]);
+  expect(plain).toMatchObject({ code: 0, stderr: "" });
+  expect(plain.stdout).toContain("Commands:");
+  expect(await signalbox(["guide"])).toMatchObject({ code: 0 });
+});
+
+test("where what its agents run in is not installed, it says what to do", async () => {
+  const env = (base: string) => ({ PATH: toolsOnly(base) });
+  const { base, env: given, main, repository } = await startCommands("", { flow, harness: "", env });
+  const alone = atTerminal([process.execPath, main], { base, env: given, folder: repository });
+  await alone.shows(/run in Claude Code, which is not installed\.[\s\S]*signalbox harness list[\s\S]*it ended with 1/);
+});
+
+/** A PATH with what is needed and no harness. */
+function toolsOnly(base: string): string {
+  const folder = join(base, "tools");
+  mkdirSync(folder);
+  for (const name of ["git", "tmux", "sh", "stty", "tr", "grep", "sleep", "ps"]) {
+    const path = execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
+    execFileSync("ln", ["-s", path, join(folder, name)]);
+  }
+  return folder;
+}

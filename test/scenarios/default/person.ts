@@ -1,0 +1,149 @@
+import { expect } from "vitest";
+import { inState, type Scenes, scenario } from "../scenes.ts";
+import { askFor, build, busy, handoff, quiet, review, told, tryFor } from "../steps.ts";
+
+const passes = { steps: [review("PASS"), askFor("reviewing")] };
+const handsOver = [...build("one"), handoff("one"), askFor("agent-review")];
+
+/** From the states that wait for a person: `reviewing` and `stuck`. */
+export async function person(scenes: Scenes): Promise<void> {
+  const tea = await scenes.addProject("tea", 2);
+  scenario(
+    scenes,
+    "reviewing → working (human asked): a person asks for changes, the worker hears of it, and the rounds begin anew",
+    {
+      worker: [
+        told("The human asks for changes", ...build("two"), handoff("two"), askFor("agent-review")),
+        { steps: handsOver },
+      ],
+      // The same words about new work would be the verdict of before.
+      reviewer: [{ steps: [review("PASS", "Session {run} says so."), askFor("reviewing")] }],
+    },
+    async (life) => {
+      await life.reaches("reviewing");
+      await life.does("update", "--status", "working");
+      await life.hears("worker#1", "The human asks for changes");
+      await life.until(({ status }) => status === "reviewing");
+      // The second reviewer is the first of a new row of rounds.
+      expect(await life.windowsHad()).toEqual(["worker#1 worker", "reviewer#2 review-1", "reviewer#3 review-1"]);
+      expect(await life.round()).toBe(1);
+      await life.onlyAlive("worker#1");
+    },
+    inState("working"),
+  );
+
+  scenario(
+    scenes,
+    "reviewing → done (human asked): task merge brings the work into main, then everything of the task is cleaned up",
+    { worker: [{ steps: handsOver }], reviewer: [passes] },
+    async (life) => {
+      await life.reaches("reviewing");
+      expect(await life.isRefused("update", "--status", "done")).toContain("merged == true");
+      await life.does("create-pr");
+      expect(scenes.remoteBranches()).toContain(life.branch);
+      await life.does("merge");
+      expect((await life.reaches("done")).outcome).toBe("done");
+      await life.gaveBack();
+      await life.onlyAlive();
+      expect(life.windows()).toEqual([]);
+      expect(scenes.git(scenes.repository, "show", `main:${life.branch}.md`)).toBe("one");
+      expect(scenes.git(scenes.origin, "show", `main:${life.branch}.md`)).toBe("one");
+      await life.soon(async () => (scenes.remoteBranches().includes(life.branch) ? undefined : true));
+    },
+    inState("working"),
+  );
+
+  scenario(
+    scenes,
+    "reviewing → done (human rule 1): continue ends a task whose work a person has brought into main, and no other",
+    { worker: [{ steps: handsOver }], reviewer: [passes] },
+    async (life) => {
+      await life.reaches("reviewing");
+      expect(await life.isRefused("continue")).toContain("merged == true");
+      scenes.git(tea, "merge", "--quiet", "--no-edit", life.branch);
+      await life.does("continue");
+      expect((await life.reaches("done")).outcome).toBe("done");
+      await life.gaveBack();
+      await life.onlyAlive();
+    },
+    { flags: ["--status", "working", "--project", "tea"] },
+  );
+
+  scenario(
+    scenes,
+    "reviewing → cancelled (human asked): the worker is ended, and its commits stay where they can be found",
+    { worker: [{ steps: [...build("one"), "hang"] }] },
+    async (life) => {
+      await life.reaches("reviewing");
+      const workspace = await life.hasWorkspace();
+      await life.soon(async () => (scenes.git(workspace, "log", "-1", "--format=%s") === "one" ? true : undefined));
+      const commit = scenes.git(workspace, "rev-parse", "HEAD");
+      await life.does("cancel");
+      await life.reaches("cancelled");
+      await life.gaveBack();
+      await life.onlyAlive();
+      expect(scenes.git(scenes.repository, "rev-parse", life.branch)).toBe(commit);
+    },
+    inState("reviewing"),
+  );
+
+  scenario(
+    scenes,
+    "stuck → reviewing (human asked): only a person can send what is stuck to the last look",
+    { worker: [told("# Stuck", tryFor("reviewing"), "hang"), quiet] },
+    async (life) => {
+      await life.reaches("stuck");
+      await life.isRefusedAll("worker reviewing: needs-person");
+      await life.does("update", "--status", "reviewing");
+      await life.reaches("reviewing");
+      await life.onlyAlive("worker#1");
+      expect(await life.heard("worker#1")).toHaveLength(1);
+    },
+    inState("stuck"),
+  );
+
+  scenario(
+    scenes,
+    "stuck → reviewing (human rule 1): continue sends what is stuck to the last look",
+    { worker: [busy] },
+    async (life) => {
+      await life.reaches("stuck");
+      await life.hears("worker#1", "# Stuck");
+      await life.does("continue");
+      await life.reaches("reviewing");
+      await life.onlyAlive("worker#1");
+    },
+    inState("stuck"),
+  );
+
+  scenario(
+    scenes,
+    "stuck → cancelled (human asked): the worker is ended, and the workspace given back",
+    { worker: [busy] },
+    async (life) => {
+      await life.reaches("stuck");
+      await life.onlyAlive("worker#1");
+      await life.does("cancel");
+      await life.reaches("cancelled");
+      await life.gaveBack();
+      await life.onlyAlive();
+    },
+    inState("stuck"),
+  );
+
+  for (const status of ["clarification", "reviewing", "stuck"]) {
+    scenario(
+      scenes,
+      `${status} (dead): a worker that ends while a person is waited for is only marked, and can be brought back`,
+      { worker: [{ when: { run: 1, turn: 1 }, steps: [{ exit: 1 }] }, busy] },
+      async (life) => {
+        await life.soon(async () => ((await life.now()).session === "dead" ? true : undefined));
+        expect(await life.now()).toMatchObject({ status, crashCount: 0, held: null });
+        await life.does("respawn");
+        await life.onlyAlive("worker#2");
+        expect(await life.moves()).toEqual([]);
+      },
+      inState(status),
+    );
+  }
+}

@@ -1,0 +1,164 @@
+import { afterAll, expect } from "vitest";
+import { nextInLine } from "./next-in-line.ts";
+import { byHand, everyMoveWasSeen, inState, openScenes, scenario } from "./scenes.ts";
+import { askFor, build, busy, handoff, section, tryFor, untilGo } from "./steps.ts";
+
+const scenes = await openScenes("minimal");
+afterAll(scenes.close);
+
+scenario(
+  scenes,
+  "pending → working (engine asked): a task starts by itself, with a workspace and a worker",
+  { worker: [busy] },
+  async (life) => {
+    await life.reaches("working");
+    await life.hasWorkspace();
+    await life.hasWindows("worker");
+    await life.hears("worker#1", "# Task: About");
+    await life.onlyAlive("worker#1");
+  },
+);
+scenario(
+  scenes,
+  "pending → working (human asked): task spawn starts one that does not start by itself",
+  { worker: [busy] },
+  async (life) => {
+    await life.reaches("pending");
+    await life.does("spawn");
+    await life.reaches("working");
+    await life.hasWorkspace();
+    await life.hears("worker#1", "# Task:");
+  },
+  byHand,
+);
+scenario(
+  scenes,
+  "pending → cancelled (human asked): a task that never started is cancelled, and nothing was begun for it",
+  {},
+  async (life) => {
+    await life.reaches("pending");
+    await life.does("cancel");
+    expect(await life.reaches("cancelled")).toMatchObject({ outcome: "cancelled", workspace: "" });
+    expect(await life.runs()).toEqual([]);
+  },
+  byHand,
+);
+scenario(
+  scenes,
+  "working → reviewing (worker asked): only with a handoff, and the worker is ended",
+  {
+    worker: [
+      {
+        steps: [
+          tryFor("reviewing"),
+          section("Handoff", ""),
+          tryFor("reviewing"),
+          tryFor("done"),
+          ...build("one"),
+          handoff("one"),
+          askFor("reviewing"),
+          "hang",
+        ],
+      },
+    ],
+  },
+  async (life) => {
+    await life.reaches("reviewing");
+    expect(await life.refusals()).toEqual([
+      "worker reviewing: gate-missing",
+      "worker reviewing: gate-empty",
+      "worker done: no-transition",
+    ]);
+    await life.onlyAlive();
+    await life.hasWorkspace();
+  },
+);
+scenario(
+  scenes,
+  "working → reviewing (engine rule 1): a worker that ends with its handoff written has handed over",
+  { worker: [{ steps: [handoff("one"), { exit: 0 }] }] },
+  async (life) => {
+    await life.reaches("reviewing");
+    await life.onlyAlive();
+  },
+);
+scenario(
+  scenes,
+  "working → reviewing (human asked): the gate binds people too",
+  { worker: [{ steps: [untilGo, handoff("one"), "hang"] }] },
+  async (life) => {
+    await life.hears("worker#1", "# Task:");
+    expect(await life.isRefused("update", "--status", "reviewing")).toContain("## Handoff is missing");
+    life.go();
+    await life.hasWritten("DONE: one");
+    await life.does("update", "--status", "reviewing");
+    await life.reaches("reviewing");
+    await life.onlyAlive();
+  },
+);
+scenario(
+  scenes,
+  "working → cancelled (human asked): the worker is ended, and the workspace given back",
+  { worker: [busy] },
+  async (life) => {
+    await life.reaches("working");
+    await life.onlyAlive("worker#1");
+    await life.does("cancel");
+    await life.reaches("cancelled");
+    await life.gaveBack();
+    await life.onlyAlive();
+  },
+);
+scenario(
+  scenes,
+  "working → cancelled (worker asked): so it is where the worker asks for it",
+  { worker: [{ steps: [askFor("cancelled"), "hang"] }] },
+  async (life) => {
+    await life.reaches("cancelled");
+    await life.gaveBack();
+    await life.onlyAlive();
+  },
+);
+scenario(
+  scenes,
+  "working (crash): without a state for it, a task whose worker keeps ending stays where it is, marked for a person",
+  { worker: [{ steps: [{ exit: 1 }] }] },
+  async (life) => {
+    expect(await life.isHeld()).toMatchObject({ status: "working", crashCount: 1, session: "dead", needsPerson: true });
+    await life.does("respawn");
+    await life.until(({ crashCount, held }) => crashCount === 2 && held !== null);
+    expect((await life.now()).status).toBe("working");
+    await life.hasWorkspace();
+  },
+);
+scenario(
+  scenes,
+  "reviewing → done (human asked): task merge brings the work into main, then everything of the task is cleaned up",
+  { worker: [{ steps: [...build("one"), handoff("one"), askFor("reviewing")] }] },
+  async (life) => {
+    await life.reaches("reviewing");
+    await life.does("create-pr");
+    expect(scenes.remoteBranches()).toContain(life.branch);
+    await life.does("merge");
+    expect((await life.reaches("done")).outcome).toBe("done");
+    await life.gaveBack();
+    expect(scenes.git(scenes.repository, "show", `main:${life.branch}.md`)).toBe("one");
+    await life.soon(async () => (scenes.remoteBranches().includes(life.branch) ? undefined : true));
+  },
+);
+scenario(
+  scenes,
+  "reviewing → cancelled (human asked): the workspace is given back, and the branch stays",
+  {},
+  async (life) => {
+    await life.reaches("reviewing");
+    await life.hasWorkspace();
+    await life.does("cancel");
+    await life.reaches("cancelled");
+    await life.gaveBack();
+    expect(scenes.git(scenes.repository, "rev-parse", "--verify", life.branch)).toMatch(/^[0-9a-f]{40}$/);
+  },
+  inState("reviewing"),
+);
+nextInLine(scenes);
+everyMoveWasSeen(scenes);
