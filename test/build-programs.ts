@@ -13,7 +13,8 @@ export default function buildPrograms(): (() => void) | undefined {
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));
   mkdirSync(join(folder, "bin"));
   copyFileSync(join(root, "bin/signalbox"), join(folder, "bin/signalbox"));
-  for (const name of ["workflows", "schema", "node_modules"]) symlinkSync(join(root, name), join(folder, name));
+  for (const name of ["workflows", "schema", "skills", "node_modules"])
+    symlinkSync(join(root, name), join(folder, name));
   process.env.SIGNALBOX_BUILT = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -5,7 +5,8 @@ import type { TaskView } from "../api/task-wires.ts";
 import { displayWidth } from "./display-width.ts";
 import { createPaint } from "./paint.ts";
 import type { Board } from "./watch-board.ts";
-import { type Frame, watchLines } from "./watch-table.ts";
+import type { Frame } from "./watch-rows.ts";
+import { watchLines } from "./watch-table.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString();

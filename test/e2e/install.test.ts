@@ -19,7 +19,7 @@ import { createContext } from "../../src/cli/context.ts";
 import { exitCodeOf } from "../../src/cli/exit-code.ts";
 import { skillText, stamped } from "../../src/cli/skill/skill-text.ts";
 import { findRepository } from "../../src/home/find-repository.ts";
-import { root } from "../documents.ts";
+import { cliFile } from "../programs.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-install-")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -86,7 +86,7 @@ test("the skill goes where the agents look that are there, once for each place, 
   // Their readers want the head at the very beginning.
   expect(readFileSync(at(claude), "utf8").startsWith("---\nname: signalbox\n")).toBe(true);
 
-  const again = execFileSync(process.execPath, [join(root, "src/cli/main.ts"), "install"], {
+  const again = execFileSync(process.execPath, [cliFile, "install"], {
     env: { HOME: home, PATH: path },
     encoding: "utf8",
     stdio: "pipe",

@@ -27,7 +27,7 @@ export async function workOf(ports: PushPorts, project: Project, task: Task): Pr
   if (isShared(project, task, branch)) {
     throw new Fault(
       "push.default-branch",
-      `"${branch}" is the branch that the work goes into, or the default one of ${project.name}: not the task's own.`,
+      `"${branch}" is ${branch === project.defaultBranch ? "the default branch" : "the base"} of ${project.name}, not the task's own.`,
       {
         hint: `Give the task a branch of its own: signalbox task update ${task.id} --branch NAME`,
       },
