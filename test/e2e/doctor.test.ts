@@ -34,7 +34,7 @@ afterEach(() => {
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 /** Programs of these names, which say this about themselves. */
-const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.4", claude: "", codex: "" });
+const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.3a", claude: "", codex: "" });
 
 function fakes(all: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(base, "bin-"));
