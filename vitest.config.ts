@@ -65,7 +65,7 @@ export default defineConfig({
           name: "scenarios",
           include: ["test/scenarios/**/*.test.ts"],
           pool: "forks",
-          testTimeout: 300_000,
+          testTimeout: 900_000,
           hookTimeout: 60_000,
           // In one daemon, side by side: agents wait for each other more than they work.
           maxConcurrency: 5,

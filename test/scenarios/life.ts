@@ -13,7 +13,7 @@ type Ground = Stage & {
 };
 
 /** How long something may take, in milliseconds. */
-const patience = Number(process.env.SCENARIO_PATIENCE ?? 90_000);
+const patience = Number(process.env.SCENARIO_PATIENCE ?? 240_000);
 
 /** A task, as a person sees it, and what a person can find out with git, tmux and the system. */
 export type Life = ReturnType<typeof beginLife>;
@@ -72,7 +72,7 @@ export function beginLife(stage: Ground, id: string, branch: string) {
     /** Waits until the task is in this state, and everything that belongs to that is done. */
     async reaches(status: string): Promise<TaskView> {
       const there = await until((task) => task.held !== null || (task.status === status && task.phase !== "entering"));
-      expect({ status: there.status, held: there.held }).toEqual({ status, held: null });
+      expect({ status: there.status, held: there.held }, await life.story()).toEqual({ status, held: null });
       return there;
     },
     async isHeld(): Promise<TaskView> {
@@ -153,17 +153,17 @@ export function beginLife(stage: Ground, id: string, branch: string) {
   return life;
 }
 
-/** Asks until there is an answer, so seldom that asking does not keep others from their work. */
+/** Asks until there is an answer, less and less often: asking keeps others from their work. */
 async function eventually<T>(
   ask: () => Promise<T | undefined>,
   tell: () => Promise<string> = async () => "",
 ): Promise<T> {
   const end = Date.now() + patience;
-  for (;;) {
+  for (let pause = 60; ; pause = Math.min(pause * 1.4, 600)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > end) throw new Error(`It did not come to that. ${await tell().catch(String)}`);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

@@ -45,7 +45,7 @@ test.concurrent("the seed's default.yml lives a whole life, by the commands that
   const life = await scenes.begin("first-name", part, { workflow: "seeded" });
   const { branch, workflow } = await life.reaches("reviewing");
   expect([branch, workflow]).toEqual(["meaningful-name", "seeded"]);
-  expect(await life.refusals()).toEqual(["worker agent-review: gate-missing"]);
+  expect(await life.refusals(), await life.story()).toEqual(["worker agent-review: gate-missing"]);
   await life.does("merge");
   expect((await life.reaches("done")).outcome).toBe("done");
   expect(await life.moves()).toEqual([

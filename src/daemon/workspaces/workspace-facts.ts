@@ -20,12 +20,9 @@ export async function workspaceFacts(
   task: Task,
   where: Where,
 ): Promise<WorkspaceFacts> {
-  const found = await kind.inspect(task.workspace);
-  if (found.kind !== "there") return nowhere;
-  const { commit } =
-    found.branch === undefined
-      ? { commit: found.head }
-      : await control.collect({ folder: task.workspace, branch: found.branch, task: task.id });
+  const collected = await collectBranch({ control, kind }, task);
+  if (collected === undefined) return nowhere;
+  const { commit, dirty } = collected;
   const base = await lastSeen(control, targetOf(project, task), where);
   const [commits, merged] =
     base === undefined
@@ -34,6 +31,26 @@ export async function workspaceFacts(
   return {
     head: commit,
     taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
-    numbers: { workspace: 1, dirty: found.dirty ? 1 : 0, commits, merged: merged && commits === 0 ? 1 : 0 },
+    numbers: { workspace: 1, dirty: dirty ? 1 : 0, commits, merged: merged && commits === 0 ? 1 : 0 },
   };
 }
+
+/** An agent may give its branch another name between the look at it and the collecting: then it is looked at again. */
+async function collectBranch(
+  { control, kind }: Pick<ProjectWorkspaces, "control" | "kind">,
+  { workspace, id }: Task,
+): Promise<{ readonly commit: string; readonly dirty: boolean } | undefined> {
+  for (let tries = 1; ; tries++) {
+    const found = await kind.inspect(workspace);
+    if (found.kind !== "there") return undefined;
+    const { branch, head, dirty } = found;
+    if (branch === undefined) return { commit: head, dirty };
+    try {
+      return { commit: (await control.collect({ folder: workspace, branch, task: id })).commit, dirty };
+    } catch (error) {
+      if (tries === mostTries || (await kind.currentBranch(workspace)) === branch) throw error;
+    }
+  }
+}
+
+const mostTries = 3;

@@ -8,15 +8,15 @@ export interface Publishing {
   readonly mode?: number;
   /** Whether it must outlive a power cut. */
   readonly lasts?: boolean;
-  /** Asked at the last moment: nothing happens between the answer and the new file. */
-  isStillWanted?(): boolean;
+  /** Puts the draft in its place, or says that it is not wanted there any more. */
+  replace?(draft: string, path: string): boolean;
 }
 
 /**
  * What is in the way of its name is replaced, also a link: it is never followed. False where it was not wanted any more.
  */
 export async function publish(path: string, text: string | Buffer, options: Publishing = {}): Promise<boolean> {
-  const { mode, lasts = false, isStillWanted = () => true } = options;
+  const { mode, lasts = false, replace = rename } = options;
   const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.draft`;
   try {
     const handle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode ?? 0o666);
@@ -28,11 +28,15 @@ export async function publish(path: string, text: string | Buffer, options: Publ
     } finally {
       await handle.close();
     }
-    if (!isStillWanted()) return false;
-    renameSync(draft, path);
+    if (!replace(draft, path)) return false;
     if (lasts) await syncFolder(dirname(path));
     return true;
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+function rename(draft: string, path: string): boolean {
+  renameSync(draft, path);
+  return true;
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
@@ -23,7 +23,7 @@ export async function writeTaskFile(folder: string, name: string, text: string, 
     if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
     return await publish(path, text, {
       lasts: true,
-      isStillWanted: () => before === undefined || isStill(path, before),
+      ...(before === undefined ? {} : { replace: (draft, place) => replaceOnly(before, draft, place) }),
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -31,6 +31,27 @@ export async function writeTaskFile(folder: string, name: string, text: string, 
       hint: "Look at the folder's permissions and at the free space.",
       cause: error,
     });
+  }
+}
+
+/**
+ * Replaces a file that has this text, and no other. What somebody writes into it at the very moment comes back: the old file
+ * is looked at once more when the new one has its place.
+ */
+function replaceOnly(before: string, draft: string, path: string): boolean {
+  const aside = `${draft}.before`;
+  try {
+    linkSync(path, aside);
+    if (!isStill(aside, before)) return false;
+    renameSync(draft, path);
+    if (isStill(aside, before)) return true;
+    renameSync(aside, path);
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 

@@ -1,0 +1,65 @@
+// Takes each edge, guard, gate, hook and rule out of a copy of `default`, `classic` and `minimal`, one at a time, and plays the
+// scenarios with the copy: some scenario must notice. Prints a table; ends with 1 where nobody noticed.
+// Only some: npm run edges -- classic "working → stuck"
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
+
+const workflows = ["default", "classic", "minimal"];
+/** How long something may take in a scenario. What is waited for in vain costs as much. */
+const patience = process.env.SCENARIO_PATIENCE ?? "30000";
+
+const [only = "", part = ""] = process.argv.slice(2);
+const chosen = workflows.filter((name) => only === "" || name === only);
+const folder = mkdtempSync(join(tmpdir(), "signalbox-edges-"));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+let missed = 0;
+let count = 0;
+try {
+  for (const name of chosen) {
+    const text = readFileSync(join("workflows", `${name}.yml`), "utf8");
+    const mutants = mutantsOf(text).filter(({ what }) => what.includes(part));
+    process.stdout.write(`\n${name}: ${mutants.length} things to take out\n`);
+    writeFileSync(join(folder, `${name}.yml`), text);
+    if (!(await passes(name, ""))) throw new Error(`The scenarios of ${name} fail with the file as it is.`);
+    for (const mutant of mutants) {
+      count++;
+      const found = await notice(name, mutant);
+      if (found === "not noticed") missed++;
+      process.stdout.write(`  ${found.padEnd(22)} ${mutant.what}\n`);
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`\n${count} taken out, ${missed} not noticed\n`);
+process.exit(missed > 0 ? 1 : 0);
+
+async function notice(name: string, { text, verdict, about }: Mutant): Promise<string> {
+  if (verdict !== "") return verdict;
+  writeFileSync(join(folder, `${name}.yml`), text);
+  // Those that are about it are the first to notice; only where they do not, all of them are asked.
+  if (!(await passes(name, about))) return "noticed";
+  return (await passes(name, "")) ? "not noticed" : "noticed elsewhere";
+}
+
+/** Plays the scenarios of a workflow, those whose name matches, up to the first that fails. */
+function passes(name: string, part: string): Promise<boolean> {
+  const vitest = [join("node_modules", "vitest", "vitest.mjs"), "run", "--project", "scenarios"];
+  const filter = part === "" ? [] : ["--testNamePattern", part];
+  const child = spawn(
+    process.execPath,
+    [...vitest, join("test", "scenarios", `${name}.test.ts`), "--bail=1", "--reporter=dot", ...filter],
+    { stdio: "ignore", env: { ...process.env, SCENARIO_WORKFLOWS: folder, SCENARIO_PATIENCE: patience } },
+  );
+  const end = () => void child.kill("SIGTERM");
+  process.once("exit", end);
+  return new Promise((done) =>
+    child.once("close", (code) => {
+      process.off("exit", end);
+      done(code === 0);
+    }),
+  );
+}

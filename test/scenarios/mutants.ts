@@ -1,0 +1,161 @@
+import { isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
+import { explore } from "../../src/engine/explore/graph.ts";
+import { takeStep } from "../../src/engine/explore/world.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import type { Workflow } from "../../src/engine/workflow.ts";
+
+/** A workflow file from which one thing was taken. */
+export interface Mutant {
+  /** What was taken out, for people. */
+  readonly what: string;
+  readonly text: string;
+  /** What is known without playing anything: it cannot be loaded, or makes no difference. Empty where it must be played. */
+  readonly verdict: string;
+  /** Matches the names of the scenarios that it is about. */
+  readonly about: string;
+}
+
+type Path = readonly (string | number)[];
+
+/** Every copy of a workflow file that lacks one edge, guard, gate, hook or rule. */
+export function mutantsOf(text: string): readonly Mutant[] {
+  const original = loaded(text);
+  if (original === undefined) throw new Error("The file itself cannot be loaded.");
+  const behaviour = behaviourOf(original);
+  return [...edges(text), ...parts(text), ...rules(text)].map(({ what, text: copy, about }) => {
+    const workflow = loaded(copy);
+    const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
+    const verdict = workflow === undefined ? "refused at load" : isSame ? "makes no difference" : "";
+    return { what, text: copy, about, verdict };
+  });
+}
+
+type Cut = Omit<Mutant, "verdict">;
+
+/** Each pair of states that a transition stands for. */
+function edges(text: string): readonly Cut[] {
+  return transitions(text).flatMap(({ from, to, index }) =>
+    from.flatMap((state) =>
+      to.map((target) => ({
+        what: `${state} → ${target}`,
+        text:
+          from.length * to.length === 1
+            ? without(text, ["transitions", index])
+            : changed(
+                text,
+                ["transitions", index, "from"],
+                from.filter((each) => each !== state),
+              ),
+        about: `${state} → ${target} `,
+      })),
+    ),
+  );
+}
+
+/** Each `by`, `when`, `gate` and hook of a transition. */
+function parts(text: string): readonly Cut[] {
+  return transitions(text).flatMap(({ from, to, index, node }) => {
+    const about = from.flatMap((state) => to.map((target) => `${state} → ${target} `)).join("|");
+    const name = from.length > 1 ? `(${from.length} states) → ${to.join(", ")}` : `${from[0]} → ${to.join(", ")}`;
+    const cut = (what: string, ...path: Path) => ({
+      what: `${name}: ${what}`,
+      text: without(text, ["transitions", index, ...path]),
+      about,
+    });
+    const hooks = node.get("hooks");
+    return [
+      ...["by", "when", "gate"].filter((key) => node.has(key)).map((key) => cut(key, key)),
+      ...(isSeq(hooks) ? hooks.items : []).map((hook, place) => cut(hookName(hook), "hooks", place)),
+    ];
+  });
+}
+
+/** Each rule of a state, in either of the two places where rules stand, and each `next`. */
+function rules(text: string): readonly Cut[] {
+  const document = parseDocument(text);
+  const cut = (state: string, what: string, ...path: Path): Cut => ({
+    what: `${state}: ${what}`,
+    text: without(text, path),
+    about: `${state} → [\\w-]+ \\(\\w+ (rule|escalated)|${state} \\(`,
+  });
+  const ofStates = keysOf(text, "states").flatMap((state) => {
+    const outcomes = document.getIn(["states", state, "outcomes"]);
+    const places = isSeq(outcomes) ? [...outcomes.items.keys()] : [];
+    const found = places.map((place) => cut(state, `outcome ${place + 1}`, "states", state, "outcomes", place));
+    return document.hasIn(["states", state, "next"]) ? [...found, cut(state, "next", "states", state, "next")] : found;
+  });
+  const monitored = document.getIn(["exit_monitoring", "rules"]);
+  const ofFile = (isSeq<YAMLMap>(monitored) ? monitored.items : []).map((rule, place) =>
+    cut(String(rule.get("status")), `exit rule ${place + 1}`, "exit_monitoring", "rules", place),
+  );
+  return [...ofStates, ...ofFile];
+}
+
+/** Transitions with the states that they stand for; `any` is spelled out. */
+function transitions(text: string) {
+  const document = parseDocument(text);
+  const states = document.get("states") as YAMLMap;
+  const open = keysOf(text, "states").filter((name) => (states.get(name) as YAMLMap).get("terminal") !== true);
+  return (document.get("transitions") as YAMLSeq<YAMLMap>).items.map((node, index) => {
+    const texts = (key: string) => {
+      const value = node.get(key);
+      return isSeq(value) ? value.items.map((item) => String(isScalar(item) ? item.value : item)) : [String(value)];
+    };
+    return { index, node, from: texts("from").includes("any") ? open : texts("from"), to: texts("to") };
+  });
+}
+
+function keysOf(text: string, key: string): readonly string[] {
+  const map = parseDocument(text).get(key) as YAMLMap;
+  return map.items.map(({ key: name }) => String(isScalar(name) ? name.value : name));
+}
+
+function hookName(hook: unknown): string {
+  return isMap(hook)
+    ? [hook.get("action"), hook.get("role") ?? ""].join(" ").trim()
+    : String(isScalar(hook) ? hook.value : hook);
+}
+
+function without(text: string, path: Path): string {
+  const document = parseDocument(text);
+  document.deleteIn(path);
+  return document.toString();
+}
+
+function changed(text: string, path: Path, value: unknown): string {
+  const document = parseDocument(text);
+  document.setIn(path, document.createNode(value));
+  return document.toString();
+}
+
+function loaded(text: string): Workflow | undefined {
+  return loadWorkflow(text, "workflow.yml").workflow;
+}
+
+/**
+ * Everything that a workflow does, by exploring it: each step in each position, what happens then, and what is owed. Ending
+ * what does not run and giving back what nobody has is left out, for it does nothing.
+ */
+function behaviourOf(workflow: Workflow): string {
+  const { nodes, edges: steps } = explore(workflow, "", {});
+  const lines = steps.map(({ from, to, step }) => {
+    const before = nodes[from]?.world;
+    const taken = before && takeStep(workflow, before, step);
+    const idle = {
+      kill_session: Object.keys(before?.task.runs ?? {}).length === 0,
+      release_workspace: before?.workspace === false,
+    };
+    const effects = (taken?.effects ?? []).filter(
+      ({ action }) => !(action in idle && idle[action as keyof typeof idle]),
+    );
+    const events = (taken?.events ?? []).map(({ type, by, data }) => [type, by, data]);
+    return JSON.stringify([positionOf(nodes[from]?.world), step, events, effects, positionOf(nodes[to]?.world)]);
+  });
+  return [...new Set(lines)].sort().join("\n");
+}
+
+function positionOf(world: ReturnType<typeof explore>["nodes"][number]["world"] | undefined): unknown {
+  if (world === undefined) return undefined;
+  const { workflowHash: _, ...task } = world.task;
+  return { ...world, task };
+}
