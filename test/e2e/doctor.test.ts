@@ -122,7 +122,7 @@ test("a newcomer is told that all is well, and nothing is made or started", asyn
   expect(lines.map((line) => /^✓ [a-z]+ +(.*)$/.exec(line)?.[1])).toEqual([
     process.versions.node,
     "2.43.0",
-    "3.4",
+    "3.3a",
     "claude, codex",
     "not installed; to let an agent hand work over: signalbox install",
     `${home} is not there yet; it is made when it is needed`,
