@@ -9,7 +9,8 @@ import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
 const workflows = ["default", "classic", "minimal"];
 /** How long something may take in a scenario. What is waited for in vain costs as much. */
-const patience = process.env.SCENARIO_PATIENCE ?? "30000";
+const patience = process.env.EDGES_PATIENCE ?? "60000";
+const mostSaid = 20_000;
 
 const [only = "", part = ""] = process.argv.slice(2);
 const chosen = workflows.filter((name) => only === "" || name === only);
@@ -23,7 +24,8 @@ try {
     const mutants = mutantsOf(text).filter(({ what }) => what.includes(part));
     process.stdout.write(`\n${name}: ${mutants.length} things to take out\n`);
     writeFileSync(join(folder, `${name}.yml`), text);
-    if (!(await passes(name, ""))) throw new Error(`The scenarios of ${name} fail with the file as it is.`);
+    const whole = await play(name, "", {});
+    if (whole.failed) throw new Error(`The scenarios of ${name} fail with the file as it is.\n${whole.said}`);
     for (const mutant of mutants) {
       count++;
       const found = await notice(name, mutant);
@@ -40,26 +42,36 @@ process.exit(missed > 0 ? 1 : 0);
 async function notice(name: string, { text, verdict, about }: Mutant): Promise<string> {
   if (verdict !== "") return verdict;
   writeFileSync(join(folder, `${name}.yml`), text);
+  const hurried = { SCENARIO_PATIENCE: patience };
   // Those that are about it are the first to notice; only where they do not, all of them are asked.
-  if (!(await passes(name, about))) return "noticed";
-  return (await passes(name, "")) ? "not noticed" : "noticed elsewhere";
+  if ((await play(name, about, hurried)).failed) return "noticed";
+  return (await play(name, "", hurried)).failed ? "noticed elsewhere" : "not noticed";
 }
 
 /** Plays the scenarios of a workflow, those whose name matches, up to the first that fails. */
-function passes(name: string, part: string): Promise<boolean> {
+function play(
+  name: string,
+  about: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly failed: boolean; readonly said: string }> {
   const vitest = [join("node_modules", "vitest", "vitest.mjs"), "run", "--project", "scenarios"];
-  const filter = part === "" ? [] : ["--testNamePattern", part];
+  const filter = about === "" ? [] : ["--testNamePattern", about];
   const child = spawn(
     process.execPath,
-    [...vitest, join("test", "scenarios", `${name}.test.ts`), "--bail=1", "--reporter=dot", ...filter],
-    { stdio: "ignore", env: { ...process.env, SCENARIO_WORKFLOWS: folder, SCENARIO_PATIENCE: patience } },
+    [...vitest, join("test", "scenarios", `${name}.test.ts`), "--bail=1", ...filter],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env, SCENARIO_WORKFLOWS: folder } },
   );
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      said = (said + chunk).slice(-mostSaid);
+    });
   const end = () => void child.kill("SIGTERM");
   process.once("exit", end);
   return new Promise((done) =>
     child.once("close", (code) => {
       process.off("exit", end);
-      done(code === 0);
+      done({ failed: code !== 0, said });
     }),
   );
 }
