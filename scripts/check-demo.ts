@@ -78,7 +78,7 @@ function storyProblems(tasks: readonly History[]): readonly string[] {
   const some = (isMeant: (event: TaskEvent) => boolean) =>
     tasks.filter(({ events }) => events.some(({ event }) => isMeant(event))).length;
   const died = some(({ type }) => type === "agent.ended");
-  const answered = some(({ type, by }) => type === "message.sent" && by === "human");
+  const answered = some(({ type, by }) => type === "document.changed" && by === "human");
   const reviews = tasks.map(
     ({ events }) =>
       events.filter(

@@ -76,6 +76,8 @@ export interface CollectOrder extends Stoppable {
   readonly folder: string;
   readonly branch: string;
   readonly task: string;
+  /** Where the branch was just seen; what was collected up to there before need not be again. */
+  readonly seenAt?: string;
 }
 
 export interface Collected {

@@ -34,7 +34,7 @@ afterEach(() => {
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 /** Programs of these names, which say this about themselves. */
-const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.4", claude: "", codex: "" });
+const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.3a", claude: "", codex: "" });
 
 function fakes(all: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(base, "bin-"));
@@ -122,7 +122,7 @@ test("a newcomer is told that all is well, and nothing is made or started", asyn
   expect(lines.map((line) => /^✓ [a-z]+ +(.*)$/.exec(line)?.[1])).toEqual([
     process.versions.node,
     "2.43.0",
-    "3.4",
+    "3.3a",
     "claude, codex",
     "not installed; to let an agent hand work over: signalbox install",
     `${home} is not there yet; it is made when it is needed`,

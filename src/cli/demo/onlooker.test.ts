@@ -28,17 +28,22 @@ const reviewed = {
 };
 
 test("without a terminal there is one line for each thing that happened, and none for what only history needs", () => {
-  const message = { type: "message.sent", by: "human", data: { to: "worker#1", text: "Yes,\nplease." } };
+  const answered = { type: "document.changed", by: "human", data: { sections: ["Answers"] } };
+  const planned = { type: "document.changed", by: "worker", data: { sections: ["Plan"] } };
+  const message = { type: "message.sent", data: { to: "worker#1", text: "Read it,\nplease." } };
   const ended = { type: "agent.ended", by: "worker", data: { run: "worker#1", word: "exit" } };
   const wait = { type: "agent.ended", by: "worker", data: { word: "exit", reason: "It was ended by SIGKILL." } };
   const held = { type: "task.held", data: { word: "exit", reason: "It ended." } };
-  expect(linesOf([created, { type: "task.settled" }, reviewed, message, ended, wait, held])).toEqual([
-    "  1.5s  #1  created, with the workflow default",
-    "  1.5s  #1  agent-review → working, by reviewer#2 with ## Review: FAIL",
-    "  1.5s  #1  a person tells worker#1: Yes, please.",
-    "  1.5s  #1  worker#1 has died",
-    "  1.5s  #1  task.held: It ended. (exit)",
-  ]);
+  expect(linesOf([created, { type: "task.settled" }, planned, reviewed, answered, message, ended, wait, held])).toEqual(
+    [
+      "  1.5s  #1  created, with the workflow default",
+      "  1.5s  #1  agent-review → working, by reviewer#2 with ## Review: FAIL",
+      "  1.5s  #1  a person writes ## Answers",
+      "  1.5s  #1  worker#1 is told: Read it, please.",
+      "  1.5s  #1  worker#1 has died",
+      "  1.5s  #1  task.held: It ended. (exit)",
+    ],
+  );
 });
 
 test("where only data is wanted nothing is shown", () => {

@@ -80,8 +80,7 @@ function createPerson(call: Call, signal: AbortSignal) {
     const answer = answered.has(task.id) ? undefined : plannedFor(task)?.answer;
     if (answer !== undefined) {
       answered.add(task.id);
-      await call(routes.continueTask, { ...about, body: {} });
-      await call(routes.sendMessage, { ...about, body: { text: answer } });
+      await call(routes.answerTask, { ...about, body: { text: answer } });
       return;
     }
     const { state, reason } = await call(routes.mergeTask, { ...about, body: {} });

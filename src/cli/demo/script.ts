@@ -45,7 +45,7 @@ roles:
         - cli: [task, update, --status, agent-review]
         - say: The prices are handed over.
 
-    - when: { task: { branch: hours }, prompt: Sundays }
+    - when: { task: { branch: hours }, prompt: The person has answered }
       steps:
         - think: { time: 600ms, about: Planning with the answer }
         - section:

@@ -41,10 +41,10 @@ export function happeningOf(event: EventView, workflow: Workflow): Happening | u
     case "agent.ended":
       // That it is gone, and how the wait for it ended, are two events.
       return text("run") === "" ? undefined : { text: `${text("run")} has died`, mood: "bad" };
+    case "document.changed":
+      return by === "human" ? { text: `a person writes ${describeEvent(event)}`, mood: "person" } : undefined;
     case "message.sent":
-      return by === "human"
-        ? { text: `a person tells ${text("to")}: ${text("text")}`, mood: "person" }
-        : { text: `${text("to")} is told: ${text("text")}`, mood: "plain" };
+      return { text: `${text("to")} is told: ${text("text")}`, mood: "plain" };
     case "merge.asked":
       return { text: "a person merges it", mood: "person" };
     case "merge.landed":

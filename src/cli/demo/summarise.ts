@@ -58,7 +58,7 @@ export function summarise(exported: Exported, usage: Told["usage"], workflow: Wo
     took: ended.reduce((sum, { took }) => sum + took, 0),
     stays: ended,
     reviews: reviewsIn(exported, workflow),
-    question: questionIn(exported, workflow),
+    question: questionIn(exported),
     crashes: crashesIn(flat, stays),
     merged: textOf(flat.findLast(({ type }) => type === "merge.landed")?.data.after),
     events: events.length,
@@ -85,12 +85,10 @@ function reviewsIn({ events, artifacts }: Exported, workflow: Workflow): readonl
   });
 }
 
-/** What nobody's gate asks for, and a person answered. */
-function questionIn({ events, sections }: Exported, { sections: asked }: Workflow): Told["question"] {
-  const answer = events.find(({ event: { type, by } }) => type === "message.sent" && by === "human");
-  const [, question] = Object.entries(sections).find(([heading]) => !asked.includes(heading)) ?? [];
-  if (answer === undefined || question === undefined) return undefined;
-  return { asked: question.trim(), answered: textOf(answer.event.data.text) };
+/** An answer stands below the time at which it was given. */
+function questionIn({ sections: { Questions: asked, Answers: answers } }: Exported): Told["question"] {
+  if (asked === undefined || answers === undefined) return undefined;
+  return { asked: asked.trim(), answered: answers.replace(/^### .*$/gm, "").trim() };
 }
 
 function crashesIn(events: Flat, stays: readonly Stay[]): readonly Crash[] {

@@ -15,7 +15,7 @@ export const demoTasks: readonly DemoTask[] = [
     branch: "hours",
     summary: "Say when we are open",
     about: "has a question for a person",
-    answer: "On Sundays from 9 to 12. Go on with that.",
+    answer: "On Sundays from 9 to 12.",
   },
   { branch: "beans", summary: "List the beans", about: "is killed, and goes on" },
 ];

@@ -26,7 +26,7 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
       kind: "refused",
       reason: `The branch "${found.branch}" contains the task file. Take it out: git rm --cached`,
     };
-  const { commit } = await control.collect({ folder, branch: found.branch, task: task.id });
+  const { commit } = await control.collect({ folder, branch: found.branch, task: task.id, seenAt: found.head });
   return { kind: "ready", commit };
 }
 

@@ -46,7 +46,8 @@ async function collectBranch(
     const { branch, head, dirty } = found;
     if (branch === undefined) return { commit: head, dirty };
     try {
-      return { commit: (await control.collect({ folder: workspace, branch, task: id })).commit, dirty };
+      const { commit } = await control.collect({ folder: workspace, branch, task: id, seenAt: head });
+      return { commit, dirty };
     } catch (error) {
       if (tries === mostTries || (await kind.currentBranch(workspace)) === branch) throw error;
     }

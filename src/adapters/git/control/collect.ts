@@ -17,8 +17,11 @@ export function collect(control: ControlGit, order: CollectOrder): Promise<Colle
   return turns.take(`${control.folder} ${order.task}`, () => collectAlone(control, order));
 }
 
-async function collectAlone(control: ControlGit, { folder, branch, task, signal }: CollectOrder): Promise<Collected> {
+async function collectAlone(control: ControlGit, order: CollectOrder): Promise<Collected> {
+  const { folder, branch, task, seenAt, signal } = order;
   const ref = taskRef(checkPart(task));
+  const known = seenAt === undefined ? undefined : await commitAt(control, ref);
+  if (known !== undefined && known === seenAt) return { commit: known, previous: known };
   const incoming = `refs/signalbox/incoming/tasks/${task}`;
   const source = branchRef(branch);
   await forget(control, incoming);

@@ -1,9 +1,13 @@
 import { checkCommit, checkRef } from "../check-names.ts";
 import type { GitPlace, RunGit } from "../git-runner.ts";
+import { remembering } from "../remember.ts";
+import { readRef } from "../workspace/read-git-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 
+/** Nobody else writes here, so the file says it; git is asked where there is none. */
 export async function commitAt({ run, folder }: ControlGit, ref: string): Promise<string | undefined> {
-  return refAt(run, { folder, gitDir: folder, configuration: "ours" }, ref);
+  const known = await readRef(folder, checkRef(ref));
+  return known ?? refAt(run, { folder, gitDir: folder, configuration: "ours" }, ref);
 }
 
 /** Where a ref is in any repository. `rev-parse` would also take another one whose name only ends like this. */
@@ -17,10 +21,14 @@ export async function refAt(run: RunGit, place: GitPlace, ref: string): Promise<
   return undefined;
 }
 
+const ancestry = remembering<boolean>();
+
 export async function isAncestor(control: ControlGit, ancestor: string, commit: string): Promise<boolean> {
   const ids = [checkCommit(ancestor), checkCommit(commit)];
-  const { code } = await control.git(["merge-base", "--is-ancestor", "--end-of-options", ...ids], { accepts: [0, 1] });
-  return code === 0;
+  return ancestry(`${control.folder} ${ids.join(" ")}`, async () => {
+    const args = ["merge-base", "--is-ancestor", "--end-of-options", ...ids];
+    return (await control.git(args, { accepts: [0, 1] })).code === 0;
+  });
 }
 
 export async function mergeBase(control: ControlGit, a: string, b: string): Promise<string | undefined> {
@@ -29,10 +37,14 @@ export async function mergeBase(control: ControlGit, a: string, b: string): Prom
   return code === 0 ? stdout.toString("utf8").trim() : undefined;
 }
 
+const counts = remembering<number>();
+
 export async function countCommits(control: ControlGit, from: string, to: string): Promise<number> {
   const ids = [`^${checkCommit(from)}`, checkCommit(to)];
-  const { stdout } = await control.git(["rev-list", "--count", "--end-of-options", ...ids]);
-  return Number(stdout.toString("utf8"));
+  return counts(`${control.folder} ${ids.join(" ")}`, async () => {
+    const { stdout } = await control.git(["rev-list", "--count", "--end-of-options", ...ids]);
+    return Number(stdout.toString("utf8"));
+  });
 }
 
 /** Followed along first parents, a branch takes others in with its merges: the oldest that contains the commit is the one. */

@@ -1,4 +1,5 @@
 import type { WorkspaceKind } from "../../../ports/workspaces.ts";
+import { remembering } from "../remember.ts";
 import { cloneMechanics } from "./clone/clone-mechanics.ts";
 import { commitAll } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
@@ -44,15 +45,16 @@ export function createClones(options: WorkspaceOptions): WorkspaceKind {
 function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
   const { trash } = shop.options;
   const sizes = new Map<string, number>();
+  const contained = remembering<boolean>();
   const isTracked = async (folder: string, name: string, which: "now" | "at first") => {
     const { folders, record, head } = await findWorkingCopy(shop, mechanics, folder);
     const commit = (which === "at first" ? record?.commit : undefined) ?? head.commit;
     if (commit === undefined) return false;
     const { place, env, ownObjects } = await mechanics.filesOf(await wholePath(folder), folders);
-    const { stdout } = await shop.git(place, ["ls-tree", "-z", "--full-tree", commit, "--", name], {
-      env: { ...env, ...ownObjects },
+    return contained(`${commit} ${name}`, async () => {
+      const args = ["ls-tree", "-z", "--full-tree", commit, "--", name];
+      return (await shop.git(place, args, { env: { ...env, ...ownObjects } })).stdout.length > 0;
     });
-    return stdout.length > 0;
   };
   return {
     kind: mechanics.kind,

@@ -1,0 +1,18 @@
+/** More than are asked for again while they matter. */
+const most = 10_000;
+
+/**
+ * Remembers answers about commits. A commit never changes, so what is once known of some stays true; what failed is asked
+ * again.
+ */
+export function remembering<Answer>(): (key: string, ask: () => Promise<Answer>) => Promise<Answer> {
+  const known = new Map<string, Answer>();
+  return async (key, ask) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const answer = await ask();
+    if (known.size >= most) known.clear();
+    known.set(key, answer);
+    return answer;
+  };
+}
