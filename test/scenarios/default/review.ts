@@ -165,8 +165,7 @@ export function reviews(scenes: Scenes): void {
     { worker: [quiet], reviewer: [quiet] },
     async (life) => {
       await life.reaches("agent-review");
-      const words = await life.hears("reviewer#1", "When it is there");
-      expect(words).toContain("--status reviewing | working | stuck");
+      expect(await life.hears("reviewer#1", "## Review is missing")).toContain("--status reviewing | working | stuck");
     },
     inState("agent-review"),
   );
