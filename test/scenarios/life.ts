@@ -75,6 +75,10 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       expect({ status: there.status, held: there.held }, await life.story()).toEqual({ status, held: null });
       return there;
     },
+    /** Waits until the task has made a move, where it was in the new state before. */
+    async makes(move: string): Promise<void> {
+      await eventually(async () => ((await life.moves()).includes(move) ? true : undefined), life.story);
+    },
     async isHeld(): Promise<TaskView> {
       return until(({ held }) => held !== null);
     },

@@ -60,7 +60,7 @@ export function person(scenes: Scenes): void {
     "stuck → working (worker asked): the worker that is there goes on, and is told what went wrong",
     { worker: [told("# Resuming Stuck", "hang"), { steps: [askFor("stuck"), askFor("working")] }] },
     async (life) => {
-      await life.reaches("working");
+      await life.makes("stuck → working (worker asked)");
       await life.hears("worker#1", "# Resuming Stuck Task");
       await life.onlyAlive("worker#1");
     },

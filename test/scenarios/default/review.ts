@@ -72,7 +72,7 @@ export function reviews(scenes: Scenes): void {
       reviewer: [{ steps: [tryFor("working"), review("FAIL"), tryFor("stuck"), askFor("working")] }],
     },
     async (life) => {
-      await life.reaches("working");
+      await life.makes("agent-review → working (reviewer asked)");
       expect(await life.refusals()).toEqual(["reviewer working: gate-missing", "reviewer stuck: guard"]);
       expect(await life.hears("worker#1", "Review failed")).toContain("task update --status agent-review");
       await life.onlyAlive("worker#1");
