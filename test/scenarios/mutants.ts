@@ -3,13 +3,14 @@ import { explore } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
+import { tableOf } from "./table.ts";
 
 /** A workflow file from which one thing was taken. */
 export interface Mutant {
   /** What was taken out, for people. */
   readonly what: string;
   readonly text: string;
-  /** What is known without playing anything: it cannot be loaded, or makes no difference. Empty where it must be played. */
+  /** What is known without playing anything: it cannot be loaded, say. Empty where it must be played. */
   readonly verdict: string;
   /** Matches the names of the scenarios that it is about. */
   readonly about: string;
@@ -22,11 +23,14 @@ export function mutantsOf(text: string): readonly Mutant[] {
   const original = loaded(text);
   if (original === undefined) throw new Error("The file itself cannot be loaded.");
   const behaviour = behaviourOf(original);
+  const table = tableOf(text).join();
   return [...edges(text), ...parts(text), ...rules(text)].map(({ what, text: copy, about }) => {
     const workflow = loaded(copy);
     const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
-    const verdict = workflow === undefined ? "refused at load" : isSame ? "makes no difference" : "";
-    return { what, text: copy, about, verdict };
+    if (workflow === undefined) return { what, text: copy, about, verdict: "refused at load" };
+    // Who may ask decides which moves there are, and the last scenario compares all that were made with these.
+    const isToldByTable = what.endsWith(": by") && tableOf(copy).join() !== table;
+    return { what, text: copy, about, verdict: isSame ? "makes no difference" : isToldByTable ? "another table" : "" };
   });
 }
 
