@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import buildPrograms from "../test/build-programs.ts";
 import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
@@ -12,6 +13,7 @@ const workflows = ["default", "classic", "minimal"];
 /** How long something may take in a scenario. What is waited for in vain costs as much. */
 const patience = process.env.EDGES_PATIENCE ?? "60000";
 const mostSaid = 20_000;
+const missedIt = "NOT NOTICED";
 
 const [only = "", part = ""] = process.argv.slice(2);
 const chosen = workflows.filter((name) => only === "" || name === only);
@@ -32,8 +34,8 @@ try {
     for (const mutant of mutants) {
       count++;
       const found = await notice(name, mutant);
-      if (found === "not noticed") missed++;
-      process.stdout.write(`  ${found.padEnd(22)} ${mutant.what}\n`);
+      if (found === missedIt) missed++;
+      process.stdout.write(`  ${mutant.what.padEnd(48)} ${found}\n`);
     }
   }
 } finally {
@@ -48,8 +50,16 @@ async function notice(name: string, { text, verdict, about }: Mutant): Promise<s
   writeFileSync(join(folder, `${name}.yml`), text);
   const hurried = { SCENARIO_PATIENCE: patience };
   // Those that are about it are the first to notice; only where they do not, all of them are asked.
-  if ((await play(name, about, hurried)).failed) return "noticed";
-  return (await play(name, "", hurried)).failed ? "noticed elsewhere" : "not noticed";
+  const near = await play(name, about, hurried);
+  if (near.failed) return `noticed  ${whoFailed(near.said)}`;
+  const far = await play(name, "", hurried);
+  return far.failed ? `noticed  ${whoFailed(far.said)}` : missedIt;
+}
+
+/** The scenario that failed, and the first words of why. */
+function whoFailed(said: string): string {
+  const [, who = "", why = ""] = /FAIL .*? > ([^:\n]*).*\n(.*)/.exec(stripVTControlCharacters(said)) ?? [];
+  return `by ${who}: ${why.slice(0, 60)}`;
 }
 
 /** Plays the scenarios of a workflow, those whose name matches, up to the first that fails. */
