@@ -14,7 +14,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: ["api", "home", "engine"],
   tui: ["api"],
   web: ["api"],
-  testing: ["ports", "engine", "adapters"],
+  testing: ["ports", "engine", "adapters", "daemon", "home", "api"],
 };
 const packagesOfEngine = ["yaml"];
 

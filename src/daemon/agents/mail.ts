@@ -46,8 +46,14 @@ export function createMail(ports: MailPorts): Mail {
         if (!(await deliver(ports, watch, first))) return;
       }
     });
+  const pumping = new Set<string>();
+  // To deliver something the run is looked at, and who looks wakes us: where the store is full, that would go on without
+  // a pause. Whatever is missed meanwhile is found by the next look.
   const wake = (watch: RunWatch) => {
-    if (watch.started.mode === "session") track(pump(watch));
+    const { id } = watch.run;
+    if (watch.started.mode !== "session" || pumping.has(id)) return;
+    pumping.add(id);
+    track(pump(watch).finally(() => pumping.delete(id)));
   };
 
   return {

@@ -1,0 +1,333 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { Refusal } from "../../api/error.ts";
+import { createTask } from "../../engine/create.ts";
+import { blankIdentity, type Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import { homePlaces } from "../../home/places.ts";
+import { coffee, type Daemon, home, humanToken, repository, startDaemon } from "./daemon.ts";
+import { createFaultInjector } from "./fault-injector.ts";
+import { describeFault, type PlannedFault, troubled, type WorldEvent } from "./faults.ts";
+import { createMemoryControl } from "./memory-control.ts";
+import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder } from "./memory-files.ts";
+import { createMemoryWorkspaces } from "./memory-workspaces.ts";
+import { createNotary } from "./notary.ts";
+import { createPrograms } from "./programs.ts";
+import { checkDiscarded, checkNothingLost } from "./promises.ts";
+import { createAgent } from "./simulated-agent.ts";
+import { simulatedHarness } from "./simulated-harness.ts";
+import { attend } from "./simulated-person.ts";
+import { createWorld, mainBranch, type Program, start, type World } from "./world.ts";
+
+export interface Life {
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+  /** The same whenever the same life is lived. */
+  readonly hash: string;
+  /** How many tasks came to an end, and how many ask for a person. */
+  readonly ended: number;
+  readonly asking: number;
+  readonly calls: number;
+  readonly deaths: number;
+}
+
+export interface LifeOrder {
+  readonly seed: number;
+  readonly workflow: Workflow;
+  readonly text: string;
+  readonly faults: readonly PlannedFault[];
+}
+
+/** How long a person sees to everything once the faults are over, and how long nobody does after that; milliseconds. */
+const attended = 40 * 60_000;
+const alone = 15 * 60_000;
+
+/** Lives the tasks of one small project from their creation to their end, with everything going wrong that is planned. */
+export async function live({ seed, workflow, text, faults }: LifeOrder): Promise<Life> {
+  installMemoryFiles();
+  emptyMemoryFiles();
+  const places = homePlaces(home);
+  for (const folder of [
+    places.run,
+    places.workspaces,
+    places.runs,
+    places.logs,
+    repository,
+    join(places.control, "coffee.git"),
+  ])
+    makeMemoryFolder(folder);
+  const world = createWorld(seed, workflow, text);
+  const { clock, store, repositories } = world;
+  for (const fault of faults) world.note(`planned: ${describeFault(fault)}`);
+
+  const changed = (what: string) => checkNothingLost(world, what);
+  const discarded = (_: unknown, contents: readonly string[]) => checkDiscarded(world, contents);
+  const kinds = {
+    worktree: createMemoryWorkspaces({ repositories, changed, discarded }, "worktree"),
+    clone: createMemoryWorkspaces({ repositories, changed, discarded }, "clone"),
+  };
+  const misbehaving = new Map(
+    faults.flatMap((each) => (each.kind === "run" ? [[each.number, each.how] as const] : [])),
+  );
+  let runs = 0;
+  const programs = createPrograms({
+    world,
+    started: (program) => agent.begin(program, world.isCalm ? undefined : misbehaving.get(++runs)),
+    told: (program, message) => agent.hear(program, message),
+  });
+  let daemon: Daemon | undefined;
+  let deaths = 0;
+  const lots = world.lots("world");
+  const injector = createFaultInjector(world, faults);
+  const failingTests = new Set(faults.flatMap((each) => (each.kind === "tests" ? [each.number] : [])));
+  let tests = 0;
+  const notary = createNotary(world);
+  const begin = () => {
+    const begun = startDaemon({
+      ...{ world, injector, programs, kinds, store: notary },
+      control: createMemoryControl(repositories, join(places.control, "coffee.git"), changed),
+      harness: simulatedHarness((order) => void world.orders.set(order.run, order)),
+      commands: {
+        run: async () => {
+          await new Promise<void>((done) => void clock.after(2_000, done));
+          return failingTests.has(++tests) ? failed : passed;
+        },
+      },
+      died() {
+        deaths++;
+        daemon = undefined;
+        clock.after(lots.between(50, 4_000), begin);
+      },
+    });
+    daemon = begun;
+    world.note("a daemon starts");
+    // Read once for all daemons of all lives: it is the same text.
+    begun.core.workflows
+      .keep(workflow, text)
+      .then(begun.core.recover)
+      .catch((error) => begun.die(`at its start: ${String(error)}`));
+  };
+
+  const badRequests = new Map(
+    faults.flatMap((each) => (each.kind === "request" ? [[each.number, each.how] as const] : [])),
+  );
+  let requests = 0;
+  /** Whoever hears nothing asks again after a while, as the command line does. */
+  const request = async (
+    route: string,
+    task: string,
+    body: unknown,
+    token: string,
+    folder: string,
+  ): Promise<unknown> => {
+    const how = world.isCalm ? undefined : badRequests.get(++requests);
+    if (how !== undefined) world.note(`a request is ${how}`);
+    const send = async () => {
+      for (let tries = 0; daemon === undefined && tries < 3; tries++)
+        await new Promise<void>((done) => void clock.after(3_000, done));
+      return daemon?.ask(route, task, body, token, folder);
+    };
+    if (how === "lost") await new Promise<void>((done) => void clock.after(5_000, done));
+    if (how === "doubled" || how === "unanswered") await send().catch(() => undefined);
+    return send();
+  };
+  const agent = createAgent({
+    world,
+    programs,
+    async ask(program, to, task) {
+      const { SIGNALBOX_TOKEN: token = "" } = program.order.env;
+      world.note(`${program.run} of ${program.task} asks for ${to}${task === "." ? "" : ` of ${task}`}`);
+      await request("moveTask", task, { to }, token, program.order.folder).catch((error: unknown) => {
+        const codes = error instanceof Refusal ? error.reasons.map(({ code }) => code) : [String(error)];
+        world.note(`${program.run} of ${program.task} is refused: ${codes.join(", ")}`);
+      });
+    },
+  });
+  const asPerson = (route: string, task: string, body: unknown) => {
+    world.note(`the person asks: ${route} ${task} ${JSON.stringify(body)}`);
+    return request(route, task, body, humanToken, "");
+  };
+
+  const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
+  const pass = async (until: number) => {
+    for (let steps = 0; ; steps++) {
+      await new Promise((done) => setImmediate(done));
+      if (world.violations.length > 0) return;
+      const next = clock.next();
+      if (next === undefined || next > until) return;
+      if (steps % 64 === 63 && daemon !== undefined && (await openTasks()).length === 0) return;
+      clock.step();
+    }
+  };
+  let isAttended = true;
+  const visit = () => {
+    if (!isAttended) return;
+    clock.after(lots.between(5_000, world.isCalm ? 10_000 : 40_000), visit);
+    void openTasks().then((open) => {
+      for (const each of open) if (world.isCalm || lots.chance(0.5)) attend(world, lots, each, asPerson);
+    });
+  };
+
+  await notary.addProject(coffee(lots.between(1, 3)));
+  begin();
+  await new Promise((done) => setImmediate(done));
+  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  for (let number = 1; number <= wanted; number++)
+    clock.after(number === 1 ? 0 : lots.between(0, 60_000), () => void create(world, `k${number}`, () => daemon));
+  for (const fault of faults) {
+    if (fault.kind === "event") clock.after(fault.at, () => happen(fault.what));
+    if (fault.kind === "hurried") hurry(fault.every);
+    if (fault.kind !== "full") continue;
+    clock.after(fault.at, () => {
+      world.isDiskFull = true;
+      world.note("the disk is full");
+    });
+    clock.after(fault.at + fault.milliseconds, () => {
+      world.isDiskFull = false;
+      world.note("the disk has room again");
+    });
+  }
+  visit();
+  await pass(start + troubled);
+  world.isCalm = true;
+  world.isDiskFull = false;
+  repositories.usersChanges.clear();
+  // A person sees who does nothing any more in its window, and ends it.
+  for (const program of world.programs.values())
+    if (program.isLive && program.order.mode === "session") programs.finish(program, { signal: "SIGKILL" });
+  if (world.violations.length === 0) await pass(start + troubled + attended);
+  isAttended = false;
+  let left = world.violations.length === 0 ? await openTasks() : [];
+  if (left.length > 0) {
+    await pass(clock.now() + alone);
+    left = await openTasks();
+    const hasSlotLeft = daemon?.core.scheduler.isLeft("coffee") ?? false;
+    for (const { task } of left) await checkAsks(world, task, left.length > 1 || hasSlotLeft);
+  }
+  await new Promise((done) => setImmediate(done));
+  checkNothingLost(world, "at the end");
+  for (const program of world.programs.values())
+    if (program.isLive && (await store.getTask(program.task))?.isOpen === false)
+      world.violate("at most one agent owns a task", `${program.run} of ${program.task} outlives its task.`);
+  daemon?.die("at the end");
+  for (const damage of await store.check()) world.violate("no transition lost or doubled", damage);
+  const all = await store.listTasks({}, { limit: 99 });
+  return {
+    ...{ violations: world.violations, trace: world.trace, calls: injector.calls(), deaths },
+    hash: createHash("sha256").update(world.trace.join("\n")).digest("hex").slice(0, 16),
+    ended: all.length - left.length,
+    asking: left.length,
+  };
+
+  function hurry(every: number): void {
+    if (world.isCalm) return;
+    commitToMain(world, lots.chance(0.1) ? "recipe.md" : "other.md");
+    clock.after(every, () => hurry(every));
+  }
+
+  function happen(what: WorldEvent): void {
+    if (world.isCalm) return;
+    world.note(`it happens: ${what}`);
+    const alive = [...world.programs.values()].filter((each) => each.isLive);
+    switch (what) {
+      case "forwards":
+        world.skew += lots.between(1_000, 7_200_000);
+        return;
+      case "backwards":
+        world.skew -= lots.between(1_000, 7_200_000);
+        return;
+      case "kill": {
+        const victim = lots.pick(alive);
+        if (victim !== undefined) programs.finish(victim, { signal: "SIGKILL" });
+        return;
+      }
+      case "terminal":
+        programs.loseServer();
+        return;
+      case "reboot":
+        daemon?.die("with the machine");
+        for (const each of alive) if (each.order.mode !== "session") programs.finish(each, "lost");
+        programs.loseServer();
+        return;
+      case "main":
+        commitToMain(world, lots.pick(["recipe.md", "other.md"]) ?? "");
+        return;
+      case "changes":
+        repositories.usersChanges.add(lots.pick(["recipe.md", "other.md"]) ?? "");
+        return;
+      case "doubled":
+        for (const each of alive) tellAgain(world, each);
+        return;
+      case "cancel":
+        void openTasks().then((open) => {
+          const one = lots.pick(open);
+          if (one !== undefined) asPerson("cancelTask", one.task.id, {}).catch(() => undefined);
+        });
+        return;
+    }
+  }
+}
+
+const passed = { code: 0, timedOut: false, output: "ok" };
+const failed = { code: 1, timedOut: false, output: "1 failed" };
+
+/** Whoever's task was not confirmed creates it again. */
+async function create(world: World, id: string, daemonNow: () => Daemon | undefined): Promise<void> {
+  const daemon = daemonNow();
+  const again = () => void world.clock.after(2_000, () => void create(world, id, daemonNow));
+  if ((await world.store.getTask(id)) !== undefined) return;
+  if (daemon === undefined) return again();
+  world.clock.after(30_000, () => void create(world, id, daemonNow));
+  try {
+    const { core } = daemon;
+    await core.workflows.keep(world.workflow, world.text);
+    const identity = {
+      ...blankIdentity,
+      id,
+      project: "coffee",
+      summary: `Brew ${id}`,
+      branch: `signalbox/${id}`,
+      harness: "simulated",
+    };
+    const facts = { ...(await core.factsOf(identity as never)), poolFull: await core.scheduler.isFull("coffee", "") };
+    const stored = await core.store.createTask("coffee", (number) => {
+      const decision = createTask(world.workflow, { ...identity, number, workflow: world.workflow.name }, facts);
+      if (decision.kind !== "moved") throw new Fault("task.invalid", "It cannot be created.");
+      const { task, events, effects } = decision;
+      return { task, document: { text: "", authors: {} }, events, effects, at: core.clock.now() };
+    });
+    core.changed(stored);
+  } catch {
+    again();
+  }
+}
+
+/** After everything has worked for long and nobody came, an open task must have said what it wants of a person. */
+async function checkAsks(world: World, task: Task, mayWait: boolean): Promise<void> {
+  const state = world.workflow.states[task.status];
+  const isWaiting = task.held !== undefined || state?.wait.kind === "human" || state?.wait.kind === "open";
+  const runs = await world.store.runs.list({ task: task.id });
+  const isRaised = runs.some(({ endedAt, started }) => endedAt === undefined && (started?.raised ?? "") !== "");
+  const merge = await world.store.merges.get(task.id);
+  // Who has no slot waits for the others, or for a person where the workflow does not say that the next one starts.
+  const isBehind = state?.wait.kind === "slot" && mayWait;
+  if (isWaiting || isRaised || isBehind || merge?.state === "waits") return;
+  const where = `${task.status}, ${task.phase}, ${JSON.stringify(task.runs)}`;
+  world.violate("every task ends or asks for a person", `${task.id} is in ${where}, and nothing happens.`);
+}
+
+function commitToMain({ repositories, next }: World, path: string): void {
+  const { branches, commits } = repositories;
+  const at = branches.get(mainBranch);
+  if (at === undefined) return;
+  const tree = new Map(commits.get(at).tree).set(path, `the person's ${next()}`);
+  branches.set(mainBranch, commits.add([at], tree, "the person's"));
+}
+
+/** The harness reports a second time what it has reported. */
+function tellAgain({ tails }: World, { order, heard }: Program): void {
+  const text = heard.at(-1);
+  if (text !== undefined && order.mode === "session")
+    tails.append(`${order.runFolder}/events`, JSON.stringify({ kind: "busy", what: "" }));
+}

@@ -1,0 +1,142 @@
+import { Fault } from "../../fault.ts";
+import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import { makeMemoryFolder } from "./memory-files.ts";
+import type { Folder, Repositories } from "./repositories.ts";
+
+export interface MemoryWorkspacesPorts {
+  readonly repositories: Repositories;
+  /** Called after everything that took a branch or files away. */
+  changed(what: string): void;
+  /** Told what is gone from a folder for good, as far as the folder goes. */
+  discarded(folder: Folder, contents: readonly string[], head: string): void;
+}
+
+/** Working copies in memory. What the real ones refuse is refused here too; what they believe is believed. */
+export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: WorkspaceKind["kind"]): WorkspaceKind {
+  const { repositories, changed, discarded } = ports;
+  const { commits, branches, folders, refs } = repositories;
+  const mustHave = (path: string): Folder => {
+    const folder = folders.get(path);
+    if (folder === undefined) throw new Fault("workspace.missing", `${path} is no workspace.`);
+    return folder;
+  };
+  const elsewhere = (branch: string, path: string) =>
+    [...folders.values()].find((each) => each.kind === "worktree" && each.branch === branch && each.path !== path);
+
+  return {
+    kind: name,
+    async prepare({ folder: path, branch, base, existing, salvaged }) {
+      const there = folders.get(path);
+      const isShared = name === "worktree";
+      const tips = isShared ? branches : (there?.own ?? new Map<string, string>());
+      if (there?.branch === branch && !repositories.isDirty(there))
+        return { commit: repositories.head(there), how: "ready" };
+      if (isShared && elsewhere(branch, path) !== undefined)
+        throw new Fault("workspace.branch-elsewhere", `Another folder has the branch "${branch}".`);
+      if (there !== undefined && repositories.isDirty(there) && !salvaged)
+        throw new Fault("workspace.dirty", `There is something in ${path} that is neither committed nor salvaged.`);
+      if (there !== undefined && !isSaved(repositories, there))
+        throw new Fault("workspace.unsaved", `No ref outside of ${path} has its commits.`);
+      if (tips.has(branch) && !existing) throw new Fault("workspace.branch-taken", `"${branch}" is there already.`);
+      const left = there && { contents: repositories.uncommitted(there), head: repositories.head(there) };
+      const commit = tips.get(branch) ?? base;
+      tips.set(branch, commit);
+      const files = new Map(commits.get(commit).tree);
+      const folder: Folder = {
+        path,
+        kind: name,
+        branch,
+        detached: commit,
+        files,
+        taskFiles: new Map(),
+        own: new Map(),
+      };
+      if (!isShared) folder.own.set(branch, commit);
+      folders.set(path, folder);
+      makeMemoryFolder(path);
+      if (there !== undefined && left !== undefined) discarded(there, left.contents, left.head);
+      changed("prepare");
+      return { commit, how: there === undefined ? "new" : "recycled" };
+    },
+    async inspect(path) {
+      const folder = folders.get(path);
+      if (folder === undefined) return { kind: "missing" };
+      const dirty = repositories.isDirty(folder);
+      const rest = { untracked: 0, operation: undefined, locked: undefined };
+      return { kind: "there", branch: folder.branch, head: repositories.head(folder), dirty, ...rest };
+    },
+    currentBranch: async (path) => folders.get(path)?.branch,
+    async renameBranch(path, to) {
+      const folder = mustHave(path);
+      if (folder.branch === undefined) throw new Fault("workspace.detached", "It is on no branch.");
+      if (branches.has(to)) throw new Fault("workspace.branch-taken", `"${to}" is there already.`);
+      const at = repositories.head(folder);
+      branches.delete(folder.branch);
+      folder.branch = to;
+      branches.set(to, at);
+      changed("rename");
+    },
+    async forwardBranch(path, commit) {
+      const folder = mustHave(path);
+      if (repositories.isDirty(folder)) throw new Fault("workspace.dirty", `${path} has changes.`);
+      repositories.setHead(folder, commit);
+      folder.files = new Map(commits.get(commit).tree);
+      changed("forward");
+    },
+    learnBranch: async () => undefined,
+    switchBranch: unavailable,
+    async commitAll({ folder: path, message, date }) {
+      const folder = mustHave(path);
+      if (!repositories.isDirty(folder)) return undefined;
+      const commit = commits.add([repositories.head(folder)], new Map(folder.files), `${message} ${date}`);
+      repositories.setHead(folder, commit);
+      return commit;
+    },
+    diffUncommitted: async () => ({ bytes: new Uint8Array(), isCut: false, lines: [] }),
+    async deleteBranch(branch, commit) {
+      const at = branches.get(branch);
+      if (at === undefined) return { kind: "gone" };
+      if (at !== commit) throw new Fault("git.ref-moved", `"${branch}" is elsewhere.`);
+      for (const folder of folders.values()) {
+        if (folder.kind !== "worktree" || folder.branch !== branch) continue;
+        folder.branch = undefined;
+        folder.detached = commit;
+      }
+      branches.delete(branch);
+      changed("delete branch");
+      return { kind: "deleted" };
+    },
+    async remove(path, salvage) {
+      const folder = folders.get(path);
+      if (folder === undefined) return;
+      if (salvage === undefined && repositories.isDirty(folder))
+        throw new Fault("workspace.dirty", `There is something in ${path} that is not committed.`);
+      folders.delete(path);
+      for (const content of repositories.uncommitted(folder)) repositories.trash.add(content);
+      discarded(folder, [], repositories.head(folder));
+      changed("remove");
+    },
+    deleteTrash: async () => ({ deleted: 0, left: 0, freed: 0, size: 0, held: [] }),
+    copyFiles: async () => ({ copied: [], kept: [], refused: [] }),
+    taskFileName: async () => "TASK.md",
+    async placeTaskFile(path, file, text, before) {
+      const { taskFiles } = mustHave(path);
+      if (before !== undefined && taskFiles.get(file) !== before) return false;
+      taskFiles.set(file, text);
+      return true;
+    },
+    readTaskFile: async (path, file) => folders.get(path)?.taskFiles.get(file),
+    isTaskFileTracked: async () => false,
+    removeExclude: async () => undefined,
+    diskUse: async () => ({ bytes: 0, files: 0, isCut: false }),
+  };
+
+  function isSaved({ head }: Repositories, folder: Folder): boolean {
+    if (folder.kind === "worktree" && folder.branch !== undefined) return true;
+    return commits.reach([...refs.values(), ...branches.values()]).has(head(folder));
+  }
+}
+
+async function unavailable(): Promise<never> {
+  throw new Fault("git.failed", "Nobody asks for this in a simulated life.");
+}

@@ -1,0 +1,168 @@
+import { apply, type Effect, type TaskEvent } from "../../engine/decision.ts";
+import { ownsSection } from "../../engine/ownership.ts";
+import type { Task } from "../../engine/task.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Artifact, SavedDecision, StoredDocument } from "../../ports/store.ts";
+import { authorOf } from "./handwriting.ts";
+import { mainBranch, type World } from "./world.ts";
+
+/** What is known of a task from its history alone. */
+export interface Known {
+  task: Task;
+  revision: number;
+  authors: StoredDocument["authors"];
+}
+
+/** No transition is lost or doubled: history gives the task, along ways that there are, one revision after the other. */
+export function checkDecision(world: World, known: Known, saved: SavedDecision): void {
+  const { task, events, revision } = saved;
+  if (revision !== known.revision)
+    world.violate(
+      "no transition lost or doubled",
+      `${task.id} was at ${known.revision}, but ${revision} was replaced.`,
+    );
+  const replayed = events.reduce(apply, known.task);
+  if (JSON.stringify(replayed) !== JSON.stringify(task))
+    world.violate("no transition lost or doubled", `The history of ${task.id} gives another task.`);
+  if (world.workflow.states[known.task.status]?.terminal === true && known.task.status !== task.status)
+    world.violate("no transition lost or doubled", `${task.id} left "${known.task.status}", which is terminal.`);
+  const moves = events.filter(({ type }) => type === "task.moved");
+  for (const move of moves) checkMove(world, task.id, move, saved.artifacts ?? []);
+  if (task.entry !== known.task.entry + moves.length)
+    world.violate("no transition lost or doubled", `The stays of ${task.id} are counted wrong.`);
+  for (const artifact of saved.artifacts ?? [])
+    checkArtifact(world, artifact, saved.document?.authors ?? known.authors, moves);
+}
+
+/** A way that has a gate is taken with evidence for that gate, and with no other. */
+function checkMove(world: World, task: string, { data }: TaskEvent, artifacts: readonly Artifact[]): void {
+  const ways = world.workflow.ways.filter(({ from, to }) => from === data.from && to === data.to);
+  const name = `${String(data.from)} → ${String(data.to)}`;
+  if (ways.length === 0) world.violate("no transition lost or doubled", `${task} went ${name}, where there is no way.`);
+  const isOpen = ways.some(({ gates, implied }) => {
+    if (gates.length === 0 || implied === "escalation") return true;
+    return gates.every(({ section, verdict }) =>
+      artifacts.some(
+        (each) => each.section === section && (verdict === undefined || new RegExp(`\\b${verdict}\\b`).test(each.text)),
+      ),
+    );
+  });
+  if (!isOpen) world.violate("no gate is passed without its artifact", `${task} went ${name} with no evidence.`);
+}
+
+/** No artifact counts that somebody else wrote, or that is for another commit. */
+function checkArtifact(
+  world: World,
+  artifact: Artifact,
+  authors: StoredDocument["authors"],
+  moves: readonly TaskEvent[],
+): void {
+  const { section, role, task, commit, text } = artifact;
+  const author = authorOf(text);
+  const promise = "no artifact from the wrong author or for another commit";
+  if (author === undefined) return;
+  if (author.task !== task) world.violate(promise, `## ${section} of ${task} was written for ${author.task}.`);
+  if (author.role !== role) world.violate(promise, `## ${section} of ${task} is by ${author.role}, not ${role}.`);
+  if (!ownsSection(world.workflow, author.role, section))
+    world.violate(promise, `## ${section} of ${task} is by ${author.role}, who does not own it.`);
+  const isVerdict = moves.some(({ data }) =>
+    world.workflow.ways.some(
+      ({ from, to, gates }) =>
+        from === data.from && to === data.to && gates.some((gate) => gate.section === section && gate.verdict),
+    ),
+  );
+  const seenAt = authors[section]?.commit ?? "";
+  if (isVerdict && seenAt !== "" && commit !== "" && seenAt !== commit)
+    world.violate(promise, `The verdict in ## ${section} of ${task} is for another commit.`);
+}
+
+/** Done means that the work is in the default branch, where the workflow says so or a merge was asked for. */
+export function checkDone(world: World, before: Task, after: Task, merge: Merge | undefined): void {
+  const state = world.workflow.states[after.status];
+  if (before.status === after.status || state?.outcome !== "done") return;
+  const from = world.workflow.states[before.status];
+  const ways = from?.out[after.status] ?? [];
+  const isGuarded = ways.some(({ when }) => when.some(({ field }) => field === "merged"));
+  const merges = from?.do.some(({ name }) => name === "merge") ?? false;
+  if (!isGuarded && !merges && merge?.state !== "merged") return;
+  if (!isInMain(world, before)) world.violate("done only if in main", `${after.id} is done, its work is not in main.`);
+}
+
+export function isInMain({ repositories }: World, task: Task): boolean {
+  const { commits, branches, folders, refs } = repositories;
+  const folder = folders.get(task.workspace);
+  const work = folder === undefined ? refs.get(taskRef(task.id)) : repositories.head(folder);
+  const main = branches.get(mainBranch);
+  return work === undefined || (main !== undefined && commits.isAncestor(work, main));
+}
+
+export function checkMerge({ repositories, violate }: World, { state, commit, task }: Merge): void {
+  const main = repositories.branches.get(mainBranch);
+  if (state !== "merged" || commit === "" || main === undefined) return;
+  if (!repositories.commits.isAncestor(commit, main))
+    violate("done only if in main", `${task} counts as merged, but ${commit.slice(0, 7)} is not in main.`);
+}
+
+/** What agents have made is somewhere, whatever became of their folders. */
+export function checkNothingLost({ repositories, made, violate }: World, after: string): void {
+  const reachable = repositories.reachable();
+  for (const commit of made.commits) {
+    if (reachable.has(commit)) continue;
+    made.commits.delete(commit);
+    violate("no unmerged work deleted", `The commit ${commit.slice(0, 7)} cannot be reached any more (${after}).`);
+  }
+}
+
+/** Of what a folder loses, everything is kept elsewhere. */
+export function checkDiscarded({ repositories, made, violate }: World, contents: readonly string[]): void {
+  for (const content of contents) {
+    if (!made.contents.has(content) || repositories.hasContent(content)) continue;
+    violate("no unmerged work deleted", `"${content}" was not committed, and is gone.`);
+  }
+}
+
+/** What an effect is there for must be so when it is ticked off. */
+export async function checkEffect(world: World, task: Task, effect: Effect): Promise<void> {
+  const { store, programs, violate, repositories } = world;
+  const promise = "what a transition owes is carried out";
+  const live = [...programs.values()].filter((each) => each.task === task.id && each.isLive);
+  switch (effect.action) {
+    case "acquire_workspace": {
+      const bound = await store.workspaces.list({ task: task.id });
+      if (bound.length !== 1 || !repositories.folders.has(bound[0]?.path ?? ""))
+        violate(promise, `${task.id} has no workspace.`);
+      return;
+    }
+    case "release_workspace":
+      if ((await store.workspaces.list({ task: task.id })).length > 0)
+        violate(promise, `The workspace of ${task.id} was not given back.`);
+      return;
+    case "spawn_agent": {
+      const run = effect.agent?.run ?? "";
+      const isWanted = Object.values(task.runs).some(({ key }) => key === run);
+      const wasStarted = [...programs.values()].some((each) => each.task === task.id && each.run === run);
+      if (isWanted && !wasStarted) violate(promise, `${run} of ${task.id} was never started.`);
+      return;
+    }
+    case "notify_agent": {
+      const run = effect.agent?.run ?? "";
+      const isWanted = Object.values(task.runs).some(({ key }) => key === run);
+      const isKept = (await store.messages.list({ task: task.id })).some(({ to }) => to === run);
+      const wasStarted = (await store.runs.get(`${task.id}/${run}`)) !== undefined;
+      if (isWanted && !isKept && !wasStarted) violate(promise, `${run} of ${task.id} was told nothing.`);
+      return;
+    }
+    case "kill_agent":
+      for (const { run, role } of live)
+        if (effect.params.run === undefined ? role === effect.params.role : run === effect.params.run)
+          violate(promise, `${run} of ${task.id} was to be killed, and lives.`);
+      return;
+    case "kill_session":
+      for (const { run } of live) violate(promise, `${run} of ${task.id} was to be killed, and lives.`);
+      return;
+    case "merge":
+      if (!isInMain(world, task)) violate("done only if in main", `${task.id} was merged, but is not in main.`);
+      return;
+  }
+}

@@ -1,0 +1,81 @@
+import { loadWorkflow } from "../../engine/language/load.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { type PlannedFault, planFaults } from "./faults.ts";
+import { type Life, live } from "./live.ts";
+
+export interface SimulatedWorkflow {
+  readonly name: string;
+  readonly workflow: Workflow;
+  readonly text: string;
+}
+
+export interface Found {
+  readonly seed: number;
+  readonly workflow: string;
+  readonly violations: readonly string[];
+  /** The faults that it takes, and what happens with them alone. */
+  readonly faults: readonly PlannedFault[];
+  readonly trace: readonly string[];
+}
+
+export interface Totals {
+  readonly lives: number;
+  readonly ended: number;
+  readonly asking: number;
+  readonly deaths: number;
+  readonly calls: number;
+  readonly found: readonly Found[];
+}
+
+export function readSimulated(name: string, text: string): SimulatedWorkflow {
+  const { workflow, problems } = loadWorkflow(text, `${name}.yml`);
+  if (workflow === undefined) throw new Error(`${name}.yml does not load: ${problems[0]?.message ?? ""}`);
+  return { name, workflow, text };
+}
+
+/** Lives one life for each seed, each under one of the workflows. Ends early once `most` of them broke a promise. */
+export async function simulateFaults(
+  workflows: readonly SimulatedWorkflow[],
+  seeds: Iterable<number>,
+  most = 1,
+): Promise<Totals> {
+  let [lives, ended, asking, deaths, calls] = [0, 0, 0, 0, 0];
+  const found: Found[] = [];
+  for (const seed of seeds) {
+    const chosen = workflows[seed % workflows.length];
+    if (chosen === undefined) break;
+    const faults = planFaults(seed);
+    const life = await live({ seed, faults, ...chosen });
+    lives++;
+    ended += life.ended;
+    asking += life.asking;
+    deaths += life.deaths;
+    calls += life.calls;
+    if (life.violations.length > 0) found.push(await shrink(chosen, seed, faults, life));
+    if (found.length >= most) break;
+  }
+  return { lives, ended, asking, deaths, calls, found };
+}
+
+/** Leaves out every fault without which the same promise is broken all the same. */
+async function shrink(
+  chosen: SimulatedWorkflow,
+  seed: number,
+  planned: readonly PlannedFault[],
+  first: Life,
+): Promise<Found> {
+  const promise = promiseOf(first);
+  let faults = planned;
+  let life = first;
+  for (let at = 0; at < faults.length; ) {
+    const fewer = faults.toSpliced(at, 1);
+    const tried = await live({ seed, faults: fewer, ...chosen });
+    if (promiseOf(tried) !== promise) at++;
+    else [faults, life, at] = [fewer, tried, 0];
+  }
+  return { seed, workflow: chosen.name, violations: life.violations, faults, trace: life.trace };
+}
+
+function promiseOf({ violations }: Life): string | undefined {
+  return violations[0]?.split(":")[0];
+}
