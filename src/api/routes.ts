@@ -12,6 +12,7 @@ import {
   pullRequestWire,
   taskWire,
 } from "./task-wires.ts";
+import { ticketRoutes } from "./ticket-routes.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
 import { workRoutes } from "./work-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
@@ -137,6 +138,8 @@ export const routes = {
         from: name,
         base: name,
         pullRequest: integer(1),
+        /** What its summary, context and priority are taken from, where they are not given. */
+        ticket: name,
         /** A person has allowed it for the whole project. */
         allowFullPermissions: boolean,
       },
@@ -325,6 +328,7 @@ export const routes = {
 
   ...agentRoutes,
   ...workspaceRoutes,
+  ...ticketRoutes,
 
   trust: route({
     name: "trust",

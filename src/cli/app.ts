@@ -12,6 +12,7 @@ import { flag, json, textFlag, wholeNumber } from "./parameters.ts";
 import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
+import { ticketCommands } from "./ticket-commands.ts";
 import { backup, events, guide, init, install, trust } from "./top-commands.ts";
 import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
@@ -99,6 +100,7 @@ const routes = buildRouteMap({
     init,
     project: projectCommands,
     task: taskCommands,
+    ticket: ticketCommands,
     events,
     agent: agentCommands,
     harness: harnessCommands,

@@ -20,6 +20,7 @@ import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Submit } from "./submit.ts";
 import type { Tally } from "./tally.ts";
+import type { TicketsOf } from "./tickets-of.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
 import type { PoolPorts } from "./workspaces/pool-ports.ts";
@@ -65,6 +66,7 @@ export interface Core {
   readonly agents: Agents | undefined;
   /** Undefined where there is no git to be used. */
   readonly git: Git | undefined;
+  readonly ticketsOf: TicketsOf;
   /** The user's configuration as it is now, and what is wrong with the file. */
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   /** A task was created or changed: whoever depends on where tasks stand is told. */

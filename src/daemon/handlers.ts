@@ -32,6 +32,7 @@ import { dropSalvage, listSalvage, restoreSalvage } from "./requests/salvage.ts"
 import { attachTask, getScreen } from "./requests/see-agent.ts";
 import { listMessages, sendMessage } from "./requests/send-message.ts";
 import { syncTask } from "./requests/sync-task.ts";
+import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
 import { trustConfig } from "./requests/trust-config.ts";
 import { projectChanges, trustProject } from "./requests/trust-project.ts";
 import { backup, check, openapi, status, stop, trust } from "./requests/upkeep.ts";
@@ -109,4 +110,7 @@ const handlers = {
   listSalvage,
   restoreSalvage,
   dropSalvage,
+  listTickets,
+  getTicket,
+  changeTicket,
 } satisfies { readonly [Name in keyof Routes]: (core: Core) => unknown };

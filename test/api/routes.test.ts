@@ -702,3 +702,86 @@ describe("agents", () => {
     expect((await get(`/v1/tasks/${id}`)).json.task).toMatchObject({ revision, status: "todo" });
   });
 });
+
+describe("tickets", () => {
+  const file = (id: string) => join(coffee, ".tickets", `${id}.md`);
+  const write = (id: string, fields: string, body = "") => {
+    mkdirSync(dirname(file(id)), { recursive: true });
+    writeFileSync(file(id), `---\nid: ${id}\n${fields}\n---\n${body}`);
+  };
+  const tickets = async () => (await get("/v1/projects/coffee/tickets")).json;
+
+  test("are listed with what they wait for and who has them, the most urgent first, and broken files by name", async () => {
+    expect(await tickets()).toEqual({ tickets: [], broken: [] });
+    write("c-1", "status: open\npriority: 1", "# Grind\n\nFine.\n");
+    write("c-2", "status: open\npriority: 0\ndeps: [c-1]", "# Brew\n");
+    write("c-3", "status: closed\npriority: 0", "# Buy\n");
+    writeFileSync(file("c-4"), "# Nothing");
+    const { tickets: found, broken } = await tickets();
+    expect(found).toMatchObject([
+      { id: "c-2", isReady: false, blockers: ["c-1"], task: "", isTaken: false },
+      { id: "c-1", isReady: true, blockers: [], title: "Grind" },
+      { id: "c-3", isReady: false },
+    ]);
+    expect(broken).toMatchObject([{ file: "c-4.md" }]);
+    expect((await get("/v1/projects/coffee/tickets/1")).json).toMatchObject({ id: "c-1", body: "# Grind\n\nFine.\n" });
+    expect(refusal(await get("/v1/projects/coffee/tickets/c-"))).toEqual([409, "ticket.ambiguous"]);
+    expect(refusal(await get("/v1/projects/coffee/tickets/c-4"))).toEqual([409, "ticket.broken"]);
+    expect(refusal(await get("/v1/projects/coffee/tickets/tea"))).toEqual([404, "ticket.missing"]);
+    expect(refusal(await get("/v1/projects/none/tickets"))).toEqual([404, "project.missing"]);
+  });
+
+  test("become tasks with their title, text and priority, one at a time", async () => {
+    const wanted = { project: "coffee", workflow: "brew", ticket: "c-1" };
+    const both = await Promise.all([post("/v1/tasks", wanted), post("/v1/tasks", wanted)]);
+    const [made] = both.filter(({ status }) => status === 200);
+    const refused = both.filter(({ status }) => status !== 200);
+    expect(refused.map(refusal)).toEqual([[409, "refused", "not-waiting"]]);
+    const { task } = made?.json ?? {};
+    expect(task).toMatchObject({ ticket: "c-1", summary: "Grind", priority: 1 });
+    expect((await get(`/v1/tasks/${task.id}/document`)).json.text).toContain("Fine.");
+    const named = `coffee#${task.number}`;
+    expect((await get("/v1/projects/coffee/tickets/c-1")).json).toMatchObject({ task: named, isTaken: true });
+    expect(readFileSync(file("c-1"), "utf8")).toContain("status: open");
+    // The work is not in yet.
+    const closing = await send("PATCH", "/v1/projects/coffee/tickets/c-1", { status: "closed" });
+    expect(refusal(closing)).toEqual([409, "refused", "not-waiting"]);
+
+    await stage.settled(task.id);
+    await post(`/v1/tasks/${task.id}/cancel`);
+    await stage.settled(task.id);
+    expect((await get("/v1/projects/coffee/tickets/c-1")).json).toMatchObject({ task: named, isTaken: false });
+    const again = await post("/v1/tasks", { ...wanted, summary: "Grind finer", priority: 7 });
+    expect(again.json.task).toMatchObject({ ticket: "c-1", summary: "Grind finer", priority: 7 });
+    await stage.settled(again.json.task.id);
+    await post(`/v1/tasks/${again.json.task.id}/cancel`);
+    await stage.settled(again.json.task.id);
+  });
+
+  test("do not become tasks while they wait, or where they are closed, broken or not there", async () => {
+    const make = (ticket: string) => post("/v1/tasks", { project: "coffee", workflow: "brew", ticket });
+    expect(refusal(await make("c-2"))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await make("c-3"))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await make("c-4"))).toEqual([409, "ticket.broken"]);
+    expect(refusal(await make("tea"))).toEqual([404, "ticket.missing"]);
+    expect(refusal(await make(""))).toEqual([404, "ticket.missing"]);
+  });
+
+  test("are changed by people, and nothing else in them is", async () => {
+    const change = (body: object, token?: string) =>
+      stage.ask("/v1/projects/coffee/tickets/c-1", {
+        method: "PATCH",
+        json: body,
+        ...(token === undefined ? {} : { token }),
+      });
+    const before = readFileSync(file("c-1"), "utf8");
+    expect((await change({ status: "closed" })).json).toMatchObject({ id: "c-1", status: "closed", isReady: false });
+    expect(readFileSync(file("c-1"), "utf8")).toBe(before.replace("open", "closed"));
+    expect((await get("/v1/projects/coffee/tickets/c-2")).json).toMatchObject({ isReady: true });
+    await change({ status: "open", note: "Not fine enough." });
+    expect(readFileSync(file("c-1"), "utf8")).toMatch(/^---\nid: c-1\nstatus: open\n[\s\S]*\n\nNot fine enough\.\n$/);
+    expect(refusal(await change({}))).toEqual([400, "usage"]);
+    expect(refusal(await change({ status: "done" }))).toEqual([400, "request.invalid"]);
+    expect(refusal(await change({ status: "closed" }, ""))).toEqual([401, "caller.unknown"]);
+  });
+});
