@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import buildPrograms from "../test/build-programs.ts";
 import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
 const workflows = ["default", "classic", "minimal"];
@@ -16,6 +17,8 @@ const [only = "", part = ""] = process.argv.slice(2);
 const chosen = workflows.filter((name) => only === "" || name === only);
 const folder = mkdtempSync(join(tmpdir(), "signalbox-edges-"));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+// Once for all: every run would build them anew.
+const removePrograms = buildPrograms();
 let missed = 0;
 let count = 0;
 try {
@@ -35,6 +38,7 @@ try {
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+  removePrograms?.();
 }
 process.stdout.write(`\n${count} taken out, ${missed} not noticed\n`);
 process.exit(missed > 0 ? 1 : 0);

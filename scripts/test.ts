@@ -37,6 +37,8 @@ const vitest = [
   "e2e",
   "--project",
   "agents",
+  "--project",
+  "scenarios",
 ];
 const { status } = spawnSync(
   process.execPath,

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -9,6 +9,8 @@ const root = resolve(import.meta.dirname, "..");
 export default function buildPrograms(): (() => void) | undefined {
   if (process.env.SIGNALBOX_BUILT !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-built-"));
+  // Some are started as another user.
+  chmodSync(folder, 0o755);
   execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(folder, "dist")], { stdio: "inherit" });
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));
   mkdirSync(join(folder, "bin"));

@@ -41,7 +41,7 @@ export async function look(
 ): Promise<Seen> {
   const workflow = await workflowOf(task);
   let document = await store.getDocument(task.id);
-  const outside = await outsideOf(task);
+  const outside = await outsideOf(task, asksForMain(workflow, task));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
   for (const { role, run, text } of [...outside.files, given]) {
@@ -57,6 +57,14 @@ export async function look(
     changes.push(documentChanged(writer, written.changed));
   }
   return { workflow, facts: await factsOf(task, document, outside.facts), document, changes };
+}
+
+/** Whether a way out of the task's state, or a rule of it, depends on what was merged. */
+function asksForMain({ states }: Workflow, { status }: Task): boolean {
+  const state = states[status];
+  if (state === undefined) return false;
+  const guards = [...Object.values(state.out).flat(), ...state.rules].flatMap(({ when }) => when);
+  return guards.some(({ source, field }) => source === "fact" && field === "merged");
 }
 
 const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });

@@ -206,7 +206,7 @@ test("whatever is done to them, alone or many at once, the memory store and the 
         for (const store of stores) await store.close();
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 

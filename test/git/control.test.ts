@@ -51,6 +51,19 @@ test("a control repository has objects like those of the user's", async () => {
   expect(await control.commitAt("refs/heads/main")).toBe(commit);
 });
 
+test("several may ask for the user's branches at once, while these move", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  for (let round = 0; round < 4; round++) {
+    const commit = user.commit({ "a.txt": `${round}\n` });
+    user.git("branch", `round-${round}`);
+    const all = await Promise.all(
+      Array.from({ length: 4 }, () => control.syncFrom({ from: user.folder, name: "user" })),
+    );
+    expect(all.map(({ branches }) => branches.main)).toEqual([commit, commit, commit, commit]);
+  }
+});
+
 test("a branch is collected from a clone and from a worktree, with all its objects", async () => {
   const user = stage.repository();
   const control = await stage.control(user);

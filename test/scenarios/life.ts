@@ -75,6 +75,10 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       expect({ status: there.status, held: there.held }, await life.story()).toEqual({ status, held: null });
       return there;
     },
+    /** Waits until the task has made a move, where it was in the new state before. */
+    async makes(move: string): Promise<void> {
+      await eventually(async () => ((await life.moves()).includes(move) ? true : undefined), life.story);
+    },
     async isHeld(): Promise<TaskView> {
       return until(({ held }) => held !== null);
     },
@@ -105,8 +109,14 @@ export function beginLife(stage: Ground, id: string, branch: string) {
     /** The windows of the task in tmux: the session's title, and the window's name. */
     windows(): readonly string[] {
       const format = "#{session_name} #{@signalbox_title} #{@signalbox_window}";
-      const lines = stage.tmux("list-windows", "-a", "-F", format).split("\n");
-      return lines.filter((line) => line.startsWith(`sb-${id} `)).map((line) => line.slice(`sb-${id} `.length));
+      let listed = "";
+      try {
+        listed = stage.tmux("list-windows", "-a", "-F", format);
+      } catch {
+        // Nobody has a window any more, and the server is gone with the last.
+      }
+      const own = listed.split("\n").filter((line) => line.startsWith(`sb-${id} `));
+      return own.map((line) => line.slice(`sb-${id} `.length));
     },
     /** Waits until so many requests were refused, and says why. */
     async isRefusedAll(...expected: readonly string[]): Promise<void> {
@@ -141,6 +151,13 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       expect(existsSync(workspace)).toBe(true);
       expect(stage.git(workspace, "branch", "--show-current")).toBe(branch);
       return workspace;
+    },
+    /** Its agents were ended before their workspace was given back, and nothing of them is left. */
+    async endedFirst(): Promise<void> {
+      await eventually(async () => ((await now()).workspace === "" ? true : undefined), life.story);
+      expect(await life.alive()).toEqual([]);
+      await life.gaveBack();
+      expect(life.windows()).toEqual([]);
     },
     /** It has none any more, and the folder is free for others. */
     async gaveBack(): Promise<void> {

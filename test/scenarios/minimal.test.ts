@@ -1,7 +1,7 @@
 import { afterAll, expect } from "vitest";
 import { nextInLine } from "./next-in-line.ts";
 import { byHand, everyMoveWasSeen, inState, openScenes, scenario } from "./scenes.ts";
-import { askFor, build, busy, handoff, section, tryFor, untilGo } from "./steps.ts";
+import { askFor, build, busy, deaf, handoff, section, tryFor, untilGo } from "./steps.ts";
 
 const scenes = await openScenes("minimal");
 afterAll(scenes.close);
@@ -99,24 +99,22 @@ scenario(
 scenario(
   scenes,
   "working → cancelled (human asked): the worker is ended, and the workspace given back",
-  { worker: [busy] },
+  { worker: [deaf] },
   async (life) => {
     await life.reaches("working");
     await life.onlyAlive("worker#1");
     await life.does("cancel");
     await life.reaches("cancelled");
-    await life.gaveBack();
-    await life.onlyAlive();
+    await life.endedFirst();
   },
 );
 scenario(
   scenes,
   "working → cancelled (worker asked): so it is where the worker asks for it",
-  { worker: [{ steps: [askFor("cancelled"), "hang"] }] },
+  { worker: [{ steps: [askFor("cancelled"), { hang: "deaf" }] }] },
   async (life) => {
     await life.reaches("cancelled");
-    await life.gaveBack();
-    await life.onlyAlive();
+    await life.endedFirst();
   },
 );
 scenario(

@@ -148,7 +148,12 @@ function behaviourOf(workflow: Workflow): string {
     const effects = (taken?.effects ?? []).filter(
       ({ action }) => !(action in idle && idle[action as keyof typeof idle]),
     );
-    const events = (taken?.events ?? []).map(({ type, by, data }) => [type, by, data]);
+    const events = (taken?.events ?? []).map(({ type, by, data, set }) => [
+      type,
+      by,
+      data,
+      set.crashCount === undefined,
+    ]);
     return JSON.stringify([positionOf(nodes[from]?.world), step, events, effects, positionOf(nodes[to]?.world)]);
   });
   return [...new Set(lines)].sort().join("\n");
@@ -156,6 +161,7 @@ function behaviourOf(workflow: Workflow): string {
 
 function positionOf(world: ReturnType<typeof explore>["nodes"][number]["world"] | undefined): unknown {
   if (world === undefined) return undefined;
-  const { workflowHash: _, ...task } = world.task;
+  // Failures are told apart only as far as something depends on how many there were; that they are counted is in the events.
+  const { workflowHash: _, crashCount: __, ...task } = world.task;
   return { ...world, task };
 }

@@ -27,6 +27,8 @@ export const review = (verdict: "PASS" | "FAIL", text = "Look at the cup."): Ste
 
 /** Stays busy, so that nothing more comes from it. */
 export const busy: Turn = { steps: ["hang"] };
+/** So too, and does not even listen to being asked to end. */
+export const deaf: Turn = { steps: [{ hang: "deaf" }] };
 /** Waits until the test says `go`, busy all the time. */
 export const untilGo: Step = { run: ["sh", "-c", 'until [ -e "$HOME/go-$0" ]; do sleep 0.1; done', "{branch}"] };
 /** Shows a dialog, and does this once a person has agreed. */

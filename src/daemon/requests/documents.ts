@@ -1,9 +1,11 @@
 import type { Routes } from "../../api/routes.ts";
 import { renderTaskDocument } from "../../engine/render-task-document.ts";
+import type { Task } from "../../engine/task.ts";
 import { parseTaskDocument } from "../../engine/task-document.ts";
+import { Fault } from "../../fault.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { documentChanged } from "../look.ts";
+import { documentChanged, type Seen } from "../look.ts";
 import { isoTime } from "../views.ts";
 import { writeDocument } from "../write-document.ts";
 import { findTask } from "./find-task.ts";
@@ -12,7 +14,7 @@ import { actorFor } from "./standing.ts";
 export function getDocument(core: Core): Handler<Routes["getDocument"]> {
   return async (asked) => {
     const { task } = await findTask(core, asked);
-    const { text, authors } = await core.store.getDocument(task.id);
+    const { text, authors } = (await asWritten(core, task)).document;
     const artifacts = await core.store.listArtifacts(task.id);
     return {
       text: renderTaskDocument(task, parseTaskDocument(text)),
@@ -40,12 +42,24 @@ export function putDocument(core: Core): Handler<Routes["putDocument"]> {
     const workflow = await core.workflows.get(task.workflowHash);
     // Two who write at once each keep the other's sections: the second must see what the first has saved.
     return core.inTurn(task.id, async () => {
-      const before = await core.store.getDocument(task.id);
+      // What an agent has written since stays the agent's, also where it is handed in with the rest.
+      const { document: before, changes } = await asWritten(core, task);
       const { document, changed, ignored } = writeDocument(workflow, before, asked.body.text, actor, "");
       if (changed.length > 0 || document.text !== before.text) {
-        await core.store.saveDocument(task.id, document, [documentChanged(actor, changed)], core.clock.now());
+        const events = [...changes, documentChanged(actor, changed)];
+        await core.store.saveDocument(task.id, document, events, core.clock.now());
       }
       return { changed, ignored };
     });
   };
+}
+
+/** The document with what agents have in their files by now; as it was saved where nobody can look. */
+async function asWritten(core: Core, task: Task): Promise<Pick<Seen, "document" | "changes">> {
+  try {
+    return await core.look(task);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { document: await core.store.getDocument(task.id), changes: [] };
+  }
 }

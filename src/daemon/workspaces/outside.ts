@@ -12,7 +12,8 @@ export interface Outside {
   readonly facts: WorkspaceFacts | undefined;
 }
 
-export type OutsideOf = (task: Task) => Promise<Outside>;
+/** `asksForMain`: something depends on what is in the branch that work goes into, which people move without telling us. */
+export type OutsideOf = (task: Task, asksForMain?: boolean) => Promise<Outside>;
 
 /** Told which branch is checked out in a task's workspace, where that is another one than the task's. */
 export type FollowBranch = (task: Task, branch: string) => void;
@@ -30,11 +31,12 @@ export interface OutsidePorts {
 }
 
 export function createOutside({ store, workspacesOf, collected, follow, where }: OutsidePorts): OutsideOf {
-  return async (task) => {
+  return async (task, asksForMain = false) => {
     if (task.workspace === "") return nothing;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothing;
     const workspaces = await workspacesOf(project);
+    if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
     const seen = await workspaceFacts(workspaces, project, task, where());
     // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
     const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";

@@ -8,6 +8,7 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(await forge.openPullRequest({ ...wanted, draft: true })).toEqual({
       ...{ number: 1, url: "https://github.com/acme/coffee/pull/1", state: "open" },
       ...{ head: wanted.head, headCommit: "c1", base: "main", isDraft: true, mergedCommit: undefined },
+      title: "Brew better",
     });
     expect(github.state.pulls).toMatchObject([{ title: "Brew better", body: "It is schön.", draft: true }]);
   });

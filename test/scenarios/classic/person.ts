@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, build, busy, handoff, review, told } from "../steps.ts";
+import { askFor, build, busy, deaf, handoff, review, told } from "../steps.ts";
 
 /** From `reviewing` and `stuck`, and the ways into `stuck`. */
 export function person(scenes: Scenes): void {
@@ -60,7 +60,7 @@ export function person(scenes: Scenes): void {
     "stuck → working (worker asked): the worker that is there goes on, and is told what went wrong",
     { worker: [told("# Resuming Stuck", "hang"), { steps: [askFor("stuck"), askFor("working")] }] },
     async (life) => {
-      await life.reaches("working");
+      await life.makes("stuck → working (worker asked)");
       await life.hears("worker#1", "# Resuming Stuck Task");
       await life.onlyAlive("worker#1");
     },
@@ -92,14 +92,13 @@ export function person(scenes: Scenes): void {
   scenario(
     scenes,
     "stuck → cancelled (human asked): the worker is ended, and the workspace given back",
-    { worker: [busy] },
+    { worker: [deaf] },
     async (life) => {
       await life.reaches("stuck");
       await life.onlyAlive("worker#1");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
     inState("stuck"),
   );
@@ -109,8 +108,7 @@ export function person(scenes: Scenes): void {
     { worker: [{ steps: [askFor("stuck"), askFor("cancelled"), "hang"] }] },
     async (life) => {
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
   );
 

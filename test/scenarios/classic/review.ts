@@ -4,6 +4,7 @@ import {
   askFor,
   type Behaviour,
   busy,
+  deaf,
   handoff,
   review,
   type Step,
@@ -233,7 +234,7 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → cancelled (human asked): worker and reviewer are ended, and the workspace given back",
-    { worker: [roundabout()], reviewer: [busy] },
+    { worker: [roundabout()], reviewer: [deaf] },
     async (life) => {
       await life.hears("reviewer#2", "# Review Task");
       await life.onlyAlive("worker#1", "reviewer#2");
@@ -241,8 +242,7 @@ export function reviews(scenes: Scenes): void {
         expect(await life.isRefused("update", "--status", status)).toContain("## Review is missing");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
   );
   scenario(
@@ -251,8 +251,7 @@ export function reviews(scenes: Scenes): void {
     { reviewer: [{ steps: [askFor("cancelled"), "hang"] }] },
     async (life) => {
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
     inState("agent-review"),
   );
@@ -262,8 +261,7 @@ export function reviews(scenes: Scenes): void {
     { worker: [{ steps: [askFor("stuck"), askFor("agent-review"), askFor("cancelled"), "hang"] }], reviewer: [busy] },
     async (life) => {
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
   );
 }

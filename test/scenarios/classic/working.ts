@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import { byHand, type How, inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, build, busy, handoff, section, tryFor, untilGo } from "../steps.ts";
+import { askFor, build, busy, deaf, handoff, section, tryFor, untilGo } from "../steps.ts";
 
 const gaveUp = (scenes: Scenes, name: string, asker: "human" | "worker", how: How = {}) =>
   scenario(
     scenes,
     name,
-    { worker: [asker === "worker" ? { steps: [askFor("cancelled"), "hang"] } : busy] },
+    { worker: [asker === "worker" ? { steps: [askFor("cancelled"), "hang"] } : deaf] },
     async (life) => {
       if (asker === "human") {
         await life.onlyAlive("worker#1");
@@ -14,8 +14,7 @@ const gaveUp = (scenes: Scenes, name: string, asker: "human" | "worker", how: Ho
         await life.does("cancel");
       }
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
     how,
   );

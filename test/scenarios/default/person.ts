@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, build, busy, handoff, quiet, review, told, tryFor } from "../steps.ts";
+import { askFor, build, busy, deaf, handoff, quiet, review, told, tryFor } from "../steps.ts";
 
 const passes = { steps: [review("PASS"), askFor("reviewing")] };
 const handsOver = [...build("one"), handoff("one"), askFor("agent-review")];
@@ -35,7 +35,7 @@ export async function person(scenes: Scenes): Promise<void> {
   scenario(
     scenes,
     "reviewing → done (human asked): task merge brings the work into main, then everything of the task is cleaned up",
-    { worker: [{ steps: handsOver }], reviewer: [passes] },
+    { worker: [{ steps: [...handsOver, ...deaf.steps] }], reviewer: [passes] },
     async (life) => {
       await life.reaches("reviewing");
       expect(await life.isRefused("update", "--status", "done")).toContain("merged == true");
@@ -43,9 +43,7 @@ export async function person(scenes: Scenes): Promise<void> {
       expect(scenes.remoteBranches()).toContain(life.branch);
       await life.does("merge");
       expect((await life.reaches("done")).outcome).toBe("done");
-      await life.gaveBack();
-      await life.onlyAlive();
-      expect(life.windows()).toEqual([]);
+      await life.endedFirst();
       expect(scenes.git(scenes.repository, "show", `main:${life.branch}.md`)).toBe("one");
       expect(scenes.git(scenes.origin, "show", `main:${life.branch}.md`)).toBe("one");
       await life.soon(async () => (scenes.remoteBranches().includes(life.branch) ? undefined : true));
@@ -72,7 +70,7 @@ export async function person(scenes: Scenes): Promise<void> {
   scenario(
     scenes,
     "reviewing → cancelled (human asked): the worker is ended, and its commits stay where they can be found",
-    { worker: [{ steps: [...build("one"), "hang"] }] },
+    { worker: [{ steps: [...build("one"), ...deaf.steps] }] },
     async (life) => {
       await life.reaches("reviewing");
       const workspace = await life.hasWorkspace();
@@ -80,8 +78,7 @@ export async function person(scenes: Scenes): Promise<void> {
       const commit = scenes.git(workspace, "rev-parse", "HEAD");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
       expect(scenes.git(scenes.repository, "rev-parse", life.branch)).toBe(commit);
     },
     inState("reviewing"),
@@ -119,14 +116,13 @@ export async function person(scenes: Scenes): Promise<void> {
   scenario(
     scenes,
     "stuck → cancelled (human asked): the worker is ended, and the workspace given back",
-    { worker: [busy] },
+    { worker: [deaf] },
     async (life) => {
       await life.reaches("stuck");
       await life.onlyAlive("worker#1");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
     inState("stuck"),
   );

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, type Behaviour, build, busy, handoff, quiet, review, section, told, tryFor } from "../steps.ts";
+import { askFor, type Behaviour, build, busy, deaf, handoff, quiet, review, section, told, tryFor } from "../steps.ts";
 
 const handsOver = [...build("one"), handoff("one"), askFor("agent-review")];
 /** Mends whatever a review asks for, once more. */
@@ -72,7 +72,7 @@ export function reviews(scenes: Scenes): void {
       reviewer: [{ steps: [tryFor("working"), review("FAIL"), tryFor("stuck"), askFor("working")] }],
     },
     async (life) => {
-      await life.reaches("working");
+      await life.makes("agent-review → working (reviewer asked)");
       expect(await life.refusals()).toEqual(["reviewer working: gate-missing", "reviewer stuck: guard"]);
       expect(await life.hears("worker#1", "Review failed")).toContain("task update --status agent-review");
       await life.onlyAlive("worker#1");
@@ -148,15 +148,13 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → cancelled (human asked): reviewer and worker are ended, and the workspace given back",
-    { worker: [{ steps: handsOver }], reviewer: [busy] },
+    { worker: [{ steps: handsOver }], reviewer: [deaf] },
     async (life) => {
       await life.reaches("agent-review");
       await life.onlyAlive("worker#1", "reviewer#2");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
-      expect(life.windows()).toEqual([]);
+      await life.endedFirst();
     },
     inState("working"),
   );
@@ -167,8 +165,7 @@ export function reviews(scenes: Scenes): void {
     { worker: [quiet], reviewer: [quiet] },
     async (life) => {
       await life.reaches("agent-review");
-      const words = await life.hears("reviewer#1", "When it is there");
-      expect(words).toContain("--status reviewing | working | stuck");
+      expect(await life.hears("reviewer#1", "## Review is missing")).toContain("--status reviewing | working | stuck");
     },
     inState("agent-review"),
   );

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { byHand, type Scenes, scenario } from "../scenes.ts";
-import { askFor, busy, during, plan, quiet, section, told, tryFor } from "../steps.ts";
+import { askFor, busy, deaf, during, plan, section, told, tryFor } from "../steps.ts";
 
 /** From `pending` and `planning`. */
 export function starting(scenes: Scenes): void {
@@ -147,15 +147,13 @@ export function starting(scenes: Scenes): void {
   scenario(
     scenes,
     "planning → cancelled (human asked): the worker is ended, and the workspace given back",
-    { worker: [busy] },
+    { worker: [deaf] },
     async (life) => {
       await life.reaches("planning");
       await life.onlyAlive("worker#1");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
-      expect(life.windows()).toEqual([]);
+      await life.endedFirst();
     },
   );
 
@@ -203,14 +201,13 @@ export function starting(scenes: Scenes): void {
   scenario(
     scenes,
     "clarification → cancelled (human asked): the worker is ended, and the workspace given back",
-    { worker: [quiet] },
+    { worker: [deaf] },
     async (life) => {
       await life.reaches("clarification");
       await life.onlyAlive("worker#1");
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
     },
     { summary: "" },
   );

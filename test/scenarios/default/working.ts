@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, build, busy, handoff, section, told, tryFor } from "../steps.ts";
+import { askFor, build, busy, deaf, handoff, section, told, tryFor } from "../steps.ts";
 
 /** From `working`. */
 export function working(scenes: Scenes): void {
@@ -119,15 +119,14 @@ export function working(scenes: Scenes): void {
   scenario(
     scenes,
     "working → cancelled (human asked): the worker is ended, and what it has not committed is saved",
-    { worker: [{ steps: [{ write: { file: "half.md", text: "half a cup\n" } }, "hang"] }] },
+    { worker: [{ steps: [{ write: { file: "half.md", text: "half a cup\n" } }, ...deaf.steps] }] },
     async (life) => {
       await life.reaches("working");
       const workspace = await life.hasWorkspace();
       await life.soon(async () => (scenes.git(workspace, "status", "--short").includes("half.md") ? true : undefined));
       await life.does("cancel");
       await life.reaches("cancelled");
-      await life.gaveBack();
-      await life.onlyAlive();
+      await life.endedFirst();
       const { stdout } = await scenes.signalbox("salvage", "list", "--json");
       const saved = JSON.parse(stdout).salvaged.filter(({ task }: { task: string }) => task === life.id);
       expect(saved).toHaveLength(1);

@@ -5,11 +5,19 @@ import { checkPart, noCommit } from "../check-names.ts";
 import { joinNul } from "../file-name.ts";
 import { masked } from "../masked.ts";
 import { remoteOptions } from "../remote-options.ts";
+import { createTurns } from "../turns.ts";
 import type { ControlGit } from "./control-git.ts";
 import { checkFolder, fetchInto } from "./fetch-into.ts";
 import { keep } from "./keep.ts";
 
-export async function syncFrom(control: ControlGit, { from, name, signal }: SyncOrder): Promise<Synced> {
+// Two at once would find each other's refs elsewhere than they believed.
+const turns = createTurns();
+
+export function syncFrom(control: ControlGit, order: SyncOrder): Promise<Synced> {
+  return turns.take(`${control.folder} ${order.name}`, () => syncAlone(control, order));
+}
+
+async function syncAlone(control: ControlGit, { from, name, signal }: SyncOrder): Promise<Synced> {
   const incoming = `refs/signalbox/incoming/sync/${checkPart(name)}/`;
   const filed = `refs/remotes/${name}/`;
   const options = isAbsolute(from) ? {} : ({ ...remoteOptions(from), configuration: "user" } as const);
