@@ -1,4 +1,5 @@
 import { agentRoutes } from "./agent-routes.ts";
+import { crewRoutes } from "./crew-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { personRoutes } from "./person-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -329,6 +330,7 @@ export const routes = {
   ...agentRoutes,
   ...workspaceRoutes,
   ...ticketRoutes,
+  ...crewRoutes,
 
   trust: route({
     name: "trust",

@@ -3,6 +3,7 @@ import { packageVersion } from "../home/package-version.ts";
 import { agentCommands } from "./agent-commands.ts";
 import { configCommands } from "./config-commands.ts";
 import type { Context } from "./context.ts";
+import { crewCommands } from "./crew-commands.ts";
 import { doctor, down, status, up } from "./daemon-commands.ts";
 import { exitCodeOfError } from "./exit-code.ts";
 import { harnessCommands } from "./harness-commands.ts";
@@ -101,6 +102,7 @@ const routes = buildRouteMap({
     project: projectCommands,
     task: taskCommands,
     ticket: ticketCommands,
+    crew: crewCommands,
     events,
     agent: agentCommands,
     harness: harnessCommands,

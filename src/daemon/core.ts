@@ -9,6 +9,7 @@ import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./caller.ts";
+import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge-effects.ts";
 import type { FactsOf } from "./facts.ts";
@@ -67,6 +68,7 @@ export interface Core {
   /** Undefined where there is no git to be used. */
   readonly git: Git | undefined;
   readonly ticketsOf: TicketsOf;
+  readonly crew: CrewRunner;
   /** The user's configuration as it is now, and what is wrong with the file. */
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   /** A task was created or changed: whoever depends on where tasks stand is told. */

@@ -15,6 +15,8 @@ import { createPauses } from "./agents/pauses.ts";
 import { forgetAgents } from "./agents-at-work.ts";
 import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
+import { createCrewRunner } from "./crew/crew-runner.ts";
+import { openCrewState } from "./crew/crew-state.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { closeTicket } from "./effects/close-ticket.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
@@ -167,10 +169,15 @@ export function createCore(ports: CorePorts): RunningCore {
     parts?.noticed(stored);
     agents?.noticed(stored);
     if (mayGoOn) performer.wake(stored.task.id);
+    if (!stored.isOpen) crew.wake();
     notice(stored).catch(onError);
   };
 
-  return {
+  const crew = createCrewRunner({
+    ...{ clock, onError, core: () => core },
+    state: openCrewState(join(places.run, "crew.json")),
+  });
+  const core: RunningCore = {
     version: ports.version,
     home: ports.home,
     places,
@@ -197,6 +204,7 @@ export function createCore(ports: CorePorts): RunningCore {
     agents,
     git: ports.git,
     ticketsOf,
+    crew,
     config,
     changed,
     address,
@@ -218,14 +226,17 @@ export function createCore(ports: CorePorts): RunningCore {
       await performer.recover();
       await parts?.recover();
       scheduler.wake();
+      crew.wake();
     },
     async close() {
       news.stop();
+      await crew.close();
       // All of them at once: what is cut short from here on has not failed.
       const stops = [performer, scheduler, deadlines, parts, agents].map((each) => each?.stop());
       await Promise.all(stops);
     },
   };
+  return core;
 }
 
 const limit = 500;

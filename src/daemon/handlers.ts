@@ -6,6 +6,7 @@ import { answerTask } from "./requests/answer-task.ts";
 import { approveTask } from "./requests/approve-task.ts";
 import { commentTask } from "./requests/comment-task.ts";
 import { createTask } from "./requests/create-task.ts";
+import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import { diffTask } from "./requests/diff-task.ts";
 import { getDocument, putDocument } from "./requests/documents.ts";
 import { editTask } from "./requests/edit-task.ts";
@@ -113,4 +114,9 @@ const handlers = {
   listTickets,
   getTicket,
   changeTicket,
+  getCrew,
+  runCrew,
+  stopCrew,
+  giveTicket,
+  restartSlot,
 } satisfies { readonly [Name in keyof Routes]: (core: Core) => unknown };

@@ -785,3 +785,130 @@ describe("tickets", () => {
     expect(refusal(await change({ status: "closed" }, ""))).toEqual([401, "caller.unknown"]);
   });
 });
+
+describe("a crew", () => {
+  const crew = async () => (await get("/v1/projects/tea/crew")).json;
+  const slots = async () =>
+    (await crew()).agents.map(({ name, ticket, state }: { name: string; ticket: string; state: string }) =>
+      [name, ticket, state].join(" ").trim(),
+    );
+  let tea: string;
+  const write = (id: string, fields: string) => {
+    mkdirSync(join(tea, ".tickets"), { recursive: true });
+    writeFileSync(join(tea, ".tickets", `${id}.md`), `---\nid: ${id}\n${fields}\n---\n# Steep ${id}\n`);
+  };
+  const spawn = (name: string, at: number) =>
+    stage.core.store.agents.put({
+      ...{ id: `tea/${name}`, project: "tea", task: "", at, role: "worker", harness: "claude", model: "" },
+      ...{ state: "idle", reason: "" },
+    });
+  /** Nobody tells us when the runner has looked. */
+  const until = async (isSo: () => Promise<boolean>) => {
+    for (let i = 0; i < 2_000 && !(await isSo()); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await isSo()).toBe(true);
+  };
+  const cancel = async (ticket: string) => {
+    const { task } = (await get(`/v1/projects/tea/tickets/${ticket}`)).json;
+    await stage.settled((await get(`/v1/tasks/${encodeURIComponent(task)}`)).json.task.id);
+    expect((await post(`/v1/tasks/${encodeURIComponent(task)}/cancel`)).status).toBe(200);
+  };
+
+  beforeAll(async () => {
+    tea = folderBeside(stage.home, "teahouse");
+    execFileSync("git", ["init", "-q", "-b", "main", tea]);
+    execFileSync("git", ["-C", tea, ...me, "commit", "-q", "--allow-empty", "-m", "first"]);
+    await post("/v1/projects", { name: "tea", path: tea, poolSize: 10 });
+    writeFileSync(
+      join(stage.places.workflows, "cooling.yml"),
+      `name: cooling
+version: 1
+states:
+  hot: { waits_for: human, next: cooling }
+  cooling: { waits_for: 1h, next: cold }
+  cold: { terminal: true }
+  spilled: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: cooling, to: hot, by: human }
+  - { from: any, to: spilled, by: human }
+`,
+    );
+  });
+
+  test("gets nothing before somebody lets it run, and what is wrong is told at once", async () => {
+    write("c-1", "status: open\npriority: 1");
+    write("c-2", "status: open\npriority: 0");
+    write("c-3", "status: open\ndeps: [c-1]");
+    write("c-4", "status: in_progress\npriority: 0");
+    await spawn("A", 1);
+    expect(await crew()).toMatchObject({ running: false, waiting: ["c-2", "c-1"], problems: [], poolSize: 10 });
+    expect(await slots()).toEqual(["A  idle"]);
+    expect(refusal(await post("/v1/projects/tea/crew/run", { workflow: "none" }))[0]).toBe(404);
+    expect(refusal(await post("/v1/projects/none/crew/run"))).toEqual([404, "project.missing"]);
+    expect((await crew()).running).toBe(false);
+    expect(await stage.core.store.listTasks({ project: "tea" }, { limit: 9 })).toEqual([]);
+  });
+
+  test("a person gives a ticket to an agent that is idle, and to no other", async () => {
+    const give = (agent: string, ticket: string) =>
+      post(`/v1/projects/tea/crew/${agent}/assign`, { ticket, workflow: "cooling" });
+    expect(refusal(await give("Z", "c-2"))).toEqual([404, "agent.missing"]);
+    expect(refusal(await give("A", "tea"))).toEqual([404, "ticket.missing"]);
+    expect(refusal(await give("A", "c-3"))).toEqual([409, "refused", "not-waiting"]);
+    const [one, two] = await Promise.all([give("A", "c-2"), give("A", "c-1")]);
+    expect([one.status, two.status].toSorted()).toEqual([200, 409]);
+    const given = one.status === 200 ? "c-2" : "c-1";
+    expect(await slots()).toEqual([`A ${given} ready`]);
+    const { task } = (one.status === 200 ? one : two).json;
+    expect(task).toMatchObject({ ticket: given, branch: `agent/A-${given}`, harness: "claude", workflow: "cooling" });
+
+    const kill = () => post("/v1/projects/tea/crew/A/kill");
+    expect(refusal(await kill())).toEqual([409, "refused", "not-waiting"]);
+    await stage.settled(task.id);
+    await post(`/v1/tasks/${task.id}/continue`);
+    await stage.settled(task.id);
+    expect(await slots()).toEqual([`A ${given} stuck`]);
+    expect((await kill()).json).toMatchObject({ kind: "moved", task: { status: "hot" } });
+    await cancel(given);
+    await until(async () => (await slots())[0] === "A  idle");
+  });
+
+  test("runs: every idle agent gets the most urgent ticket that nobody ever had, as many as may be at once", async () => {
+    await spawn("B", 2);
+    await spawn("C", 3);
+    for (const id of ["c-5", "c-6", "c-7"]) write(id, "status: open");
+    const left = (await crew()).waiting;
+    expect(left).toHaveLength(4);
+    expect((await post("/v1/projects/tea/crew/run", { most: 2, workflow: "brew" })).json).toMatchObject({
+      running: true,
+    });
+    await until(async () => (await crew()).waiting.length === 2);
+    expect(await slots()).toEqual([`A ${left[0]} ready`, `B ${left[1]} ready`, "C  idle"]);
+    // One is through: its agent goes on with the next, and nobody gets a ticket that somebody has had.
+    await cancel(left[0]);
+    await until(async () => (await crew()).waiting.length === 1);
+    expect(await slots()).toEqual([`A ${left[2]} ready`, `B ${left[1]} ready`, "C  idle"]);
+    await post("/v1/projects/tea/crew/run", { most: 9, workflow: "brew" });
+    await until(async () => (await crew()).waiting.length === 0);
+    expect(await slots()).toEqual([`A ${left[2]} ready`, `B ${left[1]} ready`, `C ${left[3]} ready`]);
+    const tasks = await stage.core.store.listTasks({ project: "tea" }, { limit: 99 });
+    expect(new Set(tasks.map(({ task }) => task.ticket)).size).toBe(tasks.length);
+  });
+
+  test("a ticket that cannot be given out is told, and does not keep the others waiting", async () => {
+    write("c-8.lock", "status: open\npriority: 0");
+    write("c-9", "status: open");
+    await cancel("c-7");
+    await until(async () => !(await crew()).waiting.includes("c-9"));
+    expect((await crew()).problems).toMatchObject([{ ticket: "c-8.lock" }]);
+    expect((await crew()).waiting).toEqual(["c-8.lock"]);
+  });
+
+  test("stops: what is at work goes on, and no ticket is given out any more", async () => {
+    expect((await post("/v1/projects/tea/crew/stop")).json).toMatchObject({ running: false, problems: [] });
+    write("c-10", "status: open");
+    await cancel("c-9");
+    await until(async () => (await slots()).includes("A  idle") || (await slots()).includes("C  idle"));
+    expect((await crew()).waiting).toContain("c-10");
+    expect(JSON.parse(readFileSync(join(stage.places.run, "crew.json"), "utf8"))).toEqual({});
+  });
+});

@@ -29,11 +29,13 @@ type Answer = TypeOf<Routes["createTask"]["answer"]>;
 type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
-  return async ({ body }) => {
-    const known = await mustHave(core, body.project);
-    if (body.ticket === undefined) return create(core, known, body);
-    return core.inTurn(ticketTurn(known.name), async () => create(core, known, await takeTicket(core, known, body)));
-  };
+  return ({ body }) => makeTask(core, body);
+}
+
+export async function makeTask(core: Core, body: Body): Promise<Answer> {
+  const known = await mustHave(core, body.project);
+  if (body.ticket === undefined) return create(core, known, body);
+  return core.inTurn(ticketTurn(known.name), async () => create(core, known, await takeTicket(core, known, body)));
 }
 
 async function create(core: Core, known: Project, body: Body): Promise<Answer> {
