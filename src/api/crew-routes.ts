@@ -38,6 +38,8 @@ export const crewWire = record({
   agents: list(slotWire),
   /** Tickets that are ready and were never given out. */
   waiting: list(text),
+  /** Tickets that are ready and had a task that is over: a person has to give them out. */
+  leftOver: list(text),
   /** Why tickets could not be given out; the ticket is empty where that holds for all. */
   problems: list(record({ ticket: text, problem: text })),
   /** How many workspaces the project may have: so many tasks are at work at once. */

@@ -226,7 +226,7 @@ export function createCore(ports: CorePorts): RunningCore {
       await performer.recover();
       await parts?.recover();
       scheduler.wake();
-      crew.wake();
+      await crew.recover();
     },
     async close() {
       news.stop();

@@ -22,6 +22,8 @@ export interface Agent extends Kept {
   readonly reason: string;
   /** The ids of all tasks that it was given; missing in old records. */
   readonly had?: readonly string[];
+  /** The ticket that a task is being made from for it; missing or empty where none is. */
+  readonly taking?: string;
 }
 
 /** A folder with a checkout, bound to at most one task. */

@@ -870,6 +870,7 @@ transitions:
     expect((await kill()).json).toMatchObject({ kind: "moved", task: { status: "hot" } });
     await cancel(given);
     await until(async () => (await slots())[0] === "A  idle");
+    expect((await crew()).leftOver).toEqual([given]);
   });
 
   test("runs: every idle agent gets the most urgent ticket that nobody ever had, as many as may be at once", async () => {
@@ -901,6 +902,23 @@ transitions:
     await until(async () => !(await crew()).waiting.includes("c-9"));
     expect((await crew()).problems).toMatchObject([{ ticket: "c-8.lock" }]);
     expect((await crew()).waiting).toEqual(["c-8.lock"]);
+  });
+
+  test("a task that was made for an agent when the daemon died is its, and what was not made is given out again", async () => {
+    const { store } = stage.core;
+    const tasks = await store.listTasks({ project: "tea", isOpen: true }, { limit: 99 });
+    const made = tasks.find(({ task }) => task.ticket === "c-9")?.task;
+    const [owner] = await store.agents.list({ task: made?.id ?? "" });
+    if (owner === undefined) throw new Error("Nobody has it.");
+    await store.agents.put({ ...owner, task: "", had: [], taking: "c-9" });
+    await store.agents.put({ ...owner, id: "tea/D", at: 4, task: "", had: [], taking: "c-0" });
+    await store.agents.put({ ...owner, id: "tea/E", at: 5, task: "", had: [], taking: "c-9" });
+    await stage.core.crew.recover();
+    expect(await store.agents.get(owner.id)).toMatchObject({ task: made?.id, had: [made?.id], taking: "" });
+    for (const id of ["tea/D", "tea/E"]) {
+      expect(await store.agents.get(id)).toMatchObject({ task: "", taking: "" });
+      await store.agents.remove(id);
+    }
   });
 
   test("stops: what is at work goes on, and no ticket is given out any more", async () => {

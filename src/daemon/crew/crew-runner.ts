@@ -7,7 +7,7 @@ import type { Core } from "../core.ts";
 import { lookAtTickets } from "../requests/tickets.ts";
 import type { CrewRunner } from "./crew.ts";
 import type { CrewOrder, CrewState } from "./crew-state.ts";
-import { giveTicket } from "./give-ticket.ts";
+import { giveTicket, settleAgent } from "./give-ticket.ts";
 
 export interface CrewRunnerPorts {
   readonly state: CrewState;
@@ -64,6 +64,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
     of: (project) => state.list().get(project),
     problems: (project) => problems.get(project) ?? new Map(),
     wake,
+    async recover() {
+      for (const agent of await core().store.agents.list({})) await settleAgent(core(), agent);
+      wake();
+    },
     async close() {
       closed = true;
       cancelTimer();

@@ -10,5 +10,7 @@ export interface CrewRunner {
   problems(project: string): ReadonlyMap<string, string>;
   /** An agent may be idle now, or a ticket ready. */
   wake(): void;
+  /** After a start: finds out which tasks were being made for whom, and goes on. */
+  recover(): Promise<void>;
   close(): Promise<void>;
 }

@@ -86,6 +86,7 @@ async function agentNamed({ store }: Core, project: Project, name: string): Prom
 
 async function crewView(core: Core, project: Project): Promise<CrewView> {
   const { tickets, tasks } = await lookAtTickets(core, project);
+  const open = readyTickets(tickets).flatMap(({ id, status }) => (status === "open" ? [id] : []));
   const order = core.crew.of(project.name);
   const agents = (await core.store.agents.list({ project: project.name })).toSorted((a, b) => a.at - b.at);
   return {
@@ -94,9 +95,8 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     most: order?.most ?? 0,
     workflow: order?.workflow ?? "",
     agents: await Promise.all(agents.map((agent) => slotView(core, agent))),
-    waiting: readyTickets(tickets)
-      .filter(({ id, status }) => status === "open" && !tasks.has(id))
-      .map(({ id }) => id),
+    waiting: open.filter((id) => !tasks.has(id)),
+    leftOver: open.filter((id) => tasks.has(id) && tasks.get(id)?.open === undefined),
     problems: [...core.crew.problems(project.name)].map(([ticket, problem]) => ({ ticket, problem })),
     poolSize: project.poolSize,
   };

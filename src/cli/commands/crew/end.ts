@@ -6,7 +6,9 @@ import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findProject } from "../../find-project.ts";
 import { findSlot, mustBe } from "../../find-slot.ts";
+import { pause } from "../../pause.ts";
 import { tellChange } from "../../tell-change.ts";
+import { untilInterrupted } from "../../until-interrupted.ts";
 import { writeJson } from "../../write-json.ts";
 import type { CrewFlags } from "./ps.ts";
 
@@ -29,11 +31,11 @@ export async function cleanup(this: Context, { project: named, yes, json }: EndF
   const call = createCall(this);
   const { slot } = await findSlot(call, named, name);
   if (slot.task !== "" && !(await confirm(this, `Cancel ${slot.task}, which ${name} is at?`, yes))) return;
-  const cancelled = await cancelTasks(call, [slot]);
+  const cancelled = await cancelTasks(this, call, [slot]);
   if (json) return this.print(writeJson({ cancelled }));
   if (cancelled.length === 0) return this.say(`${name} has no task. There is nothing to clean up.`);
   this.print(`cancelled ${slot.task}`);
-  this.say(`${name} is idle. What was not committed is salvaged: signalbox salvage list`);
+  this.say("What was not committed is salvaged: signalbox salvage list");
 }
 
 export async function clean(this: Context, { project: named, yes, json }: EndFlags) {
@@ -44,7 +46,7 @@ export async function clean(this: Context, { project: named, yes, json }: EndFla
   const question = `Cancel the tasks of ${busy} agents of ${project}, and take all ${agents.length} agents away?`;
   if (agents.length > 0 && !(await confirm(this, question, yes))) return;
   await call(routes.stopCrew, { params: { project }, body: {} });
-  const cancelled = await cancelTasks(call, agents);
+  const cancelled = await cancelTasks(this, call, agents);
   const { done } = await call(routes.cleanAgents, { body: { project } });
   if (json) return this.print(writeJson({ cancelled, done }));
   for (const task of cancelled) this.print(`cancelled ${task}`);
@@ -52,12 +54,24 @@ export async function clean(this: Context, { project: named, yes, json }: EndFla
   if (cancelled.length + done.length === 0) this.say("There is nothing to clean up.");
 }
 
-async function cancelTasks(call: Call, slots: readonly SlotView[]): Promise<readonly string[]> {
-  const cancelled: string[] = [];
-  for (const { task, lastTask } of slots) {
-    if (task === "") continue;
-    await call(routes.cancelTask, { params: { task: lastTask }, query: {}, body: {} });
-    cancelled.push(task);
+/** An agent is idle once everything that its task owes is done: its program is ended, its workspace given back. */
+async function cancelTasks(context: Context, call: Call, slots: readonly SlotView[]): Promise<readonly string[]> {
+  const busy = slots.filter(({ task }) => task !== "");
+  for (const { lastTask } of busy) await call(routes.cancelTask, { params: { task: lastTask }, query: {}, body: {} });
+  const ending = untilInterrupted();
+  for (const { name, lastTask } of busy) {
+    for (let left = mostLooks; ; left--) {
+      const { task } = await call(routes.getTask, { params: { task: lastTask }, query: {} });
+      if (task.phase === "over") break;
+      if (task.held !== null || left === 0 || ending.aborted) {
+        context.say(`${name} is not idle yet. To see why: signalbox task explain ${lastTask}`);
+        break;
+      }
+      await pause(interval, ending);
+    }
   }
-  return cancelled;
+  return busy.map(({ task }) => task);
 }
+
+const interval = 200;
+const mostLooks = 300;

@@ -27,12 +27,15 @@ export async function ps(this: Context, flags: CrewFlags) {
 
 /** Whether tickets are given out, and what is in the way. */
 export function tellRunner(context: Context, crew: CrewView): void {
-  const { running, most, waiting, problems, agents, poolSize } = crew;
+  const { running, most, waiting, leftOver, problems, agents, poolSize } = crew;
   const open = waiting.length === 0 ? "No ticket waits." : `${waiting.length} ready: ${few(waiting)}.`;
   const state = running
     ? `Tickets are given to idle agents, ${most} at most at once.`
     : "Tickets are given to nobody. To give them out: signalbox crew run";
   context.say(`\n${open} ${state}`);
+  const [first] = leftOver;
+  if (first !== undefined)
+    context.say(`Had before, and open again: ${few(leftOver)}. To give one out: signalbox crew assign NAME ${first}`);
   const yellow = context.talkPaint.yellow("warning:");
   for (const { ticket, problem } of problems) context.say(`${yellow} ${ticket === "" ? "" : `${ticket}: `}${problem}`);
   if (running && poolSize < Math.min(agents.length, most))
