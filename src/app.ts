@@ -21,6 +21,7 @@ import { systemProcessTable } from "./adapters/processes/system-process-table.ts
 import { openSqliteStore } from "./adapters/store/sqlite/open.ts";
 import { fileTails } from "./adapters/tail/file-tails.ts";
 import { createTmux } from "./adapters/terminal/tmux/create-tmux.ts";
+import { ticketFiles } from "./adapters/tickets/ticket-files.ts";
 import { errorBodyOf } from "./api/error.ts";
 import { createHarnesses } from "./app-harnesses.ts";
 import { ownFile, ownProgram } from "./daemon/agents/own-program.ts";
@@ -97,6 +98,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     git,
     workspacesOf: workspaces(env, places, git, killing.signal),
     forgeOf: forges(env, store, config, git),
+    ticketsOf: ({ path }) => ticketFiles(join(path, ".tickets")),
     agents: agentPorts(env, places, config),
     config: config.current,
     address: () => web?.address() ?? "",

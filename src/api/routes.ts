@@ -1,4 +1,5 @@
 import { agentRoutes } from "./agent-routes.ts";
+import { crewRoutes } from "./crew-routes.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { personRoutes } from "./person-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -12,6 +13,7 @@ import {
   pullRequestWire,
   taskWire,
 } from "./task-wires.ts";
+import { ticketRoutes } from "./ticket-routes.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
 import { workRoutes } from "./work-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
@@ -137,6 +139,8 @@ export const routes = {
         from: name,
         base: name,
         pullRequest: integer(1),
+        /** What its summary, context and priority are taken from, where they are not given. */
+        ticket: name,
         /** A person has allowed it for the whole project. */
         allowFullPermissions: boolean,
       },
@@ -325,6 +329,8 @@ export const routes = {
 
   ...agentRoutes,
   ...workspaceRoutes,
+  ...ticketRoutes,
+  ...crewRoutes,
 
   trust: route({
     name: "trust",

@@ -28,6 +28,8 @@ export const taskWire = record({
   model: text,
   workspace: text,
   prUrl: text,
+  /** The ticket that it was made from; empty where there is none. */
+  ticket: text,
   parent: text,
   dependsOn: list(text),
   labels: list(text),

@@ -3,6 +3,7 @@ import { packageVersion } from "../home/package-version.ts";
 import { agentCommands } from "./agent-commands.ts";
 import { configCommands } from "./config-commands.ts";
 import type { Context } from "./context.ts";
+import { crewCommands } from "./crew-commands.ts";
 import { doctor, down, status, up } from "./daemon-commands.ts";
 import { exitCodeOfError } from "./exit-code.ts";
 import { harnessCommands } from "./harness-commands.ts";
@@ -12,6 +13,7 @@ import { flag, json, textFlag, wholeNumber } from "./parameters.ts";
 import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
+import { ticketCommands } from "./ticket-commands.ts";
 import { backup, events, guide, init, install, trust } from "./top-commands.ts";
 import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
@@ -99,6 +101,8 @@ const routes = buildRouteMap({
     init,
     project: projectCommands,
     task: taskCommands,
+    ticket: ticketCommands,
+    crew: crewCommands,
     events,
     agent: agentCommands,
     harness: harnessCommands,

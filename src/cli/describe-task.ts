@@ -70,6 +70,7 @@ function rowsOf(
     ["runs", task.runs.map(({ key, mode }) => `${key} (${mode})`).join(", ")],
     ["workspace", task.workspace],
     ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
+    ["ticket", task.ticket],
     ["parent", task.parent],
     ["depends on", listed(task.dependsOn)],
     ["labels", task.labels.join(", ")],

@@ -44,6 +44,7 @@ export const create = buildCommand({
         1,
         Number.MAX_SAFE_INTEGER,
       ),
+      ticket: textFlag("TICKET", "Make it from this ticket: its title, text and priority, where they are not given"),
       "no-spawn": flag("Do not start it when there is room; a person does"),
       preset: textFlag("P", "A preset of its workflow"),
       set: listFlag("NAME=VALUE", "A setting of its workflow"),

@@ -45,7 +45,7 @@ export const changeForm = "{ kind, from, task, why }";
 
 /** A task on the wire. */
 export const taskForm = `{ id, project, number, branch, base, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
-  held: { reason, word, again }, session, harness, reviewHarness, model, workspace, prUrl, parent, dependsOn, labels,
+  held: { reason, word, again }, session, harness, reviewHarness, model, workspace, prUrl, ticket, parent, dependsOn, labels,
   priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
 
 /** A pull request on the wire. */

@@ -9,6 +9,7 @@ import type { Log } from "../ports/log.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./caller.ts";
+import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge-effects.ts";
 import type { FactsOf } from "./facts.ts";
@@ -20,6 +21,7 @@ import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Submit } from "./submit.ts";
 import type { Tally } from "./tally.ts";
+import type { TicketsOf } from "./tickets-of.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
 import type { PoolPorts } from "./workspaces/pool-ports.ts";
@@ -65,6 +67,8 @@ export interface Core {
   readonly agents: Agents | undefined;
   /** Undefined where there is no git to be used. */
   readonly git: Git | undefined;
+  readonly ticketsOf: TicketsOf;
+  readonly crew: CrewRunner;
   /** The user's configuration as it is now, and what is wrong with the file. */
   config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
   /** A task was created or changed: whoever depends on where tasks stand is told. */

@@ -15,7 +15,10 @@ import { createPauses } from "./agents/pauses.ts";
 import { forgetAgents } from "./agents-at-work.ts";
 import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
+import { createCrewRunner } from "./crew/crew-runner.ts";
+import { openCrewState } from "./crew/crew-state.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { closeTicket } from "./effects/close-ticket.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
 import { testsOf } from "./effects/tests-of.ts";
 import { createFacts } from "./facts.ts";
@@ -30,6 +33,7 @@ import { rememberTasks } from "./remember-tasks.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
+import { noTickets, type TicketsOf } from "./tickets-of.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
@@ -64,6 +68,8 @@ export interface CorePorts {
   readonly landing?: Partial<Landing>;
   /** Where projects' branches go; where it is missing, or there are no workspaces, nothing is pushed. */
   readonly forgeOf?: ForgeOf;
+  /** Where projects have their tickets; where it is missing, they have none. */
+  readonly ticketsOf?: TicketsOf;
   /** What agents are started with; where it is missing, none are. */
   readonly agents?: Pick<AgentsPorts, "harnesses" | "terminal" | "processes" | "tails" | "table"> & {
     /** Of which agents see what is on a list. */
@@ -115,6 +121,7 @@ export function createCore(ports: CorePorts): RunningCore {
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
   });
   const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
+  const ticketsOf = ports.ticketsOf ?? noTickets;
   const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
   const callers = createCallers(store, clock, ports.humanToken);
@@ -142,6 +149,7 @@ export function createCore(ports: CorePorts): RunningCore {
     ...parts?.performers,
     ...agents?.performers,
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
+    close_ticket: closeTicket({ store, clock, ticketsOf }),
     spawn_next: async (_, { task }) => scheduler.startNext(task),
     ...ports.performers(folderOf, workflowOf, portOf),
   };
@@ -161,10 +169,15 @@ export function createCore(ports: CorePorts): RunningCore {
     parts?.noticed(stored);
     agents?.noticed(stored);
     if (mayGoOn) performer.wake(stored.task.id);
+    if (!stored.isOpen) crew.wake();
     notice(stored).catch(onError);
   };
 
-  return {
+  const crew = createCrewRunner({
+    ...{ clock, onError, core: () => core },
+    state: openCrewState(join(places.run, "crew.json")),
+  });
+  const core: RunningCore = {
     version: ports.version,
     home: ports.home,
     places,
@@ -190,6 +203,8 @@ export function createCore(ports: CorePorts): RunningCore {
     repositories: parts?.repositories,
     agents,
     git: ports.git,
+    ticketsOf,
+    crew,
     config,
     changed,
     address,
@@ -211,14 +226,17 @@ export function createCore(ports: CorePorts): RunningCore {
       await performer.recover();
       await parts?.recover();
       scheduler.wake();
+      await crew.recover();
     },
     async close() {
       news.stop();
+      await crew.close();
       // All of them at once: what is cut short from here on has not failed.
       const stops = [performer, scheduler, deadlines, parts, agents].map((each) => each?.stop());
       await Promise.all(stops);
     },
   };
+  return core;
 }
 
 const limit = 500;

@@ -6,6 +6,7 @@ import { answerTask } from "./requests/answer-task.ts";
 import { approveTask } from "./requests/approve-task.ts";
 import { commentTask } from "./requests/comment-task.ts";
 import { createTask } from "./requests/create-task.ts";
+import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import { diffTask } from "./requests/diff-task.ts";
 import { getDocument, putDocument } from "./requests/documents.ts";
 import { editTask } from "./requests/edit-task.ts";
@@ -32,6 +33,7 @@ import { dropSalvage, listSalvage, restoreSalvage } from "./requests/salvage.ts"
 import { attachTask, getScreen } from "./requests/see-agent.ts";
 import { listMessages, sendMessage } from "./requests/send-message.ts";
 import { syncTask } from "./requests/sync-task.ts";
+import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
 import { trustConfig } from "./requests/trust-config.ts";
 import { projectChanges, trustProject } from "./requests/trust-project.ts";
 import { backup, check, openapi, status, stop, trust } from "./requests/upkeep.ts";
@@ -109,4 +111,12 @@ const handlers = {
   listSalvage,
   restoreSalvage,
   dropSalvage,
+  listTickets,
+  getTicket,
+  changeTicket,
+  getCrew,
+  runCrew,
+  stopCrew,
+  giveTicket,
+  restartSlot,
 } satisfies { readonly [Name in keyof Routes]: (core: Core) => unknown };

@@ -37,6 +37,7 @@ export function taskView(
     model: task.model,
     workspace: task.workspace,
     prUrl: task.prUrl,
+    ticket: task.ticket ?? "",
     parent: task.parent,
     dependsOn: task.dependsOn,
     labels: task.labels,

@@ -61,6 +61,7 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     workspace: task.workspace,
     tmux_session: task.tmuxSession,
     pr_url: task.prUrl,
+    ticket: task.ticket,
     labels: task.labels.join(", "),
     priority: String(task.priority),
     reason: task.reason,

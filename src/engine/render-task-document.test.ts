@@ -21,6 +21,7 @@ const task: FrontmatterTask = {
   workspace: "coffee-2",
   tmuxSession: "coffee/feature/login",
   prUrl: "",
+  ticket: "",
   parent: "",
   dependsOn: ["c3d4"],
   labels: ["bug", "area:ui"],

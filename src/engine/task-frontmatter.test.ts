@@ -18,6 +18,7 @@ const task: FrontmatterTask = {
   workspace: "coffee-2",
   tmuxSession: "coffee/feature/login",
   prUrl: "",
+  ticket: "",
   parent: "",
   dependsOn: ["c3d4", "e5f6"],
   labels: [],
@@ -60,7 +61,7 @@ test("is written in a fixed order", () => {
 });
 
 test("is read back as it was written", () => {
-  const { counters, number, base, model, autostart, ...fields } = task;
+  const { counters, number, base, model, ticket, autostart, ...fields } = task;
   expect(readFrontmatter(documentOf(lines))).toEqual({ ...fields, reviewRound: counters.review_round });
 });
 

@@ -4,7 +4,7 @@ import type { TaskDocument } from "./task-document.ts";
 import { readYamlList, readYamlScalar, yamlScalar } from "./yaml-scalar.ts";
 
 /** What the frontmatter tells about a task. The store is the truth; this is for those who read the file. */
-export type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "autostart"> & {
+export type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "ticket" | "autostart"> & {
   readonly status: string;
   readonly reviewRound: number;
   readonly crashCount: number;
@@ -67,7 +67,7 @@ const fieldOfKey = {
 
 const entries: readonly (readonly [string, keyof FrontmatterFields])[] = Object.entries(fieldOfKey);
 
-const { number: _, base: __, model: ___, autostart: ____, ...identity } = blankIdentity;
+const { number: _, base: __, model: ___, ticket: ____, autostart: _____, ...identity } = blankIdentity;
 const defaults: FrontmatterFields = { ...identity, workflow: "default", status: "", reviewRound: 0, crashCount: 0 };
 
 type FieldValue = string | number | readonly string[];

@@ -22,6 +22,8 @@ export interface TaskIdentity {
   readonly workspace: string;
   readonly tmuxSession: string;
   readonly prUrl: string;
+  /** The ticket that it was made from; empty where there is none, missing in what older versions have stored. */
+  readonly ticket: string;
   readonly parent: string;
   readonly dependsOn: readonly string[];
   readonly labels: readonly string[];
@@ -159,6 +161,7 @@ export const blankIdentity: TaskIdentity = {
   workspace: "",
   tmuxSession: "",
   prUrl: "",
+  ticket: "",
   parent: "",
   dependsOn: [],
   labels: [],

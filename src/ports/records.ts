@@ -20,6 +20,10 @@ export interface Agent extends Kept {
   readonly state: "idle" | "ready" | "working" | "done" | "stuck";
   /** Why it is stuck. */
   readonly reason: string;
+  /** The ids of all tasks that it was given; missing in old records. */
+  readonly had?: readonly string[];
+  /** The ticket that a task is being made from for it; missing or empty where none is. */
+  readonly taking?: string;
 }
 
 /** A folder with a checkout, bound to at most one task. */

@@ -702,3 +702,231 @@ describe("agents", () => {
     expect((await get(`/v1/tasks/${id}`)).json.task).toMatchObject({ revision, status: "todo" });
   });
 });
+
+describe("tickets", () => {
+  const file = (id: string) => join(coffee, ".tickets", `${id}.md`);
+  const write = (id: string, fields: string, body = "") => {
+    mkdirSync(dirname(file(id)), { recursive: true });
+    writeFileSync(file(id), `---\nid: ${id}\n${fields}\n---\n${body}`);
+  };
+  const tickets = async () => (await get("/v1/projects/coffee/tickets")).json;
+
+  test("are listed with what they wait for and who has them, the most urgent first, and broken files by name", async () => {
+    expect(await tickets()).toEqual({ tickets: [], broken: [] });
+    write("c-1", "status: open\npriority: 1", "# Grind\n\nFine.\n");
+    write("c-2", "status: open\npriority: 0\ndeps: [c-1]", "# Brew\n");
+    write("c-3", "status: closed\npriority: 0", "# Buy\n");
+    writeFileSync(file("c-4"), "# Nothing");
+    const { tickets: found, broken } = await tickets();
+    expect(found).toMatchObject([
+      { id: "c-2", isReady: false, blockers: ["c-1"], task: "", isTaken: false },
+      { id: "c-1", isReady: true, blockers: [], title: "Grind" },
+      { id: "c-3", isReady: false },
+    ]);
+    expect(broken).toMatchObject([{ file: "c-4.md" }]);
+    expect((await get("/v1/projects/coffee/tickets/1")).json).toMatchObject({ id: "c-1", body: "# Grind\n\nFine.\n" });
+    expect(refusal(await get("/v1/projects/coffee/tickets/c-"))).toEqual([409, "ticket.ambiguous"]);
+    expect(refusal(await get("/v1/projects/coffee/tickets/c-4"))).toEqual([409, "ticket.broken"]);
+    expect(refusal(await get("/v1/projects/coffee/tickets/tea"))).toEqual([404, "ticket.missing"]);
+    expect(refusal(await get("/v1/projects/none/tickets"))).toEqual([404, "project.missing"]);
+  });
+
+  test("become tasks with their title, text and priority, one at a time", async () => {
+    const wanted = { project: "coffee", workflow: "brew", ticket: "c-1" };
+    const both = await Promise.all([post("/v1/tasks", wanted), post("/v1/tasks", wanted)]);
+    const [made] = both.filter(({ status }) => status === 200);
+    const refused = both.filter(({ status }) => status !== 200);
+    expect(refused.map(refusal)).toEqual([[409, "refused", "not-waiting"]]);
+    const { task } = made?.json ?? {};
+    expect(task).toMatchObject({ ticket: "c-1", summary: "Grind", priority: 1 });
+    expect((await get(`/v1/tasks/${task.id}/document`)).json.text).toContain("Fine.");
+    const named = `coffee#${task.number}`;
+    expect((await get("/v1/projects/coffee/tickets/c-1")).json).toMatchObject({ task: named, isTaken: true });
+    expect(readFileSync(file("c-1"), "utf8")).toContain("status: open");
+    // The work is not in yet.
+    const closing = await send("PATCH", "/v1/projects/coffee/tickets/c-1", { status: "closed" });
+    expect(refusal(closing)).toEqual([409, "refused", "not-waiting"]);
+
+    await stage.settled(task.id);
+    await post(`/v1/tasks/${task.id}/cancel`);
+    await stage.settled(task.id);
+    expect((await get("/v1/projects/coffee/tickets/c-1")).json).toMatchObject({ task: named, isTaken: false });
+    const again = await post("/v1/tasks", { ...wanted, summary: "Grind finer", priority: 7 });
+    expect(again.json.task).toMatchObject({ ticket: "c-1", summary: "Grind finer", priority: 7 });
+    await stage.settled(again.json.task.id);
+    await post(`/v1/tasks/${again.json.task.id}/cancel`);
+    await stage.settled(again.json.task.id);
+  });
+
+  test("do not become tasks while they wait, or where they are closed, broken or not there", async () => {
+    const make = (ticket: string) => post("/v1/tasks", { project: "coffee", workflow: "brew", ticket });
+    expect(refusal(await make("c-2"))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await make("c-3"))).toEqual([409, "refused", "not-waiting"]);
+    expect(refusal(await make("c-4"))).toEqual([409, "ticket.broken"]);
+    expect(refusal(await make("tea"))).toEqual([404, "ticket.missing"]);
+    expect(refusal(await make(""))).toEqual([404, "ticket.missing"]);
+  });
+
+  test("are changed by people, and nothing else in them is", async () => {
+    const change = (body: object, token?: string) =>
+      stage.ask("/v1/projects/coffee/tickets/c-1", {
+        method: "PATCH",
+        json: body,
+        ...(token === undefined ? {} : { token }),
+      });
+    const before = readFileSync(file("c-1"), "utf8");
+    expect((await change({ status: "closed" })).json).toMatchObject({ id: "c-1", status: "closed", isReady: false });
+    expect(readFileSync(file("c-1"), "utf8")).toBe(before.replace("open", "closed"));
+    expect((await get("/v1/projects/coffee/tickets/c-2")).json).toMatchObject({ isReady: true });
+    await change({ status: "open", note: "Not fine enough." });
+    expect(readFileSync(file("c-1"), "utf8")).toMatch(/^---\nid: c-1\nstatus: open\n[\s\S]*\n\nNot fine enough\.\n$/);
+    expect(refusal(await change({}))).toEqual([400, "usage"]);
+    expect(refusal(await change({ status: "done" }))).toEqual([400, "request.invalid"]);
+    expect(refusal(await change({ status: "closed" }, ""))).toEqual([401, "caller.unknown"]);
+  });
+});
+
+describe("a crew", () => {
+  const crew = async () => (await get("/v1/projects/tea/crew")).json;
+  const slots = async () =>
+    (await crew()).agents.map(({ name, ticket, state }: { name: string; ticket: string; state: string }) =>
+      [name, ticket, state].join(" ").trim(),
+    );
+  let tea: string;
+  const write = (id: string, fields: string) => {
+    mkdirSync(join(tea, ".tickets"), { recursive: true });
+    writeFileSync(join(tea, ".tickets", `${id}.md`), `---\nid: ${id}\n${fields}\n---\n# Steep ${id}\n`);
+  };
+  const spawn = (name: string, at: number) =>
+    stage.core.store.agents.put({
+      ...{ id: `tea/${name}`, project: "tea", task: "", at, role: "worker", harness: "claude", model: "" },
+      ...{ state: "idle", reason: "" },
+    });
+  /** Nobody tells us when the runner has looked. */
+  const until = async (isSo: () => Promise<boolean>) => {
+    for (let i = 0; i < 2_000 && !(await isSo()); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await isSo()).toBe(true);
+  };
+  const cancel = async (ticket: string) => {
+    const { task } = (await get(`/v1/projects/tea/tickets/${ticket}`)).json;
+    await stage.settled((await get(`/v1/tasks/${encodeURIComponent(task)}`)).json.task.id);
+    expect((await post(`/v1/tasks/${encodeURIComponent(task)}/cancel`)).status).toBe(200);
+  };
+
+  beforeAll(async () => {
+    tea = folderBeside(stage.home, "teahouse");
+    execFileSync("git", ["init", "-q", "-b", "main", tea]);
+    execFileSync("git", ["-C", tea, ...me, "commit", "-q", "--allow-empty", "-m", "first"]);
+    await post("/v1/projects", { name: "tea", path: tea, poolSize: 10 });
+    writeFileSync(
+      join(stage.places.workflows, "cooling.yml"),
+      `name: cooling
+version: 1
+states:
+  hot: { waits_for: human, next: cooling }
+  cooling: { waits_for: 1h, next: cold }
+  cold: { terminal: true }
+  spilled: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: cooling, to: hot, by: human }
+  - { from: any, to: spilled, by: human }
+`,
+    );
+  });
+
+  test("gets nothing before somebody lets it run, and what is wrong is told at once", async () => {
+    write("c-1", "status: open\npriority: 1");
+    write("c-2", "status: open\npriority: 0");
+    write("c-3", "status: open\ndeps: [c-1]");
+    write("c-4", "status: in_progress\npriority: 0");
+    await spawn("A", 1);
+    expect(await crew()).toMatchObject({ running: false, waiting: ["c-2", "c-1"], problems: [], poolSize: 10 });
+    expect(await slots()).toEqual(["A  idle"]);
+    expect(refusal(await post("/v1/projects/tea/crew/run", { workflow: "none" }))[0]).toBe(404);
+    expect(refusal(await post("/v1/projects/none/crew/run"))).toEqual([404, "project.missing"]);
+    expect((await crew()).running).toBe(false);
+    expect(await stage.core.store.listTasks({ project: "tea" }, { limit: 9 })).toEqual([]);
+  });
+
+  test("a person gives a ticket to an agent that is idle, and to no other", async () => {
+    const give = (agent: string, ticket: string) =>
+      post(`/v1/projects/tea/crew/${agent}/assign`, { ticket, workflow: "cooling" });
+    expect(refusal(await give("Z", "c-2"))).toEqual([404, "agent.missing"]);
+    expect(refusal(await give("A", "tea"))).toEqual([404, "ticket.missing"]);
+    expect(refusal(await give("A", "c-3"))).toEqual([409, "refused", "not-waiting"]);
+    const [one, two] = await Promise.all([give("A", "c-2"), give("A", "c-1")]);
+    expect([one.status, two.status].toSorted()).toEqual([200, 409]);
+    const given = one.status === 200 ? "c-2" : "c-1";
+    expect(await slots()).toEqual([`A ${given} ready`]);
+    const { task } = (one.status === 200 ? one : two).json;
+    expect(task).toMatchObject({ ticket: given, branch: `agent/A-${given}`, harness: "claude", workflow: "cooling" });
+
+    const kill = () => post("/v1/projects/tea/crew/A/kill");
+    expect(refusal(await kill())).toEqual([409, "refused", "not-waiting"]);
+    await stage.settled(task.id);
+    await post(`/v1/tasks/${task.id}/continue`);
+    await stage.settled(task.id);
+    expect(await slots()).toEqual([`A ${given} stuck`]);
+    expect((await kill()).json).toMatchObject({ kind: "moved", task: { status: "hot" } });
+    await cancel(given);
+    await until(async () => (await slots())[0] === "A  idle");
+    expect((await crew()).leftOver).toEqual([given]);
+  });
+
+  test("runs: every idle agent gets the most urgent ticket that nobody ever had, as many as may be at once", async () => {
+    await spawn("B", 2);
+    await spawn("C", 3);
+    for (const id of ["c-5", "c-6", "c-7"]) write(id, "status: open");
+    const left = (await crew()).waiting;
+    expect(left).toHaveLength(4);
+    expect((await post("/v1/projects/tea/crew/run", { most: 2, workflow: "brew" })).json).toMatchObject({
+      running: true,
+    });
+    await until(async () => (await crew()).waiting.length === 2);
+    expect(await slots()).toEqual([`A ${left[0]} ready`, `B ${left[1]} ready`, "C  idle"]);
+    // One is through: its agent goes on with the next, and nobody gets a ticket that somebody has had.
+    await cancel(left[0]);
+    await until(async () => (await crew()).waiting.length === 1);
+    expect(await slots()).toEqual([`A ${left[2]} ready`, `B ${left[1]} ready`, "C  idle"]);
+    await post("/v1/projects/tea/crew/run", { most: 9, workflow: "brew" });
+    await until(async () => (await crew()).waiting.length === 0);
+    expect(await slots()).toEqual([`A ${left[2]} ready`, `B ${left[1]} ready`, `C ${left[3]} ready`]);
+    const tasks = await stage.core.store.listTasks({ project: "tea" }, { limit: 99 });
+    expect(new Set(tasks.map(({ task }) => task.ticket)).size).toBe(tasks.length);
+  });
+
+  test("a ticket that cannot be given out is told, and does not keep the others waiting", async () => {
+    write("c-8.lock", "status: open\npriority: 0");
+    write("c-9", "status: open");
+    await cancel("c-7");
+    await until(async () => !(await crew()).waiting.includes("c-9"));
+    expect((await crew()).problems).toMatchObject([{ ticket: "c-8.lock" }]);
+    expect((await crew()).waiting).toEqual(["c-8.lock"]);
+  });
+
+  test("a task that was made for an agent when the daemon died is its, and what was not made is given out again", async () => {
+    const { store } = stage.core;
+    const tasks = await store.listTasks({ project: "tea", isOpen: true }, { limit: 99 });
+    const made = tasks.find(({ task }) => task.ticket === "c-9")?.task;
+    const [owner] = await store.agents.list({ task: made?.id ?? "" });
+    if (owner === undefined) throw new Error("Nobody has it.");
+    await store.agents.put({ ...owner, task: "", had: [], taking: "c-9" });
+    await store.agents.put({ ...owner, id: "tea/D", at: 4, task: "", had: [], taking: "c-0" });
+    await store.agents.put({ ...owner, id: "tea/E", at: 5, task: "", had: [], taking: "c-9" });
+    await stage.core.crew.recover();
+    expect(await store.agents.get(owner.id)).toMatchObject({ task: made?.id, had: [made?.id], taking: "" });
+    for (const id of ["tea/D", "tea/E"]) {
+      expect(await store.agents.get(id)).toMatchObject({ task: "", taking: "" });
+      await store.agents.remove(id);
+    }
+  });
+
+  test("stops: what is at work goes on, and no ticket is given out any more", async () => {
+    expect((await post("/v1/projects/tea/crew/stop")).json).toMatchObject({ running: false, problems: [] });
+    write("c-10", "status: open");
+    await cancel("c-9");
+    await until(async () => (await slots()).includes("A  idle") || (await slots()).includes("C  idle"));
+    expect((await crew()).waiting).toContain("c-10");
+    expect(JSON.parse(readFileSync(join(stage.places.run, "crew.json"), "utf8"))).toEqual({});
+  });
+});

@@ -7,6 +7,7 @@ import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import { createGit } from "../../src/adapters/git/create-git.ts";
 import { randomIds } from "../../src/adapters/ids/random-ids.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { ticketFiles } from "../../src/adapters/tickets/ticket-files.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
@@ -71,6 +72,7 @@ export async function startStage(options: StageOptions = {}) {
     performers: () => performers,
     ...(options.workspaces ? { workspacesOf: realWorkspaces(places).workspacesOf } : {}),
     git: createGit({ env: process.env }),
+    ticketsOf: ({ path }) => ticketFiles(join(path, ".tickets")),
     config: () => ({ values: { notifyDesktop: false }, problems: [] }),
     address: () => tcp.address,
     stop: () => {

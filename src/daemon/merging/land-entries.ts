@@ -96,7 +96,8 @@ async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Pro
   }
 }
 
-export function messageOf({ branch, summary, project, number, id }: Task): string {
+export function messageOf({ branch, summary, project, number, id, ticket = "" }: Task): string {
   const title = summary.replace(/\s+/g, " ").trim();
-  return `Merge ${branch}${title === "" ? "" : `: ${title}`}\n\nTask: ${project}#${number} (${id})\n`;
+  const named = ticket === "" ? "" : `Ticket: ${ticket}\n`;
+  return `Merge ${branch}${title === "" ? "" : `: ${title}`}\n\nTask: ${project}#${number} (${id})\n${named}`;
 }

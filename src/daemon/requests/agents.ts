@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AgentView } from "../../api/agent-wires.ts";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
 import { checkNeeds } from "../agents/check-needs.ts";
@@ -10,6 +11,7 @@ import { harnessNamed } from "../agents/harnesses.ts";
 import { addUp } from "../agents/usage-book.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { bindAgent } from "../crew/give-ticket.ts";
 import { agentsOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
@@ -67,9 +69,7 @@ export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
     if (lacking.length > 0) throw new Refusal(lacking);
     const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
     await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
-    const bound: Agent = { ...agent, task: task.id };
-    await core.store.agents.put(bound);
-    return agentView(core, bound);
+    return agentView(core, await bindAgent(core, agent, task.id));
   };
 }
 
@@ -106,14 +106,17 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
 }
 
 /** A slot is what its task's run is: nobody keeps a second record of it. */
-async function agentView(core: Core, agent: Agent): Promise<AgentView> {
-  const agents = agentsOf(core);
+export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
   const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
   const live = stored?.isOpen ? Object.values(stored.task.runs) : [];
-  const own = agents.watches().filter(({ run }) => run.task === agent.task && live.some(({ key }) => key === run.key));
-  const used = addUp(agents.book.list().filter((usage) => stored !== undefined && usage.task === stored.task.id));
+  const own = (core.agents?.watches() ?? []).filter(
+    ({ run }) => run.task === agent.task && live.some(({ key }) => key === run.key),
+  );
+  const used = addUp(
+    (core.agents?.book.list() ?? []).filter((usage) => stored !== undefined && usage.task === stored.task.id),
+  );
   const raised = own.find(({ started }) => started.raised !== "")?.started.raised ?? stored?.task.held?.reason ?? "";
-  const state = !stored?.isOpen ? "idle" : raised !== "" ? "stuck" : live.length > 0 ? "working" : "ready";
+  const state = stored?.isOpen ? await stateOf(core, stored.task, raised !== "") : "idle";
   return {
     name: nameOf(agent.id),
     project: agent.project,
@@ -130,6 +133,17 @@ async function agentView(core: Core, agent: Agent): Promise<AgentView> {
       cost: used.runs > 0 && used.unknown === used.runs ? null : used.cost,
     },
   };
+}
+
+/**
+ * As far as that can be told of any workflow: stuck where a person should look, or where time has to pass before it is tried
+ * again; done while the engine is at work on what it has made.
+ */
+async function stateOf({ workflows }: Core, task: Task, isRaised: boolean): Promise<Agent["state"]> {
+  const state = (await workflows.get(task.workflowHash)).states[task.status];
+  if (isRaised || (state?.wait.kind === "time" && task.phase === "waiting")) return "stuck";
+  if (task.phase === "doing" && task.runCount > 0) return "done";
+  return Object.keys(task.runs).length > 0 ? "working" : "ready";
 }
 
 function nameOf(id: string): string {

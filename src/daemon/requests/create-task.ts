@@ -23,63 +23,72 @@ import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
 import { setPermissions } from "./set-permissions.ts";
+import { takeTicket, ticketTurn } from "./take-ticket.ts";
 
+type Answer = TypeOf<Routes["createTask"]["answer"]>;
 type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
-  return async ({ body }) => {
-    const known = await mustHave(core, body.project);
-    const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
-    const config = configFor(core, project, body);
-    const chosen = await chooseWorkflow(core, project, config.workflow.value);
-    const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
-    const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
-    const context = body.context ?? (adopted && aboutPullRequest(adopted));
-    const document = await firstDocument(core, context, from);
-    const id = await freeId(core);
-    const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
-    const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
-    const own = await identityOf(core, project, given, config, id, from);
-    const identity = { ...own, base, prUrl: adopted?.url ?? "" };
-    const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
-    const facts = await firstFacts(core, project, document);
-    const { status, preset, settings } = body;
-    const decideNew = (number: number) => {
-      const decision = decideCreation(
-        chosen.workflow,
-        {
-          ...identity,
-          number,
-          workflow: chosen.found.name,
-          ...(status === undefined ? {} : { status }),
-          ...(preset === undefined ? {} : { preset }),
-          ...(settings === undefined ? {} : { settings: settings as Settings }),
-        },
-        facts,
-      );
-      if (decision.kind === "rejected") throw new Refusal(decision.reasons);
-      if (decision.kind === "ignored") throw new Fault("daemon.error", decision.why);
-      return decision;
-    };
-    // Before anything is done for it: what is refused changes nothing.
-    decideNew(0);
-    if (from !== undefined)
-      await bringBack(core, project, from.task.id, identity.branch, identity.base || project.defaultBranch);
-    if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
-    await core.workflows.keep(chosen.workflow, chosen.text);
-    const stored = await core.store.createTask(project.name, (number) => {
-      const { task, events, effects } = decideNew(number);
-      return { task, document, events, effects, at: core.clock.now() };
-    });
-    if (adopted !== undefined) await adoptPullRequest(core, stored.task, adopted);
-    // Before anything of the task is begun.
-    if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
-    core.changed(stored);
-    return {
-      task: taskView(stored, chosen.workflow, core.agents),
-      workflow: { from: chosen.found.from, file: chosen.found.file },
-      warnings,
-    };
+  return ({ body }) => makeTask(core, body);
+}
+
+export async function makeTask(core: Core, body: Body): Promise<Answer> {
+  const known = await mustHave(core, body.project);
+  if (body.ticket === undefined) return create(core, known, body);
+  return core.inTurn(ticketTurn(known.name), async () => create(core, known, await takeTicket(core, known, body)));
+}
+
+async function create(core: Core, known: Project, body: Body): Promise<Answer> {
+  const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
+  const config = configFor(core, project, body);
+  const chosen = await chooseWorkflow(core, project, config.workflow.value);
+  const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
+  const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
+  const context = body.context ?? (adopted && aboutPullRequest(adopted));
+  const document = await firstDocument(core, context, from);
+  const id = await freeId(core);
+  const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
+  const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
+  const own = await identityOf(core, project, given, config, id, from);
+  const identity = { ...own, base, prUrl: adopted?.url ?? "" };
+  const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
+  const facts = await firstFacts(core, project, document);
+  const { status, preset, settings } = body;
+  const decideNew = (number: number) => {
+    const decision = decideCreation(
+      chosen.workflow,
+      {
+        ...identity,
+        number,
+        workflow: chosen.found.name,
+        ...(status === undefined ? {} : { status }),
+        ...(preset === undefined ? {} : { preset }),
+        ...(settings === undefined ? {} : { settings: settings as Settings }),
+      },
+      facts,
+    );
+    if (decision.kind === "rejected") throw new Refusal(decision.reasons);
+    if (decision.kind === "ignored") throw new Fault("daemon.error", decision.why);
+    return decision;
+  };
+  // Before anything is done for it: what is refused changes nothing.
+  decideNew(0);
+  if (from !== undefined)
+    await bringBack(core, project, from.task.id, identity.branch, identity.base || project.defaultBranch);
+  if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
+  await core.workflows.keep(chosen.workflow, chosen.text);
+  const stored = await core.store.createTask(project.name, (number) => {
+    const { task, events, effects } = decideNew(number);
+    return { task, document, events, effects, at: core.clock.now() };
+  });
+  if (adopted !== undefined) await adoptPullRequest(core, stored.task, adopted);
+  // Before anything of the task is begun.
+  if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
+  core.changed(stored);
+  return {
+    task: taskView(stored, chosen.workflow, core.agents),
+    workflow: { from: chosen.found.from, file: chosen.found.file },
+    warnings,
   };
 }
 
@@ -135,6 +144,7 @@ async function identityOf(
     dependsOn: await idsOf(core, body.dependsOn ?? [], project.name),
     labels: [...new Set(body.labels ?? [])],
     priority: body.priority ?? 0,
+    ticket: body.ticket ?? "",
     autostart: config.autostart.value,
     createdAt: now,
     updatedAt: now,

@@ -15,16 +15,23 @@ export interface SpawnFlags {
 
 const most = 100;
 
-export async function spawn(this: Context, flags: SpawnFlags, words = "1") {
-  const call = createCall(this);
+export function spawn(this: Context, flags: SpawnFlags, words = "1") {
+  return makeAgents(this, flags, words, (name) => `To give it a task: signalbox agent assign ${name} TASK`);
+}
+
+export function spawnCrew(this: Context, flags: SpawnFlags, words = "1") {
+  return makeAgents(this, flags, words, () => "To let them work off tickets: signalbox crew run");
+}
+
+async function makeAgents(context: Context, flags: SpawnFlags, words: string, hint: (first: string) => string) {
+  const call = createCall(context);
   const { name: project } = await findProject(call, flags.project);
   const { harness, model } = flags;
   const who = /^\d+$/.test(words) ? { count: readCount(words) } : { name: words };
   const answer = await call(routes.addAgents, { body: { project, ...who, ...given({ harness, model }) } });
-  if (flags.json) return this.print(writeJson(answer));
-  for (const { name } of answer.agents) this.print(name);
-  const [first] = answer.agents;
-  this.say(`To give it a task: signalbox agent assign ${first?.name} TASK`);
+  if (flags.json) return context.print(writeJson(answer));
+  for (const { name } of answer.agents) context.print(name);
+  context.say(hint(answer.agents[0]?.name ?? ""));
 }
 
 function readCount(words: string): number {

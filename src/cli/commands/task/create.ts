@@ -35,6 +35,7 @@ export interface CreateFlags {
   readonly from?: string;
   readonly base?: string;
   readonly pr?: number;
+  readonly ticket?: string;
   readonly "allow-full-permissions": boolean;
   readonly json: boolean;
 }
@@ -63,6 +64,7 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
     from: flags.from && asReference(flags.from),
     base: flags.base,
     pullRequest: flags.pr,
+    ticket: flags.ticket,
     autostart: flags["no-spawn"] ? false : said.autostart,
     branchPrefix: said.branchPrefix,
     preset: flags.preset,

@@ -1,0 +1,55 @@
+import { routes } from "../../../api/routes.ts";
+import type { TicketView } from "../../../api/ticket-routes.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { findProject } from "../../find-project.ts";
+import { writeTable } from "../../table.ts";
+import { writeJson } from "../../write-json.ts";
+
+export interface ListFlags {
+  readonly ready: boolean;
+  readonly all: boolean;
+  readonly project?: string;
+  readonly json: boolean;
+}
+
+export async function list(this: Context, flags: ListFlags) {
+  const call = createCall(this);
+  const { name: project, path } = await findProject(call, flags.project);
+  const answer = await call(routes.listTickets, { params: { project } });
+  const { broken } = answer;
+  const tickets = answer.tickets.filter((each) => (flags.ready ? each.isReady : flags.all || each.status !== "closed"));
+  if (flags.json) return this.print(writeJson({ tickets, broken }));
+  if (tickets.length > 0) this.print(writeTickets(this, tickets));
+  else this.say(whyEmpty(flags, answer.tickets, path));
+  for (const { file, problem } of broken)
+    this.say(`${this.talkPaint.yellow("not read:")} .tickets/${file}. ${problem}`);
+}
+
+function writeTickets(context: Context, tickets: readonly TicketView[]): string {
+  const columns = [
+    { title: "TICKET", paint: context.paint.bold },
+    { title: "P", align: "right" },
+    { title: "STATUS" },
+    { title: "TASK" },
+    { title: "WAITS FOR" },
+    { title: "TITLE" },
+  ] as const;
+  const rows = tickets.map(({ id, priority, status, task, blockers, title }) => [
+    id,
+    String(priority),
+    status,
+    task || "–",
+    blockers.join(", ") || "–",
+    title || "–",
+  ]);
+  return writeTable(columns, rows, context.columns);
+}
+
+function whyEmpty({ ready, all }: ListFlags, tickets: readonly TicketView[], path: string): string {
+  if (tickets.length === 0)
+    return `There are no tickets in ${path}/.tickets. To write one: tk create "What is to be done"`;
+  const unfinished = tickets.some(({ status }) => status !== "closed");
+  if (!unfinished && !all) return "All tickets are closed. To see them: signalbox ticket list --all";
+  return ready ? "No ticket is ready. To see what they wait for: signalbox ticket list" : "There is none.";
+}

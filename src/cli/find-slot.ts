@@ -1,0 +1,40 @@
+import type { Call } from "../api/client.ts";
+import type { SlotView } from "../api/crew-routes.ts";
+import { routes } from "../api/routes.ts";
+import { didYouMean } from "../engine/language/nearest.ts";
+import { Fault } from "../fault.ts";
+import { findProject } from "./find-project.ts";
+
+export interface FoundSlot {
+  readonly project: string;
+  readonly slot: SlotView;
+}
+
+/** A named agent of the project that is named, or that of this folder. */
+export async function findSlot(call: Call, named: string | undefined, name: string): Promise<FoundSlot> {
+  const { name: project } = await findProject(call, named);
+  const { agents } = await call(routes.getCrew, { params: { project } });
+  const slot = agents.find((each) => each.name === name);
+  if (slot !== undefined) return { project, slot };
+  const names = agents.map((each) => each.name);
+  throw new Fault("agent.missing", `${project} has no agent "${name}".`, {
+    hint: names.length === 0 ? "Make some: signalbox crew spawn 3" : didYouMean(name, names),
+  });
+}
+
+/** The task that it is at, or was at last: what it has printed can be read afterwards, too. */
+export function lastTaskOf({ name, lastTask }: SlotView): string {
+  if (lastTask !== "") return lastTask;
+  throw new Fault("agent.idle", `${name} has had no task yet.`, {
+    hint: `Give it one: signalbox crew assign ${name} TICKET`,
+  });
+}
+
+/** Refuses what does not fit how the agent is. */
+export function mustBe(slot: SlotView, states: readonly SlotView["state"][], what: string): void {
+  if (states.includes(slot.state)) return;
+  const only = states.join(" or ");
+  throw new Fault("agent.state", `${slot.name} is ${slot.state}; ${what} is for one that is ${only}.`, {
+    hint: "See how they are: signalbox crew ps",
+  });
+}

@@ -1,0 +1,88 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { eventually } from "../agents/stage.ts";
+import { startCommands } from "./agent-stage.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const script = `roles:
+  worker:
+    - when: { prompt: "Slow" }
+      steps: [{ write: { file: "slow.txt", text: "begun" } }, { commit: "Begin" }, { write: { file: "more.txt", text: "kept" } }, { think: 10m }]
+    - when: { turn: 1 }
+      steps: [{ write: { file: "{id}.txt", text: "one" } }, { commit: "Work on {summary}" }, { usage: { input: 100, output: 10, cost: 0.25 } }]
+    - steps: [{ append: { file: "{id}.txt", text: "two" } }, { commit: "More of {summary}" }, marker]
+`;
+const ticket = (id: string, title: string, deps = "") =>
+  `---\nid: ${id}\nstatus: open\ndeps: [${deps}]\nlinks: []\ntype: task\npriority: 2\n---\n# ${title}\n`;
+
+test("a crew works off tickets in the order of what they depend on, also when the daemon is killed, and each command says what it is for", async () => {
+  const { signalbox, json, repository, git, daemon } = await startCommands(script);
+  const write = (id: string, text: string) => writeFileSync(join(repository, ".tickets", `${id}.md`), text);
+  const read = (id: string) => readFileSync(join(repository, ".tickets", `${id}.md`), "utf8");
+  expect((await signalbox(["ticket", "list"])).stderr).toContain("There are no tickets in");
+  expect(await signalbox(["crew", "ps"])).toMatchObject({ code: 0, stdout: "" });
+  mkdirSync(join(repository, ".tickets"));
+  write("c-1", ticket("c-1", "Grind"));
+  write("c-2", ticket("c-2", "Brew", "c-1"));
+  write("c-3", ticket("c-3", "Pour", "c-2, c-1"));
+  write("c-4", "# No ticket");
+  git(repository, "add", "-A");
+  git(repository, "commit", "-qm", "tickets");
+  const listed = await signalbox(["ticket", "list"]);
+  expect(listed.stdout).toMatch(/^c-2 +2 +open +– +c-1 +Brew$/m);
+  expect(listed.stderr).toContain("not read: .tickets/c-4.md");
+  expect((await signalbox(["ticket", "list", "--ready"])).stdout).toMatch(/^TICKET.*\nc-1 .*Grind\n$/);
+
+  expect(await signalbox(["crew", "spawn", "2"])).toMatchObject({ code: 0, stdout: "A\nB\n" });
+  expect(await signalbox(["crew", "peek", "A"])).toMatchObject({ code: 1, stdout: "" });
+  for (const verb of ["kill", "merge"] as const)
+    expect((await signalbox(["crew", verb, "A", ...(verb === "kill" ? ["--yes"] : [])])).stderr).toContain("A is idle");
+  expect((await signalbox(["crew", "assign", "A", "c-2"])).stderr).toContain("waits for c-1");
+  expect((await signalbox(["crew", "assign", "Z", "c-1"])).code).toBe(3);
+
+  expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
+  await eventually(async () => (read("c-1").includes("status: closed") ? true : undefined));
+  await daemon().kill();
+  await eventually(async () => {
+    // Whoever asks starts it again.
+    const { tickets } = await json("ticket", "list", "--all");
+    return tickets.every(({ status }: { status: string }) => status === "closed") ? true : undefined;
+  });
+  const merged = git(
+    repository,
+    "log",
+    "--merges",
+    "--reverse",
+    "--format=%(trailers:key=Ticket,valueonly,separator=)",
+  );
+  expect(merged.split("\n").filter(Boolean)).toEqual(["c-1", "c-2", "c-3"]);
+  for (const id of ["c-1", "c-2", "c-3"])
+    expect(read(id)).toMatch(/\n\nDone by coffee#\d \(\w+\), merged into main with \w{40}\.\n$/);
+  const { agents } = await json("crew", "ps");
+  const cost = agents.reduce((sum: number, agent: { total_cost_usd: number }) => sum + agent.total_cost_usd, 0);
+  expect([agents.length, cost]).toEqual([2, 0.75]);
+  expect(Object.keys(agents[0])).toEqual([
+    ...["name", "session", "worktree", "branch", "task", "task_assigned_at", "status", "started_at", "step_count"],
+    ...["last_step_at", "total_input_tokens", "total_output_tokens", "total_cost_usd"],
+  ]);
+
+  write("c-5", ticket("c-5", "Slow"));
+  const working = await eventually(async () => {
+    const found = (await json("crew", "ps")).agents.find(({ task }: { task: string }) => task === "c-5");
+    return found?.status === "working" ? found : undefined;
+  });
+  expect(working).toMatchObject({
+    branch: `agent/${working.name}-c-5`,
+    worktree: expect.stringContaining("workspaces"),
+  });
+  expect((await signalbox(["ticket", "close", "c-5"])).stderr).toContain("works on the ticket");
+  expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
+  expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });
+  expect((await signalbox(["crew", "stop"])).stderr).toContain("go on");
+  expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
+  expect((await json("crew", "ps")).agents).toEqual([]);
+  expect(read("c-5")).toBe(ticket("c-5", "Slow"));
+  expect((await json("ticket", "show", "c-5")).isTaken).toBe(false);
+});
