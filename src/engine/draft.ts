@@ -53,7 +53,8 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
   const name = options.member === undefined ? spec.role : `${spec.role}/${options.member}`;
   const key = `${name}#${draft.runCount + 1}`;
   draft.runCount++;
-  draft.runs = { ...draft.runs, [name]: { key, mode: spec.mode } };
+  const isBeside = Object.keys(draft.runs).some((other) => other.split("/")[0] !== spec.role);
+  draft.runs = { ...draft.runs, [name]: { key, mode: spec.mode, ...(isBeside ? { beside: true as const } : {}) } };
   draft.told = draft.told === nobody ? [name] : [...draft.told, name];
   const resume = options.resume === false ? "" : (draft.sessions[name] ?? "");
   const effect: Effect = { action: "spawn_agent", params: noParams, agent: order(draft, spec, key, resume, options) };

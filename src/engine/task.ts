@@ -101,6 +101,8 @@ export interface LiveRun {
   /** `<role>#<n>`, unique in the task. */
   readonly key: string;
   readonly mode: Mode;
+  /** Set where another role was at work when it started: then it has a task file of its own, whoever ends first. */
+  readonly beside?: true;
 }
 
 export interface Spent {

@@ -14,6 +14,8 @@ test("a task goes from pending to done when everybody does their part", () => {
   expect(task.effects).toMatchObject([
     { action: "spawn_agent", agent: { role: "reviewer", window: "review-1", prompt: "reviewer" } },
   ]);
+  expect(task.task.runs).toMatchObject({ worker: { key: "worker#1" }, reviewer: { beside: true } });
+  expect(task.task.runs.worker).not.toHaveProperty("beside");
   task.write("Review", pass).ask("reviewer", "reviewing");
   expect(task.effects).toMatchObject([{ action: "kill_agent", params: { role: "reviewer" } }]);
   expect(task.task.runs).toHaveProperty("worker");

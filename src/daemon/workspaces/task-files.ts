@@ -24,7 +24,9 @@ function rolesOf(task: Task): readonly { role: string; run: string }[] {
 /** Where a role's task file is, in the task's workspace. */
 export async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
   // A role that is alone in the workspace uses the main file, whatever it is called.
-  const isAlone = rolesOf(task).every((each) => each.role === role || each.run === "");
+  const isAlone =
+    rolesOf(task).every((each) => each.role === role || each.run === "") &&
+    Object.entries(task.runs).every(([name, run]) => name.split("/")[0] !== role || run.beside === undefined);
   return role === defaultNames.roles.task || isAlone ? kind.taskFileName(task.workspace) : roleFileName(role);
 }
 
