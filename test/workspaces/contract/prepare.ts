@@ -173,6 +173,6 @@ export function prepareContract(kind: KindName): void {
   test("the same asked for twice at once is done once", async () => {
     const { prepare } = await open();
     const how = (await Promise.all([prepare(), prepare(), prepare()])).map((prepared) => prepared.how);
-    expect(how).toEqual(["new", "ready", "ready"]);
+    expect(how.toSorted()).toEqual(["new", "ready", "ready"]);
   });
 }
