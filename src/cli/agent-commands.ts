@@ -12,30 +12,33 @@ const runForm = `{ id, task, project, number, summary, key, role, agent, harness
 /** A named agent on the wire. */
 const agentForm = `{ name, project, harness, model, state, task, reason, runs, usage: ${usageForm} }`;
 
+/** What named agents are made with. */
+export const spawnParameters = {
+  positional: {
+    kind: "tuple",
+    parameters: [
+      {
+        parse: String,
+        optional: true,
+        placeholder: "NAME|COUNT",
+        brief: "What it is called, or how many are made with the next free letters; 1 where nothing is said",
+      },
+    ],
+  },
+  flags: {
+    project,
+    harness: {
+      ...textFlag("H", "The harness that it runs in; otherwise the project's"),
+      proposeCompletions: offerHarnesses,
+    },
+    model: textFlag("M", "The model that its harness is asked for"),
+    json,
+  },
+} as const;
+
 const spawn = buildCommand({
   loader: async () => (await import("./commands/agent/spawn.ts")).spawn,
-  parameters: {
-    positional: {
-      kind: "tuple",
-      parameters: [
-        {
-          parse: String,
-          optional: true,
-          placeholder: "NAME|COUNT",
-          brief: "What it is called, or how many are made with the next free letters; 1 where nothing is said",
-        },
-      ],
-    },
-    flags: {
-      project,
-      harness: {
-        ...textFlag("H", "The harness that it runs in; otherwise the project's"),
-        proposeCompletions: offerHarnesses,
-      },
-      model: textFlag("M", "The model that its harness is asked for"),
-      json,
-    },
-  },
+  parameters: spawnParameters,
   docs: {
     brief: "Make named agents, to which tasks can be given",
     fullDescription: `A named agent is a slot with a harness and a model. It starts nothing by itself: give it a task with signalbox agent assign NAME TASK. Tasks that are given to nobody run without one.

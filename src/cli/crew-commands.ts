@@ -1,6 +1,6 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
-import { offerHarnesses } from "./offers.ts";
-import { flag, json, numberFlag, textFlag } from "./parameters.ts";
+import { spawnParameters } from "./agent-commands.ts";
+import { flag, json, numberFlag } from "./parameters.ts";
 import { allowFullPermissions } from "./project-commands.ts";
 import { changeForm, onlyProject, project, workflow } from "./task-parameters.ts";
 import { ticket } from "./ticket-commands.ts";
@@ -19,28 +19,7 @@ const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], wai
 
 const spawn = buildCommand({
   loader: async () => (await import("./commands/agent/spawn.ts")).spawnCrew,
-  parameters: {
-    positional: {
-      kind: "tuple",
-      parameters: [
-        {
-          parse: String,
-          optional: true,
-          placeholder: "NAME|COUNT",
-          brief: "What it is called, or how many are made with the next free letters; 1 where nothing is said",
-        },
-      ],
-    },
-    flags: {
-      project,
-      harness: {
-        ...textFlag("H", "The harness that it runs in; otherwise the project's"),
-        proposeCompletions: offerHarnesses,
-      },
-      model: textFlag("M", "The model that its harness is asked for"),
-      json,
-    },
-  },
+  parameters: spawnParameters,
   docs: {
     brief: "Make idle agents",
     fullDescription: `The same as signalbox agent spawn
