@@ -55,18 +55,25 @@ process.exit(found.length > 0 ? 1 : 0);
 async function liveAll(): Promise<Totals> {
   const totals = { lives: 0, ended: 0, asking: 0, deaths: 0, calls: 0 };
   const found: Found[] = [];
+  const working = new Map<Worker, number>();
   let next = first;
   const end = first + count;
   const runs = Array.from({ length: threads }, async () => {
     const worker = new Worker(join(import.meta.dirname, "faults-thread.ts"), { workerData: names });
-    const failure = new Promise<never>((_, failed) => worker.once("error", failed));
+    const over = new Promise<undefined>((done, failed) =>
+      worker.once("error", failed).once("exit", () => done(undefined)),
+    );
     while (next < end && found.length === 0) {
       const seeds = [next, Math.min(next + portion, end)] as const;
       [, next] = seeds;
+      working.set(worker, seeds[0]);
       worker.postMessage(seeds);
-      const part = await Promise.race([failure, new Promise<Totals>((done) => worker.once("message", done))]);
+      const part = await Promise.race([over, new Promise<Totals>((done) => worker.once("message", done))]);
+      if (part === undefined) return;
       for (const key of ["lives", "ended", "asking", "deaths", "calls"] as const) totals[key] += part[key];
       found.push(...part.found);
+      const smallest = Math.min(...found.map(({ seed }) => seed));
+      for (const [other, from] of working) if (from > smallest) void other.terminate();
     }
     await worker.terminate();
   });
