@@ -24,7 +24,7 @@ import type { PoolPorts } from "./workspaces/pool-ports.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { takeUpPools } from "./workspaces/take-up-pools.ts";
-import { fileNameOf, placeTaskFiles } from "./workspaces/task-files.ts";
+import { fileNameOf, filesOf, placeTaskFiles } from "./workspaces/task-files.ts";
 import { createTrashTimer } from "./workspaces/trash-timer.ts";
 import { readLimits, type UpkeepLimits } from "./workspaces/upkeep-limits.ts";
 
@@ -102,9 +102,12 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     });
   /** Agents see in their files where the task is. */
   const refreshFiles = (id: string) =>
-    inTurn(`files ${id}`, async () => {
+    inTurn(filesOf(id), async () => {
       const stored = await store.getTask(id);
       if (stored === undefined || !stored.isOpen || stored.task.workspace === "") return;
+      // Its folder may have been given back already, and be another task's.
+      const bound = await store.workspaces.list({ task: id });
+      if (!bound.some(({ path }) => path === stored.task.workspace)) return;
       const project = await store.getProject(stored.task.project);
       if (project === undefined) return;
       const { kind } = await workspacesOf(project);

@@ -2,6 +2,7 @@ import type { Store } from "../../ports/store.ts";
 import { type BindPorts, unbindWorkspace } from "./bind-workspace.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import { type SavePorts, saveWorkspace } from "./save-workspace.ts";
+import { filesOf } from "./task-files.ts";
 
 export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
   readonly store: Store;
@@ -20,7 +21,8 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
     const project = await store.getProject(workspace.project);
     if (project === undefined) continue;
     await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);
-    await unbindWorkspace(ports, workspace);
+    // Whoever is at writing the task's files must be done before the folder is somebody else's.
+    await ports.inTurn(filesOf(task), () => unbindWorkspace(ports, workspace));
     released.push(workspace.path);
   }
   return released;

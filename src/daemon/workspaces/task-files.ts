@@ -21,6 +21,11 @@ function rolesOf(task: Task): readonly { role: string; run: string }[] {
   return live.some(({ role }) => role === main) ? live : [{ role: main, run: "" }, ...live];
 }
 
+/** Whoever writes a task's files, or takes its folder away, does so in this turn. */
+export function filesOf(task: string): string {
+  return `files ${task}`;
+}
+
 /** Where a role's task file is, in the task's workspace. */
 export async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
   // A role that is alone in the workspace uses the main file, whatever it is called.

@@ -41,7 +41,7 @@ export type WorldEvent = (typeof worldEvents)[number];
 
 /** How long faults come, in milliseconds; afterwards everything works. */
 export const troubled = 4 * 60_000;
-const calls = 2_000;
+const calls = 1_200;
 const mostFaults = 9;
 
 export function planFaults(seed: number): readonly PlannedFault[] {

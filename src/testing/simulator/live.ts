@@ -179,7 +179,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   let isAttended = true;
   const visit = () => {
     if (!isAttended) return;
-    clock.after(lots.between(5_000, world.isCalm ? 10_000 : 40_000), visit);
+    clock.after(lots.between(5_000, world.isCalm ? 10_000 : 20_000), visit);
     void openTasks().then((open) => {
       for (const each of open) if (world.isCalm || lots.chance(0.5)) attend(world, lots, each, asPerson);
     });
@@ -189,7 +189,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   begin();
   await new Promise((done) => setImmediate(done));
   for (let number = 1; number <= wanted; number++)
-    clock.after(number === 1 ? 0 : lots.between(0, 60_000), () => void create(world, `k${number}`, () => daemon));
+    clock.after(number === 1 ? 0 : lots.between(0, 40_000), () => void create(world, `k${number}`, () => daemon));
   for (const fault of faults) {
     if (fault.kind === "event") clock.after(fault.at, () => happen(fault.what));
     if (fault.kind === "hurried") hurry(fault.every);

@@ -137,7 +137,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
         programs.finish(program, lots.chance(0.5) ? { code: 1 } : { signal: "SIGKILL" }),
       );
     }
-    const time = lots.between(500, 30_000);
+    const time = lots.between(500, 12_000);
     const hasEnough = count > mostTurns;
     later(program, time, () => {
       if (how === "idle" || hasEnough) return;
@@ -149,7 +149,8 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
         if (how !== "idle" && !hasEnough) void hand(program, lots, how);
       });
       if (how === "busybody")
-        for (const more of [1_200, 3_000, 9_000]) later(program, time + more, () => work(program, lots, true));
+        for (let more = 1_200; more < 60_000; more += lots.between(500, 4_000))
+          later(program, time + more, () => work(program, lots, true));
       later(program, time + 2_500, () => {
         show(program, "ready");
         tell(program, { kind: "idle", said: "" });
