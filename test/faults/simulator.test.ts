@@ -47,3 +47,10 @@ test("a full disk does not keep a daemon busy that has a message to deliver", as
 test.each(mutants)("the source has what is planted into: $name", ({ edits }) => {
   for (const { file, from } of edits) expect(readFileSync(join(root, file), "utf8").split(from)).toHaveLength(2);
 });
+
+// Each of these has broken a promise once.
+test.each([737, 755])("every promise is kept with seed %i", async (seed) => {
+  const chosen = workflows[seed % workflows.length];
+  if (chosen === undefined) throw new Error("There is no workflow.");
+  expect((await live({ seed, faults: planFaults(seed), ...chosen })).violations).toEqual([]);
+});

@@ -72,6 +72,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   const isSession = started.mode === "session";
   let run: Run = first;
   let signs = firstSigns(clock.now(), first.session, started.transcript);
+  let startedAt = started.at;
   let pane: Pane | undefined;
   let shownAt = -1;
   let shown: ScreenState = "starting";
@@ -170,8 +171,18 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     return cpu.isBusy;
   };
 
+  /** Nobody is waited for longer because the clock was put back. */
+  const keepTime = () => {
+    const now = clock.now();
+    startedAt = Math.min(startedAt, now);
+    if (cpu.at > now) cpu = { ...cpu, at: now };
+    if (signs.signAt <= now && signs.since <= now) return;
+    signs = { ...signs, signAt: Math.min(signs.signAt, now), since: Math.min(signs.since, now) };
+  };
+
   const look = async (seen: Seen) => {
     if (isClosed) return;
+    keepTime();
     const before = pane?.activeAt;
     if (isSession) pane = seen.panes.get(started.name);
     const hasLearnt = await readEvidence();
@@ -193,7 +204,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         mode: started.mode,
         process: process ?? "absent",
         activity: signs.activity,
-        age: (now - started.at) / 1000,
+        age: (now - startedAt) / 1000,
         quiet: (now - signs.signAt) / 1000,
         isAtWork: isBusy,
         idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
