@@ -47,7 +47,7 @@ export interface Daemon extends DaemonLife {
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 const person = { name: "Ada", email: "ada@example.org" };
-const config = { values: { testCommand: ["tests"] }, problems: [] };
+const config = { values: { testCommand: ["tests"], testMerges: true }, problems: [] };
 const obeyed = { fingerprint: "same", parts: {} };
 const nobody: ProcessTable = {
   identify: async () => undefined,

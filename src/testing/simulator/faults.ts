@@ -79,7 +79,7 @@ export function planFaults(seed: number): readonly PlannedFault[] {
       case 11:
         return lots.chance(0.5)
           ? { kind: "sluggish", milliseconds: lots.between(20, 1_500) }
-          : { kind: "hurried", every: lots.between(300, 9_000) };
+          : { kind: "hurried", every: lots.between(300, 4_000) };
       default:
         return { kind: "event", at, what: lots.pick(worldEvents) ?? "kill" };
     }
