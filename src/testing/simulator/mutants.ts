@@ -307,4 +307,14 @@ export const mutants: readonly Mutant[] = [
     ],
     test: "test/contracts/store.test.ts",
   },
+  {
+    name: "what failed is tried again without a pause",
+    edits: [
+      {
+        file: "src/daemon/perform.ts",
+        from: "wakeIn(task, Math.min(firstPause * 2 ** count, longestPause));",
+        to: "wakeIn(task, 0 * count * longestPause);",
+      },
+    ],
+  },
 ];

@@ -1,0 +1,16 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..", "..");
+const count = 100_000;
+
+test(`in ${count} lives in which everything goes wrong every promise is kept`, async () => {
+  const args = [join(root, "scripts", "faults.ts"), "--seeds", String(count)];
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch(
+    (error: { readonly stdout: string }) => error,
+  );
+  expect(stdout).toMatch(/^0 violations$/m);
+  expect(stdout).toContain(`${count} lives`);
+}, 7_200_000);
