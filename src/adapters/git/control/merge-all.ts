@@ -6,7 +6,7 @@ import type { ControlGit } from "./control-git.ts";
 import { type Drafts, openDrafts } from "./draft-objects.ts";
 import { createTrunk, readHistory, type Trunk } from "./merge-bases.ts";
 import { mergeTree } from "./merge-tree.ts";
-import { isAncestor } from "./read-history.ts";
+import { isAncestor, noteCommit } from "./read-history.ts";
 import { openReader } from "./read-objects.ts";
 import { mergeTrees, readAhead, type Trees } from "./tree-merge.ts";
 import { readTree, type Tree, writeTree } from "./tree-object.ts";
@@ -26,6 +26,8 @@ export async function mergeAll(control: ControlGit, order: MergeAllOrder): Promi
     if (trunk !== undefined) await readAll(objects, trunk, order);
     const { answers, top } = await stack(objects, trunk, order);
     if (answers.some(({ kind }) => kind === "merged")) await drafts.keep(top, commits);
+    for (const answer of answers)
+      if (answer.kind === "merged") await noteCommit(control, answer.commit, answer.tree, [order.onto]);
     return answers;
   } finally {
     await reader.close();

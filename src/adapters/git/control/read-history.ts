@@ -60,11 +60,26 @@ export async function beforeMergeOf(control: ControlGit, commit: string, tip: st
   return others.length > 0 && first !== commit ? first : undefined;
 }
 
+const trees = remembering<string>();
+
 /** Refused with `git.bad-ref` where it is no commit, or is not there. */
 export async function treeOf(control: ControlGit, commit: string): Promise<string> {
   const revision = `${checkCommit(commit)}^{tree}`;
-  const { stdout } = await control.git(["rev-parse", "--verify", "--end-of-options", revision]);
-  return stdout.toString("utf8").trim();
+  return trees(`${control.folder} ${commit}`, async () => {
+    const { stdout } = await control.git(["rev-parse", "--verify", "--end-of-options", revision]);
+    return stdout.toString("utf8").trim();
+  });
+}
+
+/** Remembers of a commit that was just made what need not be asked. */
+export async function noteCommit(
+  { folder }: ControlGit,
+  commit: string,
+  tree: string,
+  ancestors: readonly string[],
+): Promise<void> {
+  await trees(`${folder} ${commit}`, async () => tree);
+  for (const ancestor of ancestors) await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
 }
 
 function splitOnce(line: string): readonly [string, string] {
