@@ -1,7 +1,7 @@
 import type { TaskEvent } from "../engine/decision.ts";
 import type { Facts } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
+import type { State, Workflow } from "../engine/workflow.ts";
 import type { Store, StoredDocument } from "../ports/store.ts";
 import type { FactsOf } from "./facts.ts";
 import type { OutsideOf } from "./workspaces/outside.ts";
@@ -73,9 +73,15 @@ export async function look(
 function asksForMain({ states }: Workflow, { status }: Task): boolean {
   const state = states[status];
   if (state === undefined) return false;
+  const before = askingForMain.get(state);
+  if (before !== undefined) return before;
   const guards = [...Object.values(state.out).flat(), ...state.rules].flatMap(({ when }) => when);
-  return guards.some(({ source, field }) => source === "fact" && field === "merged");
+  const asks = guards.some(({ source, field }) => source === "fact" && field === "merged");
+  askingForMain.set(state, asks);
+  return asks;
 }
+
+const askingForMain = new WeakMap<State, boolean>();
 
 const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });
 
