@@ -28,9 +28,13 @@ async function seeAgent(core: Core, task: Task): Promise<AgentSight> {
   const { workflow, facts } = await core.look(task);
   const runs = await core.store.runs.list({ task: task.id });
   const last = runs.filter(({ started }) => started !== undefined).at(-1);
+  const live = runs.filter(({ key, endedAt }) => endedAt === undefined && Object.hasOwn(task.runs, key));
   const { workspace = 0, dirty = 0 } = facts.numbers;
   return {
-    recorded: recordedState(workflow, task, last?.endedAt === undefined && (last?.started?.raised ?? "") !== ""),
+    recorded: recordedState(workflow, task, {
+      isRaised: live.some(({ started }) => (started?.raised ?? "") !== ""),
+      hasStarted: live.some(({ pid }) => pid !== 0),
+    }),
     workspace: task.workspace === "" ? "clean" : workspace === 0 ? "none" : dirty > 0 ? "dirty" : "clean",
     ...(last === undefined ? { session: "absent", marker: false } : await seeRun(core, last)),
   };

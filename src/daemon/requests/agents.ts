@@ -117,7 +117,10 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
   );
   const raised = own.find(({ started }) => started.raised !== "")?.started.raised ?? stored?.task.held?.reason ?? "";
   const state = stored?.isOpen
-    ? recordedState(await core.workflows.get(stored.task.workflowHash), stored.task, raised !== "")
+    ? recordedState(await core.workflows.get(stored.task.workflowHash), stored.task, {
+        isRaised: raised !== "",
+        hasStarted: own.length > 0,
+      })
     : "idle";
   return {
     name: nameOf(agent.id),
