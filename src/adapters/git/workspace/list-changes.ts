@@ -95,7 +95,16 @@ export async function withIndexAt<T>(
   }
   const draft = await shop.records.draft();
   try {
+    if (await copyIndex(shop.records.madeFor(folder, commit), draft)) {
+      try {
+        return await use(draft);
+      } catch (error) {
+        if (!(error instanceof Fault) || error.code !== "git.failed") throw error;
+        await rm(draft, { force: true });
+      }
+    }
     await draftIndex(shop, files, { own: record && own, draft, commit });
+    if (record !== undefined) await shop.records.keepMade(folder, commit, draft);
     return await use(draft);
   } finally {
     await rm(draft, { force: true });
