@@ -71,8 +71,9 @@ const parts: Readonly<Record<string, Part>> = {
   "c-session": {
     title: "Collide",
     worker: [
+      `{ when: { counter: { met: 0 }, turn: 1 }, steps: [${commit}] }`,
       "{ when: { counter: { met: 0 } }, steps: [{ count: met }, { error: { kind: session-in-use, message: In use } }] }",
-      `{ steps: [${commit}, marker] }`,
+      "{ steps: [marker] }",
     ],
   },
   "c-away": { title: "Leave", worker: [`{ steps: [${until("back")}, ${commit}, marker] }`] },
@@ -166,7 +167,7 @@ test("at the step limit what there is is tested and merged, and history says tha
   const { task } = await whoHas("c-limit");
   await closed("c-limit");
   expect(await heard(task)).toHaveLength(3);
-  expect((await events(task)).some(({ data }) => data.word === "steps")).toBe(true);
+  expect((await events(task)).some(({ type, data }) => type === "agent.stepped" && data.limit === 3)).toBe(true);
 });
 
 test("one that gives no sign of life is ended and started in a new session", async () => {
