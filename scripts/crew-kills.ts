@@ -36,7 +36,7 @@ const { kills, locks, daemons, repository, control, histories, notes, home } = f
 const whole = kills.filter(({ below }) => below > 0).length;
 const starting = kills.filter(({ isStarting }) => isStarting).length;
 print(`${plan.tickets} tickets and 2 that cannot be closed, ${plan.agents} agents, seed ${plan.seed}`);
-print(`${kills.length} kills: ${starting} while it started, ${whole} with what it had begun; ${daemons} daemons`);
+print(`${kills.length} kills: ${starting} while it started, ${whole} with the git that it had started; ${daemons} daemons`);
 print(`${locks} locks of killed gits removed, as a person would; ${Math.round((Date.now() - began) / 1000)} s`);
 const check = join(import.meta.dirname, "check-promises.ts");
 const { status } = spawnSync(process.execPath, [check, repository, control, histories, notes], { stdio: "inherit" });
