@@ -33,6 +33,11 @@ afterAll(async () => {
   await crew.close();
 });
 
+test("what is looked at is what a person sees", async () => {
+  const { stdout } = await crew.signalbox("crew", "ps", "--json");
+  expect(JSON.parse(stdout).agents).toMatchObject(await crew.ps());
+});
+
 test.each(interrupts)("a ticket is done once although the daemon dies when %s", async (_, death) => {
   const id = `c-${++tickets}`;
   crew.writeTicket(id, `Brew ${id}`);

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -53,6 +53,11 @@ export function openCrew(script: string) {
     dieAt(death: DeathPoint) {
       writeFileSync(at("death"), JSON.stringify(death));
     },
+    /** It need not die any more; false where it has. */
+    mayLive(): boolean {
+      rmSync(at("death"), { force: true });
+      return daemon?.child.exitCode === null && daemon.child.signalCode === null;
+    },
     /** Comes back when it is dead; false where it did not die in all that time. */
     async died(patience = 30_000): Promise<boolean> {
       const lived = await Promise.race([daemon?.ended, sleep(patience, "lives", { ref: false })]);
@@ -63,6 +68,11 @@ export function openCrew(script: string) {
     async kill() {
       kills++;
       await daemon?.kill();
+    },
+    /** Stops it in good order. */
+    async stop() {
+      daemon?.child.kill("SIGTERM");
+      await daemon?.ended;
     },
     async close() {
       await daemon?.kill();
@@ -83,14 +93,13 @@ export function openCrew(script: string) {
           done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
         );
       }),
-    /** What `crew ps --json` says. */
+    /** What `crew ps --json` says; starting the command line each time would take longer than all else. */
     async ps(): Promise<readonly Slot[]> {
-      const { stdout, stderr } = await this.signalbox("crew", "ps", "--json");
-      try {
-        return JSON.parse(stdout).agents;
-      } catch {
-        throw new Error(`crew ps --json: ${stdout}${stderr}`);
-      }
+      const { agents } = await ask(routes.getCrew, { params: { project: "coffee" } });
+      return agents.map(({ name, state, session, workspace, branch, ticket, task, steps, stepAt }) => ({
+        ...{ name, status: state, session, branch, step_count: steps, last_step_at: stepAt },
+        ...{ worktree: workspace || null, task: ticket || task || null },
+      }));
     },
     writeTicket(id: string, title: string) {
       const fields = `id: ${id}\nstatus: open\ndeps: []\nlinks: []\ntype: task\npriority: 2`;

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Call } from "../../../src/api/client.ts";
 import { routes } from "../../../src/api/routes.ts";
-import { socketRequest } from "../../../src/api/socket-request.ts";
 import type { TaskView } from "../../../src/api/task-wires.ts";
 import { createRandom } from "../../../src/engine/simulate/random.ts";
 import { createAsk } from "../daemon.ts";
+import { exportText } from "../exported-task.ts";
 import { createHome, type Home } from "../home.ts";
 import { crewScript } from "./crew-script.ts";
 import { keepDaemon } from "./keep-daemon.ts";
@@ -84,7 +84,7 @@ export async function crewUnderFire({ seed, kills, tickets, agents, hopeless, on
       killer.kill("SIGKILL");
       throw new Error(`It did not come to an end in ${base}.\n${keeper.said().slice(-5_000)}`);
     }
-    for (const { id } of await tasksOf(ask)) writeFileSync(join(histories, `${id}.jsonl`), await exported(home, id));
+    for (const { id } of await tasksOf(ask)) writeFileSync(join(histories, `${id}.jsonl`), await exportText(home, id));
     const isOpen = (id: string) =>
       !/^status: closed$/m.test(readFileSync(join(repository, ".tickets", `${id}.md`), "utf8"));
     return {
@@ -139,13 +139,6 @@ async function isAtRest(ask: Call): Promise<boolean> {
 
 async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
   return (await ask(routes.listTasks, { query: { limit: "1000" } })).tasks;
-}
-
-async function exported({ places }: Home, task: string): Promise<string> {
-  const path = routes.exportTask.path.replace(":task", task);
-  const { status, body } = await socketRequest({ socket: places.socket, method: "GET", path, headers: {} });
-  if (status !== 200) throw new Error(body);
-  return body;
 }
 
 /**
