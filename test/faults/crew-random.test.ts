@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { killsOf } from "../kill-plan.ts";
 import { liveAtRandom } from "./crew/random-crew.ts";
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 5);
-const kills = Number(process.env.SIGNALBOX_KILLS ?? 8);
+const kills = killsOf("random", "usual");
 
 test(`whatever a crew does, killed ${kills} times, its eight invariants hold, and its tickets are done once (seed ${seed})`, {
   timeout: 240_000,

@@ -108,6 +108,8 @@ export function openCrew(script: string) {
     tickets: () =>
       readdirSync(join(repository, ".tickets")).flatMap((name) => (/^[^.].*\.md$/.test(name) ? name.slice(0, -3) : [])),
     readTicket: (id: string) => readFileSync(fileOf(id), "utf8"),
+    /** What a killed daemon may have left beside tickets. */
+    leftBeside: () => readdirSync(join(repository, ".tickets")).filter((name) => !/^[^.].*\.md$/.test(name)),
     isClosed: (id: string) => /^status: closed$/m.test(readFileSync(fileOf(id), "utf8")),
   };
 
