@@ -8,6 +8,7 @@ import { lookAtTickets } from "../requests/tickets.ts";
 import type { CrewRunner } from "./crew.ts";
 import type { CrewOrder, CrewState } from "./crew-state.ts";
 import { giveTicket, settleAgent } from "./give-ticket.ts";
+import { takeUpAgent } from "./take-up-agent.ts";
 
 export interface CrewRunnerPorts {
   readonly state: CrewState;
@@ -65,7 +66,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
     problems: (project) => problems.get(project) ?? new Map(),
     wake,
     async recover() {
-      for (const agent of await core().store.agents.list({})) await settleAgent(core(), agent);
+      for (const agent of await core().store.agents.list({})) {
+        // One whose repository is gone must not keep the others from going on.
+        await takeUpAgent(core(), await settleAgent(core(), agent)).catch(onError);
+      }
       wake();
     },
     async close() {
