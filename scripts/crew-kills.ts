@@ -32,18 +32,24 @@ const field = await crewUnderFire({
     if (kill % 10 === 0) process.stderr.write(`${kill} kills, ${Math.round((Date.now() - began) / 1000)} s\n`);
   },
 });
-const { kills, locks, daemons, repository, control, histories, notes, home } = field;
+const { kills, locks, daemons, left, repository, control, histories, notes, home } = field;
 const whole = kills.filter(({ below }) => below > 0).length;
 const starting = kills.filter(({ isStarting }) => isStarting).length;
 print(`${plan.tickets} tickets and 2 that cannot be closed, ${plan.agents} agents, seed ${plan.seed}`);
-print(`${kills.length} kills: ${starting} while it started, ${whole} with what it had begun; ${daemons} daemons`);
+print(
+  `${kills.length} kills: ${starting} while it started, ${whole} with the git that it had started; ${daemons} daemons`,
+);
+print(
+  `${plan.tickets - left.length} tickets are closed${left.length === 0 ? "" : `, and these are not: ${left.join(", ")}`}`,
+);
 print(`${locks} locks of killed gits removed, as a person would; ${Math.round((Date.now() - began) / 1000)} s`);
 const check = join(import.meta.dirname, "check-promises.ts");
 const { status } = spawnSync(process.execPath, [check, repository, control, histories, notes], { stdio: "inherit" });
-if (values.keep || status !== 0) print(`Everything is kept in ${home.base}`);
+const failed = status !== 0 || left.length > 0 || kills.length < plan.kills;
+if (values.keep || failed) print(`Everything is kept in ${home.base}`);
 else home.remove();
 removePrograms?.();
-process.exit(status ?? 1);
+process.exit(failed ? 1 : 0);
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);

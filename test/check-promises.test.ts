@@ -24,6 +24,11 @@ const storedOf = (field: Field, task: string) => field.linesOf(task)[0] ?? { kin
 const change = (field: Field, task: string, type: string, data: object) =>
   Object.assign(field.eventOf(task, type).event.data, data);
 
+const evidenceOf = (field: Field, task: string) => {
+  const found = field.linesOf(task).findLast(({ event }) => event?.data.evidence !== undefined);
+  return (found?.event?.data.evidence ?? []) as readonly object[];
+};
+
 const falsifications: readonly (readonly [what: string, promise: string, falsify: (field: Field) => unknown])[] = [
   ["an event is lost", history, (field) => field.linesOf("t1").splice(indexOf(field, "t1", "agent.ended"), 1)],
   ["an event is doubled", history, (field) => field.linesOf("t1").push(field.eventOf("t1", "task.settled"))],
@@ -52,7 +57,11 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
       }),
   ],
   ["a section counts as another's", authors, (field) => change(field, "t1", "document.changed", { run: "worker#9" })],
-  ["its author is of another role", authors, (field) => change(field, "t1", "agent.started", { role: "reviewer" })],
+  [
+    "its author is of another role",
+    authors,
+    (field) => Object.assign(evidenceOf(field, "t1")[0] ?? {}, { role: "reviewer" }),
+  ],
   ["a merge is not there", merges, ({ git }) => git("reset", "--quiet", "--hard", "HEAD^")],
   ["nobody tells of a merge", merges, ({ linesOf }) => linesOf("t2").splice(0)],
   [

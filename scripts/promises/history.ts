@@ -29,6 +29,8 @@ export function endProblems({ histories }: Evidence): readonly string[] {
   });
 }
 
+type Runs = Readonly<Record<string, { readonly key: string }>>;
+
 /** A run begins once and ends once, one at a time for each role, and nobody works for a task that is over. */
 export function runProblems({ histories, notes }: Evidence): readonly string[] {
   const doubles = notes.filter(([what]) => what === "double").map((line) => `two agents were at it: ${line.join(" ")}`);
@@ -38,9 +40,9 @@ export function runProblems({ histories, notes }: Evidence): readonly string[] {
       const { events } = history;
       const problems: string[] = [];
       const [begun, ended] = [new Set<unknown>(), new Set<unknown>()];
-      let live: Readonly<Record<string, { readonly key: string }>> = {};
+      let live: Runs = {};
       for (const { type, data, set, position } of events) {
-        live = (set.runs as typeof live | undefined) ?? live;
+        live = (set.runs as Runs | undefined) ?? live;
         const roles = Object.values(live).map(({ key }) => key.slice(0, key.indexOf("#")));
         if (new Set(roles).size < roles.length) problems.push(`at ${position} two runs of one role are alive`);
         if (type === "agent.ended" && data.run !== undefined) once(ended, data.run, "ended");
@@ -62,16 +64,17 @@ export function runProblems({ histories, notes }: Evidence): readonly string[] {
 export function authorProblems({ histories }: Evidence): readonly string[] {
   return histories.flatMap((history) => {
     const problems: string[] = [];
-    const begun = new Map<unknown, unknown>();
+    // That a run has begun may be noted after it has written something, or never, where the daemon was killed in between.
+    const begun = new Set<string>();
     const writers = new Map<string, unknown>();
-    for (const { type, by, data, position } of history.events) {
-      if (type === "agent.started") begun.set(data.run, data.role);
+    for (const { type, by, data, set, position } of history.events) {
+      for (const { key } of Object.values((set.runs ?? {}) as Runs)) begun.add(key);
       if (type === "document.changed")
         for (const section of data.sections as readonly string[]) writers.set(section, data.run ?? by);
       if (type !== "task.moved") continue;
       for (const { section, role, run } of (data.evidence ?? []) as readonly Readonly<Record<string, string>>[]) {
         const who = run || role;
-        if (run && begun.get(run) !== role)
+        if (run && (!begun.has(run) || !run.startsWith(`${role}#`)))
           problems.push(`at ${position} ${section} is by ${run}, which is no ${role}`);
         if (writers.get(section ?? "") !== who)
           problems.push(`at ${position} ${section} counts as ${who}'s, but ${writers.get(section ?? "")} wrote it`);

@@ -10,7 +10,7 @@ export type Behaviour = (typeof behaviours)[number] | "Nothing";
 /** The script of agents who do all that may happen to a ticket. What they make they note in a folder of their own. */
 export function crewScript(notes: string): string {
   const work = (...what: readonly string[]) =>
-    JSON.stringify({ run: [process.execPath, worker, notes, "{id}", "{base}", ...what] });
+    JSON.stringify({ run: [process.execPath, worker, notes, "{id}", ...what] });
   return `roles:
   worker:
     - when: { prompt: "The work is not done yet", counter: { empty: 1 } }

@@ -1,5 +1,5 @@
 // A process of its own that kills a daemon again and again: node killer.ts FOLDER REPOSITORY KILLS SEED TICKETS
-// For each kill it prints a line of JSON. It kills faster while the tickets are ahead, so that both come to an end together.
+// For each kill it prints a line of JSON. It kills the faster the more tickets are closed, so that both come to an end together.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,8 +9,10 @@ import { daemonFile } from "./keep-daemon.ts";
 const [base = "", repository = "", ...numbers] = process.argv.slice(2);
 const [kills = 0, seed = 0, tickets = 1] = numbers.map(Number);
 const random = createRandom(seed);
-/** The longest lives, in milliseconds: while it starts, while tickets are ahead, otherwise. */
-const longest = { starting: 400, hurried: 700, usual: 3_000 };
+/** The longest lives, in milliseconds: while it starts, while tickets are ahead of kills, behind them, and about as far. */
+const longest = { starting: 400, ahead: 700, behind: 9_000, level: 3_000 };
+/** As many tickets as are at work at once are no lead. */
+const leeway = 6;
 
 let last = "";
 for (let kill = 1; kill <= kills; kill++) {
@@ -18,11 +20,10 @@ for (let kill = 1; kill <= kills; kill++) {
   const [starts, life, whole] = [random.next(), random.next(), random.next()];
   const isStarting = starts < 0.15;
   const pid = await another(isStarting ? "starts" : "listens");
-  const isAhead = closed() / tickets > kill / kills;
-  const most = isStarting ? longest.starting : isAhead ? longest.hurried : longest.usual;
+  const most = isStarting ? longest.starting : longest[lead(kill)];
   await sleep(life * most);
-  // The daemon alone, so that git goes on without it; or also what it has started and not let go.
-  const below = whole < 0.3 ? companyOf(pid) : [];
+  // The daemon alone, so that git goes on without it; or both.
+  const below = whole < 0.3 ? gitsBelow(pid) : [];
   for (const each of [pid, ...below]) end(each);
   last = String(pid);
   process.stdout.write(
@@ -47,41 +48,44 @@ function read(): string {
   }
 }
 
+function lead(kill: number): "ahead" | "behind" | "level" {
+  const difference = closed() - (kill / kills) * tickets;
+  if (difference > 0) return "ahead";
+  return difference < -leeway ? "behind" : "level";
+}
+
 function closed(): number {
   const folder = join(repository, ".tickets");
   return readdirSync(folder).filter((file) => /^status: closed$/m.test(readFileSync(join(folder, file), "utf8")))
     .length;
 }
 
-/** Processes of its session, which ends with a crash of the machine: git, tests. Agents have sessions of their own. */
-function companyOf(pid: number): readonly number[] {
-  const session = sessionOf(String(pid));
-  return readdirSync("/proc").flatMap((name) =>
-    /^\d+$/.test(name) && Number(name) !== pid && sessionOf(name) === session && isBelow(name, pid)
-      ? [Number(name)]
-      : [],
-  );
+/** The gits that it has started, with theirs: what else it has started outlives it. */
+function gitsBelow(pid: number): readonly number[] {
+  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const childrenOf = (parent: number): readonly number[] =>
+    names.filter((name) => parentOf(name) === parent).map(Number);
+  const all = (parent: number): readonly number[] => [parent, ...childrenOf(parent).flatMap(all)];
+  return childrenOf(pid)
+    .filter((child) => nameOf(child).startsWith("git"))
+    .flatMap(all);
 }
 
-function isBelow(name: string, pid: number): boolean {
-  for (let at = name; Number(at) > 1; ) {
-    at = fieldsOf(at)[1] ?? "0";
-    if (Number(at) === pid) return true;
-  }
-  return false;
-}
-
-function sessionOf(name: string): string | undefined {
-  return fieldsOf(name)[3];
-}
-
-/** State, parent, group and session stand behind the name, which may have anything in it. */
-function fieldsOf(name: string): readonly string[] {
+function nameOf(pid: number): string {
   try {
-    const text = readFileSync(`/proc/${name}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
   } catch {
-    return [];
+    return "";
+  }
+}
+
+/** It stands behind the name, which may have anything in it, and the state. */
+function parentOf(pid: string): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return 0;
   }
 }
 

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Call } from "../../../src/api/client.ts";
 import { routes } from "../../../src/api/routes.ts";
-import { socketRequest } from "../../../src/api/socket-request.ts";
 import type { TaskView } from "../../../src/api/task-wires.ts";
 import { createRandom } from "../../../src/engine/simulate/random.ts";
 import { createAsk } from "../daemon.ts";
+import { exportText } from "../exported-task.ts";
 import { createHome, type Home } from "../home.ts";
 import { crewScript } from "./crew-script.ts";
 import { keepDaemon } from "./keep-daemon.ts";
@@ -46,6 +46,8 @@ export interface Battlefield {
   /** Locks of the user's repository that a killed git left, and that were removed as a person would. */
   readonly locks: number;
   readonly daemons: number;
+  /** Tickets that agents could have closed, and have not. */
+  readonly left: readonly string[];
 }
 
 const patience = 1_200_000;
@@ -74,23 +76,22 @@ export async function crewUnderFire({ seed, kills, tickets, agents, hopeless, on
       done.push(kill);
       onKill?.(kill);
     });
-    const expected = written.closable.length + (hopeless ? 1 : 0);
     let locks = 0;
-    for (const end = Date.now() + patience; ; ) {
+    for (const end = Date.now() + patience; killer.exitCode === null || !(await isAtRest(ask).catch(() => false)); ) {
       await sleep(250);
       if (removeStaleLock(repository)) locks++;
-      const tasks = await tasksOf(ask).catch(() => []);
-      const isRest =
-        tasks.length === expected && tasks.every(({ phase, needsPerson }) => phase === "over" || needsPerson);
-      if (isRest && killer.exitCode !== null) break;
-      if (Date.now() > end || (killer.exitCode ?? 0) !== 0) {
-        killer.kill("SIGKILL");
-        throw new Error(`It did not come to an end in ${base}.\n${keeper.said().slice(-5_000)}`);
-      }
+      if (Date.now() < end && (killer.exitCode ?? 0) === 0) continue;
+      killer.kill("SIGKILL");
+      throw new Error(`It did not come to an end in ${base}.\n${keeper.said().slice(-5_000)}`);
     }
-    for (const { id } of await tasksOf(ask)) writeFileSync(join(histories, `${id}.jsonl`), await exported(home, id));
-    const control = join(places.control, "coffee.git");
-    return { home, repository, control, histories, notes, kills: done, locks, daemons: keeper.starts() };
+    for (const { id } of await tasksOf(ask)) writeFileSync(join(histories, `${id}.jsonl`), await exportText(home, id));
+    const isOpen = (id: string) =>
+      !/^status: closed$/m.test(readFileSync(join(repository, ".tickets", `${id}.md`), "utf8"));
+    return {
+      ...{ home, repository, histories, notes, locks, kills: done, daemons: keeper.starts() },
+      control: join(places.control, "coffee.git"),
+      left: written.closable.filter(isOpen),
+    };
   } finally {
     await keeper.close();
   }
@@ -129,15 +130,15 @@ async function untilAnswered(question: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
-  return (await ask(routes.listTasks, { query: { limit: "1000" } })).tasks;
+/** Nothing more can be given out, and each task is over or asks for a person. */
+async function isAtRest(ask: Call): Promise<boolean> {
+  const tasks = await tasksOf(ask);
+  const { waiting } = await ask(routes.getCrew, { params: { project: "coffee" } });
+  return waiting.length === 0 && tasks.every(({ phase, needsPerson }) => phase === "over" || needsPerson);
 }
 
-async function exported({ places }: Home, task: string): Promise<string> {
-  const path = routes.exportTask.path.replace(":task", task);
-  const { status, body } = await socketRequest({ socket: places.socket, method: "GET", path, headers: {} });
-  if (status !== 200) throw new Error(body);
-  return body;
+async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
+  return (await ask(routes.listTasks, { query: { limit: "1000" } })).tasks;
 }
 
 /**

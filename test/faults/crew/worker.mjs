@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const [notes, task, base, what] = process.argv.slice(2);
+const [notes, task, what] = process.argv.slice(2);
 const identity = ["-c", "user.name=Agent", "-c", "user.email=agent@example.org"];
 const git = (...args) => execFileSync("git", [...identity, ...args], { encoding: "utf8" }).trim();
 const note = (...words) => appendFileSync(join(notes, "made"), `${words.join(" ")}\n`);
@@ -51,7 +51,7 @@ function commit(message) {
 /** Both sides are kept: every line that either has. */
 function resolve() {
   try {
-    git("merge", "--quiet", "--no-edit", base || "main");
+    git("merge", "--quiet", "--no-edit", "main");
   } catch {
     const lines = readFileSync("shared.txt", "utf8").split("\n");
     const both = lines.filter((line) => line !== "" && !/^[<=>|]{7}/.test(line));
