@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readyTickets } from "../../engine/ready-tickets.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -8,6 +9,7 @@ import { lookAtTickets } from "../requests/tickets.ts";
 import type { CrewRunner } from "./crew.ts";
 import type { CrewOrder, CrewState } from "./crew-state.ts";
 import { giveTicket, settleAgent } from "./give-ticket.ts";
+import { takeUpAgent } from "./take-up-agent.ts";
 
 export interface CrewRunnerPorts {
   readonly state: CrewState;
@@ -31,7 +33,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
       if (closed) return;
       const known = await core().store.getProject(project);
       if (known === undefined) state.set(project, undefined);
-      else problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+      else {
+        await bringBack(core(), project);
+        problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+      }
     }
   };
   const wake = () => {
@@ -65,7 +70,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
     problems: (project) => problems.get(project) ?? new Map(),
     wake,
     async recover() {
-      for (const agent of await core().store.agents.list({})) await settleAgent(core(), agent);
+      for (const agent of await core().store.agents.list({})) {
+        // One whose repository is gone must not keep the others from going on.
+        await takeUpAgent(core(), await settleAgent(core(), agent)).catch(onError);
+      }
       wake();
     },
     async close() {
@@ -107,6 +115,16 @@ async function giveOut(
     problems.set("", sentence(error));
   }
   return problems;
+}
+
+/** Whose folder is gone cannot go on, and nobody else tells us that it is. */
+async function bringBack(core: Core, project: string): Promise<void> {
+  for (const agent of await core.store.agents.list({ project })) {
+    const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
+    const { held, workspace = "" } = stored?.task ?? {};
+    if (!stored?.isOpen || held === undefined || workspace === "" || existsSync(workspace)) continue;
+    await takeUpAgent(core, agent);
+  }
 }
 
 /** In the order in which they were made. */
