@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, read, readSync } from "node:fs";
 import { join, normalize } from "node:path";
+import { promisify } from "node:util";
 import { isObjectId } from "../check-names.ts";
 
 /** Where git keeps what belongs to one working copy, and what it shares with others: the same folder in a clone. */
@@ -65,8 +66,8 @@ export async function readSmall(path: string, most = mostLoose): Promise<string 
 }
 
 /**
- * What is no file, such as a link or a device, is `other`: reading from it may lead anywhere, or never end. Done at once:
- * to hand a small file to another thread and back takes this one ten times as long as reading it.
+ * What is no file, such as a link or a device, is `other`: reading from it may lead anywhere, or never end. A small one is
+ * read at once: to hand it to another thread and back takes this one ten times as long.
  */
 export async function readFileAt(path: string, most: number): Promise<Buffer | "none" | "other" | "too-large"> {
   let handle: number | undefined;
@@ -76,7 +77,9 @@ export async function readFileAt(path: string, most: number): Promise<Buffer | "
     if (!found.isFile()) return "other";
     if (found.size > most) return "too-large";
     const buffer = Buffer.alloc(found.size);
-    return buffer.subarray(0, readSync(handle, buffer, 0, found.size, 0));
+    if (found.size <= mostAtOnce) return buffer.subarray(0, readSync(handle, buffer, 0, found.size, 0));
+    const { bytesRead } = await readLater(handle, buffer, 0, found.size, 0);
+    return buffer.subarray(0, bytesRead);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return "none";
@@ -86,3 +89,6 @@ export async function readFileAt(path: string, most: number): Promise<Buffer | "
     if (handle !== undefined) closeSync(handle);
   }
 }
+
+const mostAtOnce = 256 * 1024;
+const readLater = promisify(read);
