@@ -60,7 +60,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   "c-gone": {
     title: "Vanish",
-    worker: [...failing("{ try: [delete_workspace] }, ", 5), `{ steps: [${commit}, marker] }`],
+    worker: [...failing("{ try: [delete_workspace] }, ", 2), `{ steps: [${commit}, marker] }`],
   },
   "c-limit": { title: "Ramble", worker: [`{ when: { turn: 1 }, steps: [${commit}] }`, "{ steps: [{ say: Well }] }"] },
   "c-empty": { title: "Dream", worker: ["{ steps: [marker] }"] },
