@@ -25,6 +25,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
+  "document.unclaimed": ({ role, sections }) =>
+    `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in: not counted`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
   "request.rejected": ({ request, reasons }) =>
     `${requestText(request)}: ${items(reasons)

@@ -54,6 +54,10 @@ export const eventTypes = {
     when: "what it is called or how it is made has changed",
     data: { changed: "the names of what has changed", run: "the run that asked" },
   },
+  "document.unclaimed": {
+    when: "a run that worked beside another role has ended, and its file says what it has not handed in: that does not count",
+    data: { role, run, sections: "the sections" },
+  },
   "document.changed": {
     when: "somebody has written into the task file",
     data: { sections: "the sections that are different", run: "the run that wrote them" },

@@ -12,7 +12,10 @@ export interface Tickets {
   list(): Promise<TicketList>;
   /** Undefined where there is no such file. A broken one is a fault. */
   get(id: string): Promise<Ticket | undefined>;
-  /** Changes that and nothing else, whole or not at all. Where nothing is to change, nothing is written. */
+  /**
+   * Changes that and nothing else, whole or not at all. Where nothing is to change, nothing is written. What somebody left
+   * beside the file who was killed while changing it is taken away.
+   */
   change(id: string, change: TicketChange): Promise<Ticket>;
 }
 

@@ -168,6 +168,22 @@ test("permissions stay, and what does not change is not written", async () => {
   expect(statSync(file).mode & 0o777).toBe(0o640);
 });
 
+test("what somebody left who was killed while changing a ticket goes with the next change, unless it has words of its own", async () => {
+  const { tickets, write, files, read } = onDisk();
+  // No process has a number like this.
+  const left = (of: string, ending: string) => `.${of}.md.4194999-0badcafe.draft${ending}`;
+  write("c-1.md", open.replace("open", "closed"));
+  write(left("c-1", ""), "half of it");
+  write(left("c-1", ".before"), open);
+  write(left("c-2", ""), "of another one");
+  write(`.c-1.md.${process.ppid}-0badcafe.draft`, "somebody is at it");
+  await tickets.change("c-1", { status: "closed" });
+  expect(files().toSorted()).toEqual([`.c-1.md.${process.ppid}-0badcafe.draft`, left("c-2", ""), "c-1.md"].toSorted());
+  write(left("c-1", ".before"), `${open}Words that nobody else has.\n`);
+  await tickets.change("c-1", { status: "open" });
+  expect(read(left("c-1", ".before"))).toContain("Words");
+});
+
 test("of many changes at once none is lost", async () => {
   const { tickets, write, read, files } = onDisk();
   write("c-1.md", open);

@@ -97,7 +97,7 @@ test("a project whose repository is gone can be removed, and its workspaces stay
 });
 
 test("after a start, workspaces of tasks that are over are free, and forgotten ones are found again", async () => {
-  const { work, move, core, store, start, list, salvaged, complaints } = await stageWith({ poolSize: 3 });
+  const { work, move, core, store, start, salvaged, complaints } = await stageWith({ poolSize: 3 });
   const over = await work("b1111");
   const forgotten = await work("b2222");
   const open = await work("b3333");
@@ -109,10 +109,10 @@ test("after a start, workspaces of tasks that are over are free, and forgotten o
   const again = start();
   await again.recover();
   await again.close();
-  expect((await list()).map(({ path, task }) => [path, task?.id])).toEqual([
-    [over, undefined],
+  expect((await store.workspaces.list({})).map(({ path, task }) => [path, task])).toEqual([
+    [over, ""],
     [open, "b3333"],
-    [forgotten, undefined],
+    [forgotten, ""],
   ]);
   expect(await salvaged()).toMatchObject([{ task: "b1111" }]);
   expect(readFileSync(join(forgotten, "idea.md"), "utf8")).toBe("b2222\n");
@@ -120,7 +120,7 @@ test("after a start, workspaces of tasks that are over are free, and forgotten o
 });
 
 test("cleaning up says what it would do, does that, and says what it keeps and why", async () => {
-  const { work, move, ask, store, list, gc, salvaged, places, complaints } = await stageWith({ poolSize: 4 });
+  const { work, move, ask, core, list, gc, salvaged, places, complaints } = await stageWith({ poolSize: 4 });
   const [busy, over, broken, free] = [
     await work("b1111"),
     await work("b2222"),
@@ -132,7 +132,7 @@ test("cleaning up says what it would do, does that, and says what it keeps and w
   await move("b4444", "done");
   rmSync(join(broken, ".git"));
   rmSync(join(broken, "idea.md"));
-  await store.updateProject("coffee", { poolSize: 2 });
+  await core.store.updateProject("coffee", { poolSize: 2 });
   const before = await list();
   const dry = await gc(true);
   expect(await list()).toEqual(before);

@@ -46,6 +46,7 @@ export interface Daemon extends DaemonLife {
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 const person = { name: "Ada", email: "ada@example.org" };
+const config = { values: { testCommand: ["tests"] }, problems: [] };
 const obeyed = { fingerprint: "same", parts: {} };
 const nobody: ProcessTable = {
   identify: async () => undefined,
@@ -130,7 +131,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     workspacesOf: async () => workspaces,
     forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
-    config: () => ({ values: { testCommand: ["tests"] }, problems: [] }),
+    config: () => config,
     address: () => "",
     stop: () => undefined,
   });

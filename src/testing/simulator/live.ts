@@ -42,6 +42,10 @@ export interface LifeOrder {
 /** How long a person sees to everything once the faults are over, and how long nobody does after that; milliseconds. */
 const attended = 40 * 60_000;
 const alone = 15 * 60_000;
+/** How long is looked on once all tasks are over. */
+const afterwards = 20_000;
+/** No life takes a tenth as many moments: one that does never ends. */
+const mostSteps = 30_000;
 
 /** Lives the tasks of one small project from their creation to their end, with everything going wrong that is planned. */
 export async function live({ seed, workflow, text, faults }: LifeOrder): Promise<Life> {
@@ -150,13 +154,18 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   };
 
   const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
+  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  let steps = 0;
+  let overAt: number | undefined;
   const pass = async (until: number) => {
-    for (let steps = 0; ; steps++) {
+    for (;;) {
       await new Promise((done) => setImmediate(done));
       if (world.violations.length > 0) return;
+      if (world.tasks.open.size > 0 || world.tasks.made < wanted || daemon === undefined) overAt = undefined;
+      else overAt ??= clock.now();
       const next = clock.next();
-      if (next === undefined || next > until) return;
-      if (steps % 64 === 63 && daemon !== undefined && (await openTasks()).length === 0) return;
+      if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
+      if (++steps > mostSteps) return world.violate("every life ends", `It was not over after ${mostSteps} steps.`);
       clock.step();
     }
   };
@@ -172,7 +181,6 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   await notary.addProject(coffee(lots.between(1, 3)));
   begin();
   await new Promise((done) => setImmediate(done));
-  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
   for (let number = 1; number <= wanted; number++)
     clock.after(number === 1 ? 0 : lots.between(0, 60_000), () => void create(world, `k${number}`, () => daemon));
   for (const fault of faults) {

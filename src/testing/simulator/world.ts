@@ -40,6 +40,8 @@ export interface World {
   readonly trace: string[];
   /** Contents and commits that agents have made: none of them may ever be lost. */
   readonly made: { readonly contents: Set<string>; readonly commits: Set<string> };
+  /** How many tasks were created, and which of them are not over. */
+  readonly tasks: { made: number; readonly open: Set<string> };
   /** How far the daemon's clock is off. */
   skew: number;
   isDiskFull: boolean;
@@ -71,6 +73,7 @@ export function createWorld(seed: number, workflow: Workflow, text: string): Wor
     programs: new Map(),
     orders: new Map(),
     made: { contents: new Set(), commits: new Set() },
+    tasks: { made: 0, open: new Set() },
     skew: 0,
     isDiskFull: false,
     isCalm: false,

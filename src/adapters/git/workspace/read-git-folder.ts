@@ -31,20 +31,36 @@ export async function readHead({ gitFolder, commonFolder }: GitFolders): Promise
 
 /** Undefined where there is no such ref. */
 export async function readRef(commonFolder: string, ref: string): Promise<string | undefined> {
-  // A name that leads elsewhere is none, whoever wrote it.
-  if (normalize(ref) !== ref || ref.startsWith("/")) return undefined;
-  const loose = (await readSmall(join(commonFolder, ref)))?.trim();
-  if (loose !== undefined && isObjectId(loose)) return loose;
-  const packed = await readSmall(join(commonFolder, "packed-refs"), mostPacked);
-  const line = packed?.split("\n").find((each) => each.endsWith(` ${ref}`));
-  const [id = ""] = line?.split(" ") ?? [];
-  return isObjectId(id) ? id : undefined;
+  const found = await lookForRef(commonFolder, ref);
+  return found.kind === "there" ? found.id : undefined;
 }
+
+/** `unknown` where the files do not tell, which is no proof that there is no such ref. */
+export async function lookForRef(
+  commonFolder: string,
+  ref: string,
+): Promise<{ readonly kind: "there"; readonly id: string } | { readonly kind: "absent" | "unknown" }> {
+  // A name that leads elsewhere is none, whoever wrote it.
+  if (normalize(ref) !== ref || ref.startsWith("/")) return { kind: "unknown" };
+  const loose = await readFileAt(join(commonFolder, ref), mostLoose);
+  const text = typeof loose === "string" ? "" : loose.toString("utf8").trim();
+  if (isObjectId(text)) return { kind: "there", id: text };
+  const packed = await readFileAt(join(commonFolder, "packed-refs"), mostPacked);
+  const lines = typeof packed === "string" ? [] : packed.toString("utf8").split("\n");
+  const [id = ""] = lines.find((each) => each.endsWith(` ${ref}`))?.split(" ") ?? [];
+  if (isObjectId(id)) return { kind: "there", id };
+  const isRead = loose === "none" && (packed === "none" || typeof packed !== "string");
+  // Newer gits can keep their refs in another form.
+  const isSure = isRead && (await readFileAt(join(commonFolder, "reftable"), 0)) === "none";
+  return { kind: isSure ? "absent" : "unknown" };
+}
+
+const mostLoose = 64 * 1024;
 
 const mostPacked = 256 * 1024 * 1024;
 
 /** A file's text; undefined where there is none, or something that is no file, a link, or too large to be what it should. */
-export async function readSmall(path: string, most = 64 * 1024): Promise<string | undefined> {
+export async function readSmall(path: string, most = mostLoose): Promise<string | undefined> {
   const bytes = await readFileAt(path, most);
   return bytes === "none" || bytes === "other" || bytes === "too-large" ? undefined : bytes.toString("utf8");
 }
