@@ -29,8 +29,8 @@ beforeAll(async () => {
   await crew.begin(1);
 });
 afterAll(async () => {
-  expect(crew.kills()).toBe(killPlan.points.usual);
   await crew.close();
+  expect(crew.kills()).toBe(killPlan.points.usual);
 });
 
 test("what is looked at is what a person sees", async () => {

@@ -45,7 +45,8 @@ async function seeAgent(core: Core, task: Task): Promise<AgentSight> {
   const { workflow, facts } = await core.look(task);
   const runs = await core.store.runs.list({ task: task.id });
   const last = runs.filter(({ started }) => started !== undefined).at(-1);
-  const live = runs.filter(({ key, endedAt }) => endedAt === undefined && Object.hasOwn(task.runs, key));
+  const wanted = new Set(Object.values(task.runs).map(({ key }) => key));
+  const live = runs.filter(({ key, endedAt }) => endedAt === undefined && wanted.has(key));
   const { workspace = 0, dirty = 0 } = facts.numbers;
   return {
     recorded: recordedState(workflow, task, {

@@ -18,6 +18,7 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { DaemonLife, FaultInjector } from "./fault-injector.ts";
 import { memoryRoot } from "./memory-files.ts";
 import type { Programs } from "./programs.ts";
+import { checkedTickets } from "./promises.ts";
 import { mainBranch, type World } from "./world.ts";
 
 export const home = join(memoryRoot, "home");
@@ -111,6 +112,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     folder: join(places.workspaces, "coffee"),
     kindOf: async (name) => own[name],
   };
+  const tickets = injector.around("tickets", checkedTickets(world), life);
   const forge = noneForge(askedPullRequests({ store, clock }, "coffee"));
   const harnesses = new Map([[harness.name, harness]]);
   const tails = {
@@ -129,6 +131,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
       notify: notify({ notifier: { notify: async () => undefined }, workflowOf, outsideOf: async () => ({}) }),
     }),
     workspacesOf: async () => workspaces,
+    ticketsOf: () => tickets,
     forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
     config: () => config,

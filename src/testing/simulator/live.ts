@@ -14,7 +14,7 @@ import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder } from "./memory
 import { createMemoryWorkspaces } from "./memory-workspaces.ts";
 import { createNotary } from "./notary.ts";
 import { createPrograms } from "./programs.ts";
-import { checkDiscarded, checkNothingLost } from "./promises.ts";
+import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
 import { createAgent } from "./simulated-agent.ts";
 import { simulatedHarness } from "./simulated-harness.ts";
 import { attend } from "./simulated-person.ts";
@@ -78,7 +78,10 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   const programs = createPrograms({
     world,
     started: (program) => agent.begin(program, world.isCalm ? undefined : misbehaving.get(++runs)),
-    told: (program, message) => agent.hear(program, message),
+    told(program, message) {
+      void checkTold(world, program, message);
+      agent.hear(program, message);
+    },
   });
   let daemon: Daemon | undefined;
   let deaths = 0;
@@ -142,10 +145,14 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     async ask(program, to, task) {
       const { SIGNALBOX_TOKEN: token = "" } = program.order.env;
       world.note(`${program.run} of ${program.task} asks for ${to}${task === "." ? "" : ` of ${task}`}`);
-      await request("moveTask", task, { to }, token, program.order.folder).catch((error: unknown) => {
+      try {
+        const answer = await request("moveTask", task, { to }, token, program.order.folder);
+        if (answer !== undefined && task !== "." && task !== program.task)
+          world.violate("no agent decides about another's task", `${program.run} of ${program.task} moved ${task}.`);
+      } catch (error) {
         const codes = error instanceof Refusal ? error.reasons.map(({ code }) => code) : [String(error)];
         world.note(`${program.run} of ${program.task} is refused: ${codes.join(", ")}`);
-      });
+      }
     },
   });
   const asPerson = (route: string, task: string, body: unknown) => {
@@ -297,6 +304,7 @@ async function create(world: World, id: string, daemonNow: () => Daemon | undefi
       summary: `Brew ${id}`,
       branch: `signalbox/${id}`,
       harness: "simulated",
+      ticket: ticketOf(world, id),
     };
     const facts = { ...(await core.factsOf(identity as never)), poolFull: await core.scheduler.isFull("coffee", "") };
     const stored = await core.store.createTask("coffee", (number) => {
@@ -309,6 +317,16 @@ async function create(world: World, id: string, daemonNow: () => Daemon | undefi
   } catch {
     again();
   }
+}
+
+/** Tasks are made from tickets where the workflow closes them. */
+function ticketOf({ workflow, tickets }: World, task: string): string {
+  const closes = workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
+  if (!closes) return "";
+  const id = `c-${task}`;
+  if (!tickets.files.has(`${id}.md`))
+    tickets.files.set(`${id}.md`, `---\nid: ${id}\nstatus: open\n---\n# Brew ${task}\n`);
+  return id;
 }
 
 /** After everything has worked for long and nobody came, an open task must have said what it wants of a person. */

@@ -31,7 +31,7 @@ export function createNotary(world: World): Store {
     async createTask(project, decide) {
       const stored = await store.createTask(project, decide);
       const { authors } = await store.getDocument(stored.task.id);
-      known.set(stored.task.id, { task: stored.task, revision: stored.revision, authors });
+      known.set(stored.task.id, { task: stored.task, revision: stored.revision, authors, used: new Set() });
       world.tasks.made++;
       world.tasks.open.add(stored.task.id);
       note(`${stored.task.id} is created in ${stored.task.status}`);
@@ -48,7 +48,7 @@ export function createNotary(world: World): Store {
       checkDecision(world, before, decision);
       checkDone(world, before.task, task, await store.merges.get(task.id));
       const authors = document?.authors ?? before.authors;
-      known.set(task.id, { task: stored.task, revision: stored.revision, authors });
+      known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
       return stored;
     },
     async saveDocument(task, document, events, at) {

@@ -33,11 +33,10 @@ export async function invariantProblems(crew: InterruptedCrew): Promise<readonly
 }
 
 function slotProblems({ git }: InterruptedCrew, slot: Slot): readonly string[] {
-  const { status, worktree, branch, session, task, step_count: steps, last_step_at: stepped } = slot;
-  const isIdle = status === "idle";
+  const { status, worktree, branch, session, step_count: steps, last_step_at: stepped } = slot;
   const hasBegun = status === "working" && (steps > 0 || stepped !== null);
   const broken: readonly (readonly [string, boolean])[] = [
-    ["idle_agent_has_no_worktree", isIdle && (worktree !== null || branch !== "" || task !== null)],
+    ["idle_agent_has_no_worktree", status === "idle" && worktree !== null],
     ["working_agent_has_worktree", (status === "working" || status === "done") && worktree === null],
     ["session_id_valid", hasBegun && session === ""],
     ["worktree_exists_if_assigned", worktree !== null && !isFolder(worktree)],

@@ -22,8 +22,8 @@ export type InterruptedCrew = ReturnType<typeof openCrew>;
 const dying = fileURLToPath(new URL("dying.mjs", import.meta.url));
 
 /** A crew in a home of its own, whose daemons die where they are told to. */
-export function openCrew(script: string) {
-  const plain = createHome();
+export function openCrew(script: string, workflows: Readonly<Record<string, string>> = {}) {
+  const plain = createHome(() => workflows);
   const { base, repository, places } = plain;
   const at = (name: string) => join(base, name);
   writeFileSync(at("script.yml"), script);
@@ -78,12 +78,15 @@ export function openCrew(script: string) {
       await daemon?.kill();
       home.remove();
     },
-    async begin(agents: number) {
+    async begin(agents: number, workflow?: string) {
       const project = { path: repository, name: "coffee", harness: "scripted", poolSize: Math.max(agents, 1) };
       await ask(routes.addProject, { body: { ...project, fullPermissions: "allow" } });
       if (agents === 0) return;
       await ask(routes.addAgents, { body: { project: "coffee", count: agents } });
-      await ask(routes.runCrew, { params: { project: "coffee" }, body: { most: agents } });
+      await ask(routes.runCrew, {
+        params: { project: "coffee" },
+        body: { most: agents, ...(workflow === undefined ? {} : { workflow }) },
+      });
     },
     /** The crew looks for tickets now, not after a while. */
     wake: (most: number) => ask(routes.runCrew, { params: { project: "coffee" }, body: { most } }),

@@ -102,8 +102,8 @@ function prepare({ repository, places }: Home): void {
   git("symbolic-ref", "HEAD", "refs/heads/main");
   git("config", "user.name", "Ada");
   git("config", "user.email", "ada@example.org");
-  writeFileSync(join(repository, "shared.txt"), "beans\n");
-  writeFileSync(join(repository, "test.sh"), "! test -e broken && ! grep -q '^[<>]' shared.txt\n");
+  for (let number = 0; number < 4; number++) writeFileSync(join(repository, `shared-${number}.txt`), "beans\n");
+  writeFileSync(join(repository, "test.sh"), "! test -e broken && ! grep -q '^[<>]' shared-*.txt\n");
   git("add", "-A");
   git("commit", "-qm", "first");
   writeFileSync(

@@ -27,7 +27,7 @@ function doIt() {
   if (what === "resolve") return resolve();
   if (what === "break") writeFileSync("broken", once);
   if (what === "mend") rmSync("broken", { force: true });
-  if (what === "share") writeFileSync("shared.txt", once);
+  if (what === "share") writeFileSync(shared(), once);
   write();
   commit(`${what} for ${task}`);
 }
@@ -53,13 +53,18 @@ function resolve() {
   try {
     git("merge", "--quiet", "--no-edit", "main");
   } catch {
-    const lines = readFileSync("shared.txt", "utf8").split("\n");
+    const lines = readFileSync(shared(), "utf8").split("\n");
     const both = lines.filter((line) => line !== "" && !/^[<=>|]{7}/.test(line));
-    writeFileSync("shared.txt", `${[...new Set(both)].join("\n")}\n`);
+    writeFileSync(shared(), `${[...new Set(both)].join("\n")}\n`);
     git("add", "-A");
     git("commit", "--quiet", "--no-edit");
   }
   note("commit", task, git("rev-parse", "HEAD"));
+}
+
+/** Some share a file with some: where all do, most work is lost to conflicts. */
+function shared() {
+  return `shared-${task.charCodeAt(0) % 4}.txt`;
 }
 
 function isAlive(pid) {
