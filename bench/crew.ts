@@ -45,7 +45,7 @@ try {
   stage.git(stage.repository, "add", "-A");
   stage.git(stage.repository, "commit", "-qm", "tickets");
   await stage.call(routes.addAgents, { body: { project: "coffee", count: agents } });
-  const before = cpuSeconds();
+  const [before, own] = [cpuSeconds(), ownSeconds()];
   const start = performance.now();
   await stage.call(routes.runCrew, { params: { project: "coffee" }, body: {} });
   await eventually(async () => {
@@ -62,6 +62,7 @@ try {
   print("longest chain of tickets, s", longest.toFixed(1));
   print("from crew run to the last ticket closed, s", took.toFixed(1));
   print("processor time of the machine meanwhile, s", (cpuSeconds() - before).toFixed(1));
+  print("of that the daemon's and git's, for one ticket, s", ((ownSeconds() - own) / count).toFixed(2));
   print("what one ticket took besides its work, s", ((took * agents - work) / count).toFixed(2));
   const ratio = took / least;
   failed = ratio > limit || !isWhole;
@@ -123,6 +124,13 @@ function cpuSeconds(): number {
   if (process.platform !== "linux") return 0;
   const fields = readFileSync("/proc/stat", "utf8").split("\n")[0]?.split(/\s+/).slice(1).map(Number) ?? [];
   return [0, 1, 2, 5, 6].reduce((sum, field) => sum + (fields[field] ?? 0), 0) / 100;
+}
+
+/** Of the daemon, and of what it has run and seen the end of: all of git, but not the agents. */
+function ownSeconds(): number {
+  if (process.platform !== "linux") return 0;
+  const fields = readFileSync(`/proc/${stage.daemon().pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
+  return [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0) / 100;
 }
 
 function print(what: string, ...columns: readonly string[]): void {

@@ -97,7 +97,10 @@ export const eventTypes = {
   },
   "agent.respawned": { when: "a person brings a dead agent back", data: { role, prompt: "the prompt's name" } },
   "agent.resumed": { when: "a run that was lost goes on in its session", data: { role } },
-  "agent.stepped": { when: "a stepped run begins its next step", data: { step: "which one" } },
+  "agent.stepped": {
+    when: "a step of a stepped run is over",
+    data: { step: "which one", limit: "how many it may take, where this was the last" },
+  },
   "agent.reminded": {
     when: "an agent that went quiet is told what is missing",
     data: { role, message: "what it is told" },

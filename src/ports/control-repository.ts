@@ -60,6 +60,12 @@ export interface ControlRepository {
   pushBranch(order: PushOrder): Promise<void>;
   /** Deletes a remote's branch that is still at that commit; one that is gone is fine. Refused with `git.ref-moved`. */
   deleteRemoteBranch(order: RemoteBranchOrder): Promise<void>;
+
+  /**
+   * Brings what lies in many small files together, where there are so many that they make git slow. No object goes away,
+   * also none that no ref reaches. True where there was something to do.
+   */
+  tidy(order: Stoppable): Promise<boolean>;
 }
 
 /** Where a task's collected work is. */

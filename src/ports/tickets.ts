@@ -3,9 +3,11 @@ import type { Ticket } from "../engine/ticket.ts";
 
 /**
  * The tickets of one project. Whoever else writes them, people and `tk`, may do so at any time: nothing of theirs is lost.
- * Faults: `ticket.*`.
+ * Faults: `ticket.*`, and `forge.*` where they are issues.
  */
 export interface Tickets {
+  /** What each of them is. */
+  readonly place: "file" | "issue";
   /** In the order of their ids. Without a folder there are none. */
   list(): Promise<TicketList>;
   /** Undefined where there is no such file. A broken one is a fault. */

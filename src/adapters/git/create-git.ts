@@ -11,6 +11,7 @@ import { openControl } from "./control/open-control.ts";
 import { changedFiles, changedLines, diff, fileAt } from "./control/read-files.ts";
 import { beforeMergeOf, commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
 import { syncFrom } from "./control/sync-from.ts";
+import { tidy } from "./control/tidy.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
 import { dropSalvaged } from "./salvage/drop-salvaged.ts";
 import { listSalvaged } from "./salvage/list-salvaged.ts";
@@ -90,6 +91,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     inTheWay: (order) => inTheWay(control, order),
     pushBranch: (order) => pushBranch(control, order),
     deleteRemoteBranch: (order) => deleteRemoteBranch(control, order),
+    tidy: ({ signal }) => tidy(control, signal),
   };
 }
 

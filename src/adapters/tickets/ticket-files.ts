@@ -12,6 +12,7 @@ const mostTries = 5;
 /** The tickets in a folder of files, in the format of `tk`. No link is followed, neither the folder's nor a file's. */
 export function ticketFiles(folder: string): Tickets {
   return {
+    place: "file",
     async list() {
       const tickets: Ticket[] = [];
       const broken: BrokenTicket[] = [];

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readyTickets } from "../../engine/ready-tickets.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -32,7 +33,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
       if (closed) return;
       const known = await core().store.getProject(project);
       if (known === undefined) state.set(project, undefined);
-      else problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+      else {
+        await bringBack(core(), project);
+        problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+      }
     }
   };
   const wake = () => {
@@ -111,6 +115,16 @@ async function giveOut(
     problems.set("", sentence(error));
   }
   return problems;
+}
+
+/** Whose folder is gone cannot go on, and nobody else tells us that it is. */
+async function bringBack(core: Core, project: string): Promise<void> {
+  for (const agent of await core.store.agents.list({ project })) {
+    const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
+    const { held, workspace = "" } = stored?.task ?? {};
+    if (!stored?.isOpen || held === undefined || workspace === "" || existsSync(workspace)) continue;
+    await takeUpAgent(core, agent);
+  }
 }
 
 /** In the order in which they were made. */

@@ -7,7 +7,7 @@ import { processName } from "../agents/run-name.ts";
 import { readTurnOutput } from "../agents/turn-reading.ts";
 import type { Core } from "../core.ts";
 
-/** After a start: finds out how an agent really is, and lets its task go on from there. */
+/** Finds out how an agent really is, after a start or where its folder is gone, and lets its task go on from there. */
 export async function takeUpAgent(core: Core, agent: Agent): Promise<void> {
   const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
   if (!stored?.isOpen) return;
@@ -18,10 +18,27 @@ export async function takeUpAgent(core: Core, agent: Agent): Promise<void> {
   if (act === "go-on") core.performer.wake(task.id);
   if (act !== "begin-again") return;
   const [first = ""] = (await core.workflows.get(task.workflowHash)).initial;
+  // An agent that takes its own folder away each time would go on for ever.
+  if ((await timesMoved(core, task.id, first)) >= mostBeginnings) return;
   const { decision } = await core.submit(task.id, { kind: "move", to: first, actor: { role: "engine" } });
   if (decision.kind !== "rejected") return;
   const reasons = decision.reasons.map(({ text }) => text);
   core.log.warn("The workspace of an agent is gone, and its task cannot begin again", { task: task.id, reasons });
+}
+
+const mostBeginnings = 2;
+
+/** How often the engine itself has put a task back to a state. */
+async function timesMoved({ store }: Core, task: string, to: string): Promise<number> {
+  let count = 0;
+  for (let after = 0; ; ) {
+    const page = await store.listEvents({ task }, after, 500);
+    for (const { event } of page)
+      if (event.type === "task.moved" && event.by === "engine" && event.data.to === to) count++;
+    const last = page.at(-1)?.position;
+    if (last === undefined) return count;
+    after = last;
+  }
 }
 
 async function seeAgent(core: Core, task: Task): Promise<AgentSight> {

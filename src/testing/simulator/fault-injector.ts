@@ -17,6 +17,8 @@ export interface DaemonLife {
 
 /** A new one each time: whoever waits for one that lasts would be kept with it. */
 const never = () => new Promise<never>(() => undefined);
+/** No life takes a tenth as many calls: a daemon that does never comes to rest. */
+const mostCalls = 200_000;
 const writes = /^(add|update|remove|create|save|delete|finish|fail|retry|put)/;
 
 export function createFaultInjector(world: World, planned: readonly PlannedFault[]): FaultInjector {
@@ -28,8 +30,9 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
   let calls = 0;
 
   async function call(port: string, method: string, life: DaemonLife, run: () => unknown): Promise<unknown> {
-    if (life.isDead) return never();
+    if (life.isDead || calls >= mostCalls) return never();
     const fault = byCall.get(++calls);
+    if (calls === mostCalls) world.violate("every life ends", `After ${mostCalls} calls the daemon was still busy.`);
     const isWrite = port !== "store" || writes.test(method);
     if (world.isDiskFull && port === "store" && isWrite) throw failureOf(port);
     if (port === "git" && sluggish !== undefined && !world.isCalm) {

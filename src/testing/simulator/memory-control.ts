@@ -133,6 +133,7 @@ export function createMemoryControl(
     inTheWay: async ({ branch, commit }) => waits(commit, branches.get(branch)),
     pushBranch: unavailable,
     deleteRemoteBranch: unavailable,
+    tidy: async () => false,
   };
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Fault } from "../../../fault.ts";
 import type { Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
@@ -9,7 +10,7 @@ import { entryAt } from "./entry-at.ts";
 import { branchElsewhere, branchTaken, dirty, foreign, unsaved } from "./faults.ts";
 import { draftIndex, type Files } from "./list-changes.ts";
 import { isDirty, lookAt } from "./look-at.ts";
-import type { Found, Mechanics } from "./mechanics.ts";
+import type { Found, Mechanics, Settled } from "./mechanics.ts";
 import { readHead } from "./read-git-folder.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
@@ -83,7 +84,7 @@ async function make(shop: Workshop, mechanics: Mechanics, preparing: Preparing &
   const begun: WorkspaceRecord = { ...record, folder, branch, phase: "making", commit: record?.commit ?? commit };
   await shop.records.write(begun);
   const { folders, hasFiles, known } = await mechanics.settle({ folder, found, record, branch, commit, heap });
-  if (Object.keys(known).length > 0) await shop.records.write({ ...begun, ...known });
+  if (!isKnown(begun, known)) await shop.records.write({ ...begun, ...known });
   const files = await mechanics.filesOf(folder, folders);
   if (!hasFiles) await rm(index, { force: true });
   const cleared = hasFiles ? await clear(shop, files, { folder, index, commit, keep, heap }) : undefined;
@@ -93,6 +94,10 @@ async function make(shop: Workshop, mechanics: Mechanics, preparing: Preparing &
   if (cleared !== undefined && cleared.kept.length > 0) await clearLeftovers(shop, files, { folder, index, heap });
   await mechanics.seat({ folder, folders, branch, commit, base, baseBranch, index, heap });
   await shop.records.write({ folder, branch, phase: "ready", commit, ...known });
+}
+
+function isKnown(record: WorkspaceRecord, known: Settled["known"]): boolean {
+  return isDeepStrictEqual({ ...record, ...known }, record);
 }
 
 async function clear(
