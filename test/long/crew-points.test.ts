@@ -39,8 +39,8 @@ test(`a ticket is done once, at whichever of ${kills} points the daemon dies`, a
     if (died) await crew.start();
     else expect(crew.mayLive()).toBe(true);
     if (died) done++;
-    await finish(id).catch((error) => {
-      throw new Error(`Round ${round}, ${when} ${point}\n${crew.said()}`, { cause: error });
+    await finish(id).catch(async (error) => {
+      throw new Error(`Round ${round}, ${when} ${point}\n${await crew.describe().catch(String)}`, { cause: error });
     });
   }
   expect(crew.kills()).toBeGreaterThanOrEqual(kills);

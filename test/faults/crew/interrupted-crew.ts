@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { routes } from "../../../src/api/routes.ts";
+import { processesWith } from "../../agents/stage.ts";
 import { cliFile } from "../../programs.ts";
 import { createAsk, type Daemon, spawnDaemon } from "../daemon.ts";
 import { createHome, type Home } from "../home.ts";
@@ -49,6 +50,15 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
       if (!(await daemon.listens)) throw new Error(`The daemon ended with ${await daemon.ended}:\n${daemon.said()}`);
     },
     said: () => daemon?.said() ?? "",
+    /** Everything that helps to find out why something does not go on. */
+    async describe(): Promise<string> {
+      const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
+      const { runs } = await ask(routes.listRuns, { query: {} });
+      const effects = await Promise.all(tasks.map(({ id }) => ask(routes.getTask, { params: { task: id } })));
+      const open = effects.map(({ task, effects: all }) => [task, all.filter(({ state }) => state !== "done")]);
+      const alive = processesWith([`HOME=${base}`]).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+      return `${JSON.stringify({ open, runs, alive }, undefined, 1)}\n${daemon?.said()}`;
+    },
     /** From now on the daemon dies where that comes. */
     dieAt(death: DeathPoint) {
       writeFileSync(at("death"), JSON.stringify(death));
