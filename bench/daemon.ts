@@ -32,7 +32,7 @@ let failed = false;
 const disk = process.env.SIGNALBOX_DISK_MS === undefined ? [] : ["--import", join(import.meta.dirname, "slow-disk.ts")];
 const daemon = spawn(
   process.execPath,
-  [...disk, "--max-semi-space-size=4", "--optimize-for-size", join(built, "app.js")],
+  [...disk, "--max-semi-space-size=4", "--optimize-for-size", join(built, "app.cjs")],
   {
     env,
     stdio: "inherit",

@@ -16,7 +16,7 @@ const alreadyRunning = 75;
 /** The file that is the daemon: a source beside sources, a bundle beside bundles. */
 function daemonFile(): string {
   const isSource = import.meta.filename.endsWith(".ts");
-  return join(packageRoot(), isSource ? join("src", "app.ts") : join("dist", "app.js"));
+  return join(packageRoot(), isSource ? join("src", "app.ts") : join("dist", "app.cjs"));
 }
 
 /**

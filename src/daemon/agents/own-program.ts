@@ -17,7 +17,7 @@ type OwnProgram = keyof typeof files;
 
 const files = {
   supervisor: { source: "adapters/processes/supervisor.ts", bundle: "supervisor.cjs" },
-  launcher: { source: "adapters/terminal/tmux/launch.ts", bundle: "launcher.js" },
-  "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.js" },
-  "scripted-agent": { source: "testing/scripted-agent.ts", bundle: "scripted-agent.js" },
+  launcher: { source: "adapters/terminal/tmux/launch.ts", bundle: "launcher.cjs" },
+  "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.cjs" },
+  "scripted-agent": { source: "testing/scripted-agent.ts", bundle: "scripted-agent.cjs" },
 };

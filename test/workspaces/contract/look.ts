@@ -36,6 +36,33 @@ export function lookContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: true, untracked: 3 });
   });
 
+  test("what is known from the last look hides nothing at the next", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    const isDirty = async () => {
+      const found = await kind.inspect(folder);
+      return found.kind === "there" ? found.dirty : found;
+    };
+    at().commit({ "a.txt": "one\n", "d.txt": "d\n" });
+    expect([await isDirty(), await isDirty()]).toEqual([false, false]);
+    at().write("a.txt", "two\n");
+    expect([await isDirty(), await isDirty()]).toEqual([true, true]);
+    at().git("add", "a.txt");
+    at().write("a.txt", "one\n");
+    // Only the index has it.
+    expect([await isDirty(), await isDirty()]).toEqual([true, true]);
+    at().git("add", "a.txt");
+    expect(await isDirty()).toBe(false);
+    at().git("rm", "--cached", "--quiet", "d.txt");
+    expect(await isDirty()).toBe(true);
+    at().git("reset", "--quiet", "--mixed", "HEAD~1");
+    expect(await isDirty()).toBe(true);
+    at().git("reset", "--quiet", "--hard");
+    expect([await isDirty(), await isDirty()]).toEqual([true, true]);
+    rmSync(join(folder, "d.txt"));
+    expect([await isDirty(), await isDirty()]).toEqual([false, false]);
+  });
+
   test("a file that is written again as it was is no change", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();

@@ -2,6 +2,7 @@ import { Fault } from "../../../fault.ts";
 import { type Collected, type CollectOrder, taskRef } from "../../../ports/control-repository.ts";
 import { branchRef, checkPart } from "../check-names.ts";
 import { createTurns } from "../turns.ts";
+import { lookForRef } from "../workspace/read-git-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
 import { moveRef } from "./move-ref.ts";
@@ -24,7 +25,7 @@ async function collectAlone(control: ControlGit, order: CollectOrder): Promise<C
   if (known !== undefined && known === seenAt) return { commit: known, previous: known };
   const incoming = `refs/signalbox/incoming/tasks/${task}`;
   const source = branchRef(branch);
-  await forget(control, incoming);
+  if ((await lookForRef(control.folder, incoming)).kind !== "absent") await forget(control, incoming);
   await fetchInto(control, { from: checkFolder(folder), refspecs: [`+${source}:${incoming}`], prunes: false, signal });
   const commit = await commitAt(control, incoming);
   if (commit === undefined) throw lost(folder, branch);

@@ -1,13 +1,14 @@
 import { checkCommit, checkRef } from "../check-names.ts";
 import type { GitPlace, RunGit } from "../git-runner.ts";
 import { remembering } from "../remember.ts";
-import { readRef } from "../workspace/read-git-folder.ts";
+import { lookForRef } from "../workspace/read-git-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 
-/** Nobody else writes here, so the file says it; git is asked where there is none. */
+/** Nobody else writes here, so the files say it; git is asked where they do not. */
 export async function commitAt({ run, folder }: ControlGit, ref: string): Promise<string | undefined> {
-  const known = await readRef(folder, checkRef(ref));
-  return known ?? refAt(run, { folder, gitDir: folder, configuration: "ours" }, ref);
+  const known = await lookForRef(folder, checkRef(ref));
+  if (known.kind === "absent") return undefined;
+  return known.kind === "there" ? known.id : refAt(run, { folder, gitDir: folder, configuration: "ours" }, ref);
 }
 
 /** Where a ref is in any repository. `rev-parse` would also take another one whose name only ends like this. */
@@ -60,11 +61,26 @@ export async function beforeMergeOf(control: ControlGit, commit: string, tip: st
   return others.length > 0 && first !== commit ? first : undefined;
 }
 
+const trees = remembering<string>();
+
 /** Refused with `git.bad-ref` where it is no commit, or is not there. */
 export async function treeOf(control: ControlGit, commit: string): Promise<string> {
   const revision = `${checkCommit(commit)}^{tree}`;
-  const { stdout } = await control.git(["rev-parse", "--verify", "--end-of-options", revision]);
-  return stdout.toString("utf8").trim();
+  return trees(`${control.folder} ${commit}`, async () => {
+    const { stdout } = await control.git(["rev-parse", "--verify", "--end-of-options", revision]);
+    return stdout.toString("utf8").trim();
+  });
+}
+
+/** Remembers of a commit that was just made what need not be asked. */
+export async function noteCommit(
+  { folder }: ControlGit,
+  commit: string,
+  tree: string,
+  ancestors: readonly string[],
+): Promise<void> {
+  await trees(`${folder} ${commit}`, async () => tree);
+  for (const ancestor of ancestors) await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
 }
 
 function splitOnce(line: string): readonly [string, string] {

@@ -21,9 +21,9 @@ export async function fetchTips(
 ): Promise<Tips> {
   const { head, others } = await refsOf(control, workspace, signal);
   const sure = [...(head === undefined ? [] : [head]), ...others, ...leftByOperations(workspace)];
-  const commits = await existing(control, workspace, sure);
-  const logged = await existing(control, workspace, [...sure, ...fromLogs(workspace)]);
-  const tips = await unsaved(control, workspace, logged).catch((error) => {
+  const known = await existing(control, workspace, [...sure, ...fromLogs(workspace)]);
+  const commits = sure.flatMap((id) => known.get(id) ?? []);
+  const tips = await unsaved(control, workspace, known.values()).catch((error) => {
     // A log may name commits whose parents were thrown away; nobody can save those. A git that was killed proves nothing.
     const isBroken = error instanceof Fault && error.retry === "never";
     if (isBroken) return unsaved(control, workspace, commits);
@@ -48,7 +48,7 @@ function incomingTips(task: string): string {
 
 export async function forgetTips(control: ControlGit, task: string): Promise<void> {
   const { stdout } = await control.git(["for-each-ref", "--format=delete %(refname)", incomingTips(task)]);
-  await control.git(["update-ref", "--no-deref", "--stdin"], { input: stdout, writes: true });
+  if (stdout.length > 0) await control.git(["update-ref", "--no-deref", "--stdin"], { input: stdout, writes: true });
 }
 
 /** Of a worktree only HEAD: its branches are the repository's, and stay when the worktree goes. */
@@ -106,26 +106,35 @@ function fromLogs({ gitFolder, commonFolder, isLinked }: Workspace): readonly st
   return ids.filter((id) => isObjectId(id) && !/^0+$/.test(id));
 }
 
-/** Those that are commits. A log may name what was thrown away long ago. */
-async function existing(control: ControlGit, workspace: Workspace, ids: readonly string[]): Promise<readonly string[]> {
-  const { stdout } = await control.git(["cat-file", "--batch-check=%(objectname)"], {
-    input: Buffer.from([...new Set(ids)].map((id) => `${id}^{commit}\n`).join("")),
+/** The commits that these stand for. A log may name what was thrown away long ago. */
+async function existing(
+  control: ControlGit,
+  workspace: Workspace,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { stdout } = await control.git(["cat-file", "--batch-check=%(objectname) %(rest)"], {
+    input: Buffer.from([...new Set(ids)].map((id) => `${id}^{commit} ${id}\n`).join("")),
     env: withObjectsOf(workspace),
     settings: distrust,
   });
-  return [...new Set(stdout.toString("latin1").split("\n").filter(isObjectId))];
+  const lines = stdout.toString("latin1").split("\n");
+  const pairs = lines.map((line) => line.split(" ")).filter((words) => words.every(isObjectId));
+  return new Map(pairs.map(([commit = "", id = ""]) => [id, commit]));
 }
 
 /** Those that no ref of ours reaches, without those that others of them contain. */
 async function unsaved(
   control: ControlGit,
   workspace: Workspace,
-  commits: readonly string[],
+  commits: Iterable<string>,
 ): Promise<readonly string[]> {
+  const asked = [...new Set(commits)];
+  if (asked.length === 0) return [];
   const { stdout } = await control.git(
     ["rev-list", "--parents", "--stdin", "--not", "--exclude=refs/signalbox/incoming/*", "--all"],
     {
-      input: Buffer.from(commits.map((commit) => `${commit}\n`).join("")),
+      input: Buffer.from(asked.map((commit) => `${commit}\n`).join("")),
       env: withObjectsOf(workspace),
       settings: distrust,
       isLong: true,

@@ -32,6 +32,7 @@ async function split(
   ids: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly found: readonly string[]; readonly missing: readonly string[] }> {
+  if (ids.length === 0) return { found: [], missing: [] };
   const { stdout } = await control.git(["cat-file", "--batch-check=%(objectname)"], {
     input: Buffer.from(ids.map((id) => `${id}\n`).join("")),
     env,

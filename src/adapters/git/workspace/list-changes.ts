@@ -1,9 +1,11 @@
+import { hash } from "node:crypto";
 import { copyFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { splitNul } from "../file-name.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { entryAt } from "./entry-at.ts";
+import { readFileAt } from "./read-git-folder.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -43,17 +45,34 @@ const questionMark = 0x3f;
 
 /** Whether the workspace's own index has something that its commit has not. One that cannot be read may have anything. */
 export async function isStaged({ git }: Workshop, files: Files, gitFolder: string, head: string): Promise<boolean> {
+  const index = join(gitFolder, "index");
+  const before = await contentOf(index);
+  const known = stagedIn.get(gitFolder);
+  if (before !== undefined && known?.content === before && known.head === head) return known.isStaged;
   const { code } = await git(
     files.place,
     ["diff-index", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", head, "--"],
     {
       accepts: [0, 1, 128],
-      env: { ...files.env, ...files.ownObjects, GIT_INDEX_FILE: join(gitFolder, "index") },
+      env: { ...files.env, ...files.ownObjects, GIT_INDEX_FILE: index },
       settings: files.settings,
     },
   );
+  // An agent may have written another one while git read this one.
+  if (before !== undefined && code !== 128 && (await contentOf(index)) === before)
+    stagedIn.set(gitFolder, { content: before, head, isStaged: code !== 0 });
   return code !== 0;
 }
+
+/** What was found last in each: the same index compared with the same commit gives the same answer. */
+const stagedIn = new Map<string, { readonly content: string; readonly head: string; readonly isStaged: boolean }>();
+
+async function contentOf(file: string): Promise<string | undefined> {
+  const bytes = await readFileAt(file, mostIndex);
+  return typeof bytes === "string" ? undefined : hash("sha256", bytes);
+}
+
+const mostIndex = 64 * 1024 * 1024;
 
 /**
  * Gives an index that stands for a commit and knows as many files as possible without reading them. It begins with ours:
@@ -76,7 +95,16 @@ export async function withIndexAt<T>(
   }
   const draft = await shop.records.draft();
   try {
+    if (await copyIndex(shop.records.madeFor(folder, commit), draft)) {
+      try {
+        return await use(draft);
+      } catch (error) {
+        if (!(error instanceof Fault) || error.code !== "git.failed") throw error;
+        await rm(draft, { force: true });
+      }
+    }
     await draftIndex(shop, files, { own: record && own, draft, commit });
+    if (record !== undefined) await shop.records.keepMade(folder, commit, draft);
     return await use(draft);
   } finally {
     await rm(draft, { force: true });
@@ -113,7 +141,12 @@ export const lostIsFine = "core.fsync=none";
 export async function copyIndex(from: string, to: string): Promise<boolean> {
   const found = await stat(from).catch(() => undefined);
   if (found === undefined) return false;
-  await copyFile(from, to);
+  try {
+    await copyFile(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
   // Git trusts a time in the index only if it is older than the index itself. Too old a copy costs a look at a file; one
   // that looks newer than the original would hide changes.
   const seconds = Math.floor(found.mtimeMs) / 1000;

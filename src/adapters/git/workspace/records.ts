@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { link, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "../../../engine/sha256.ts";
 import { publish } from "./publish.ts";
@@ -30,6 +30,9 @@ export interface Records {
   all(): Promise<readonly WorkspaceRecord[]>;
   /** Our own index of the workspace's files. The one inside of it may say what it likes. */
   indexOf(folder: string): string;
+  /** The last index that was made from ours for another commit, if it was for this one: agents commit, and are looked at often. */
+  madeFor(folder: string, commit: string): string;
+  keepMade(folder: string, commit: string, index: string): Promise<void>;
   /** A new path for what is needed only for a moment. */
   draft(): Promise<string>;
 }
@@ -50,6 +53,14 @@ export function createRecords(state: string): Records {
       return records.filter((record) => record !== undefined);
     },
     indexOf: (folder) => join(placeOf(folder), "index"),
+    madeFor: (folder, commit) => join(placeOf(folder), `${made}${commit}`),
+    async keepMade(folder, commit, index) {
+      const place = placeOf(folder);
+      const earlier = (await readdir(place).catch(() => [])).filter((name) => name.startsWith(made));
+      for (const name of earlier) await rm(join(place, name), { force: true });
+      // Without it the next one is made anew.
+      await link(index, join(place, `${made}${commit}`)).catch(() => {});
+    },
     async draft() {
       const drafts = join(state, "drafts");
       await mkdir(drafts, { recursive: true, mode: 0o700 });
@@ -57,6 +68,8 @@ export function createRecords(state: string): Records {
     },
   };
 }
+
+const made = "index-";
 
 /** Half a file, left by a power cut, is none. */
 async function readRecord(path: string): Promise<WorkspaceRecord | undefined> {

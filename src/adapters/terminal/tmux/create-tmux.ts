@@ -21,6 +21,7 @@ import {
 } from "./run-tmux.ts";
 import { plainText, styledText } from "./screen-text.ts";
 import { configuration, settings, titleOption } from "./settings.ts";
+import { sharing } from "./sharing.ts";
 import { shownText } from "./shown-text.ts";
 import { checkSocket } from "./socket-path.ts";
 import { checkVersion } from "./tmux-version.ts";
@@ -70,11 +71,14 @@ export function createTmux(tmux: Tmux): Terminal {
   };
   const deaths = createDeathWatch(program, socket, ask);
 
-  const list = async () => {
+  /** Sessions of the runs that were seen last: a window never changes its session. */
+  let sessions: ReadonlyMap<string, string> = new Map();
+  const list = sharing(async () => {
     const { panes, server } = await listPanes(ask, table);
     if (server !== undefined) deaths.serverSeen(server);
+    sessions = new Map(panes.map(({ run, session }) => [run, session]));
     return panes;
-  };
+  });
   const find = async (run: string): Promise<Pane> => {
     checkId(run);
     const pane = (await list()).find((each) => each.run === run);
@@ -87,7 +91,7 @@ export function createTmux(tmux: Tmux): Terminal {
     return pane;
   };
   const capture = async (run: string, scrollback: number) => {
-    const target = windowTarget((await find(run)).session, run);
+    const target = windowTarget(sessions.get(checkId(run)) ?? (await find(run)).session, run);
     const lines = Math.max(0, Math.trunc(scrollback));
     const end = await ask(["capture-pane", "-p", "-e", "-J", "-t", target, ...(lines > 0 ? ["-S", `-${lines}`] : [])]);
     return check(run, "read a screen", end).stdout;
