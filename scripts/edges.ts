@@ -12,12 +12,14 @@ import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 const workflows = ["default", "classic", "minimal"];
 /** How long something may take in a scenario. What is waited for in vain costs as much. */
 const patience = process.env.EDGES_PATIENCE ?? "60000";
+/** How many are played at a time. Most of the time is spent with waiting for what does not come. */
+const sideBySide = Number(process.env.EDGES_AT_ONCE ?? "3");
 const mostSaid = 20_000;
 const missedIt = "NOT NOTICED";
 
 const [only = "", part = ""] = process.argv.slice(2);
 const chosen = workflows.filter((name) => only === "" || name === only);
-const folder = mkdtempSync(join(tmpdir(), "signalbox-edges-"));
+const folders = Array.from({ length: sideBySide }, () => mkdtempSync(join(tmpdir(), "signalbox-edges-")));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 // Once for all: every run would build them anew.
 const removePrograms = buildPrograms();
@@ -28,31 +30,38 @@ try {
     const text = readFileSync(join("workflows", `${name}.yml`), "utf8");
     const mutants = mutantsOf(text).filter(({ what }) => what.includes(part));
     process.stdout.write(`\n${name}: ${mutants.length} things to take out\n`);
-    writeFileSync(join(folder, `${name}.yml`), text);
-    const whole = await play(name, "", {});
+    const [first = ""] = folders;
+    writeFileSync(join(first, `${name}.yml`), text);
+    const whole = await play(first, name, "", {});
     if (whole.failed) throw new Error(`The scenarios of ${name} fail with the file as it is.\n${whole.said}`);
-    for (const mutant of mutants) {
-      count++;
-      const found = await notice(name, mutant);
-      if (found === missedIt) missed++;
-      process.stdout.write(`  ${mutant.what.padEnd(48)} ${found}\n`);
-    }
+    const waiting = mutants.values();
+    await Promise.all(folders.map((folder) => noticeAll(folder, name, waiting)));
   }
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   removePrograms?.();
 }
 process.stdout.write(`\n${count} taken out, ${missed} not noticed\n`);
 process.exit(missed > 0 ? 1 : 0);
 
-async function notice(name: string, { text, verdict, about }: Mutant): Promise<string> {
+/** Takes one after the other from what all of them share. */
+async function noticeAll(folder: string, name: string, waiting: Iterable<Mutant>): Promise<void> {
+  for (const mutant of waiting) {
+    count++;
+    const found = await notice(folder, name, mutant);
+    if (found === missedIt) missed++;
+    process.stdout.write(`  ${mutant.what.padEnd(48)} ${found}\n`);
+  }
+}
+
+async function notice(folder: string, name: string, { text, verdict, about }: Mutant): Promise<string> {
   if (verdict !== "") return verdict;
   writeFileSync(join(folder, `${name}.yml`), text);
   const hurried = { SCENARIO_PATIENCE: patience };
   // Those that are about it are the first to notice; only where they do not, all of them are asked.
-  const near = await play(name, about, hurried);
+  const near = await play(folder, name, about, hurried);
   if (near.failed) return `noticed  ${whoFailed(near.said)}`;
-  const far = await play(name, "", hurried);
+  const far = await play(folder, name, "", hurried);
   return far.failed ? `noticed  ${whoFailed(far.said)}` : missedIt;
 }
 
@@ -64,6 +73,7 @@ function whoFailed(said: string): string {
 
 /** Plays the scenarios of a workflow, those whose name matches, up to the first that fails. */
 function play(
+  folder: string,
   name: string,
   about: string,
   env: Readonly<Record<string, string>>,

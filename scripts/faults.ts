@@ -1,26 +1,36 @@
 // Lives many small projects in memory in which everything goes wrong, and looks whether every promise is kept.
-// npm run faults -- --seeds 1000 [--seed 1] [--workflow default]; with --seeds 1 it prints what happens.
-import { readFileSync } from "node:fs";
+// npm run faults -- --seeds 1000 [--seed 1] [--workflow default] [--threads 2]; with --seeds 1 it prints what happens.
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
 import { describeFault, planFaults } from "../src/testing/simulator/faults.ts";
 import { live } from "../src/testing/simulator/live.ts";
-import { type Found, readSimulated, simulateFaults } from "../src/testing/simulator/simulate-faults.ts";
+import type { Found, Totals } from "../src/testing/simulator/simulate-faults.ts";
+import { readSimulated, simulated } from "../src/testing/simulator/simulated-workflows.ts";
 
-const names = ["default", "classic", "minimal", "crew"];
+/** So many seeds are lived by one thread, then it asks for more. */
+const portion = 50;
+
 const { values } = parseArgs({
-  options: { seeds: { type: "string" }, seed: { type: "string" }, workflow: { type: "string" } },
+  options: {
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    workflow: { type: "string" },
+    threads: { type: "string" },
+  },
 });
 const count = numberOf("seeds", values.seeds ?? "1000");
 const first = numberOf("seed", values.seed ?? "1");
-if (values.workflow !== undefined && !names.includes(values.workflow))
-  fail(`There is no simulated workflow "${values.workflow}". There are ${names.join(", ")}.`);
-const workflows = (values.workflow === undefined ? names : [values.workflow]).map((name) =>
-  readSimulated(name, readFileSync(join(import.meta.dirname, "..", "workflows", `${name}.yml`), "utf8")),
-);
+const threads = Math.max(1, numberOf("threads", values.threads ?? String(availableParallelism())));
+if (values.workflow !== undefined && !simulated.includes(values.workflow))
+  fail(`There is no simulated workflow "${values.workflow}". There are ${simulated.join(", ")}.`);
+const names = values.workflow === undefined ? simulated : [values.workflow];
 
-const chosen = workflows[first % workflows.length];
-if (count === 1 && chosen !== undefined) {
+if (count === 1) {
+  const workflows = names.map(readSimulated);
+  const chosen = workflows[first % workflows.length];
+  if (chosen === undefined) fail("There is no workflow.");
   const life = await live({ seed: first, faults: planFaults(first), ...chosen });
   print(`${chosen.name}, seed ${first}\n${life.trace.join("\n")}\ntrace hash ${life.hash}`);
   process.exit(life.violations.length > 0 ? 1 : 0);
@@ -28,12 +38,11 @@ if (count === 1 && chosen !== undefined) {
 
 const before = process.cpuUsage();
 const began = performance.now();
-const seeds = Array.from({ length: count }, (_, index) => first + index);
-const { lives, ended, asking, deaths, calls, found } = await simulateFaults(workflows, seeds);
+const { lives, ended, asking, deaths, calls, found } = await liveAll();
 const used = process.cpuUsage(before);
 const seconds = (performance.now() - began) / 1000;
 const processor = (used.user + used.system) / 1e6;
-print(`${lives} lives under ${workflows.map(({ name }) => name).join(", ")}; seeds ${first} to ${first + lives - 1}`);
+print(`${lives} lives under ${names.join(", ")}; seeds ${first} to ${first + count - 1}`);
 print(`${ended} tasks ended, ${asking} ask for a person; ${deaths} daemons died; ${calls} calls of what is outside`);
 print(
   `${(lives / seconds).toFixed(1)} lives a second; ${(lives / processor).toFixed(1)} for each second of processor time`,
@@ -41,6 +50,36 @@ print(
 for (const each of found) print(report(each));
 print(`${found.length} violation${found.length === 1 ? "" : "s"}`);
 process.exit(found.length > 0 ? 1 : 0);
+
+/** Side by side. Of several that break a promise the one with the smallest seed is given, whichever was found first. */
+async function liveAll(): Promise<Totals> {
+  const totals = { lives: 0, ended: 0, asking: 0, deaths: 0, calls: 0 };
+  const found: Found[] = [];
+  const working = new Map<Worker, number>();
+  let next = first;
+  const end = first + count;
+  const runs = Array.from({ length: threads }, async () => {
+    const worker = new Worker(join(import.meta.dirname, "faults-thread.ts"), { workerData: names });
+    const over = new Promise<undefined>((done, failed) =>
+      worker.once("error", failed).once("exit", () => done(undefined)),
+    );
+    while (next < end && found.length === 0) {
+      const seeds = [next, Math.min(next + portion, end)] as const;
+      [, next] = seeds;
+      working.set(worker, seeds[0]);
+      worker.postMessage(seeds);
+      const part = await Promise.race([over, new Promise<Totals>((done) => worker.once("message", done))]);
+      if (part === undefined) return;
+      for (const key of ["lives", "ended", "asking", "deaths", "calls"] as const) totals[key] += part[key];
+      found.push(...part.found);
+      const smallest = Math.min(...found.map(({ seed }) => seed));
+      for (const [other, from] of working) if (from > smallest) void other.terminate();
+    }
+    await worker.terminate();
+  });
+  await Promise.all(runs);
+  return { ...totals, found: found.toSorted((one, other) => one.seed - other.seed).slice(0, 1) };
+}
 
 function report({ seed, workflow, violations, faults, trace }: Found): string {
   const needed = faults.map(describeFault).join("; ") || "none at all";

@@ -38,6 +38,7 @@ import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
 import { refuseLostFile } from "./daemon/refuse-lost-file.ts";
+import { createTicketsOf, type TicketsOf } from "./daemon/tickets-of.ts";
 import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project-workspaces.ts";
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
@@ -47,6 +48,8 @@ import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
 import { packageVersion } from "./home/package-version.ts";
 import { homeFolder, homePlaces, type Places } from "./home/places.ts";
+import { mayCount, readRepositoryConfig } from "./home/repository-config.ts";
+import { resolveConfig } from "./home/resolve-config.ts";
 import { restoreHint } from "./home/restore-hint.ts";
 import type { Git } from "./ports/git.ts";
 import type { LeveledLog, Log } from "./ports/log.ts";
@@ -82,6 +85,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   const store = await openStore(places);
   const version = packageVersion;
   const git = createGit({ env, signal: killing.signal });
+  const forgeOf = forges(env, store, config, git);
   const core = createCore({
     version,
     home,
@@ -97,8 +101,8 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     signal: killing.signal,
     git,
     workspacesOf: workspaces(env, places, git, killing.signal),
-    forgeOf: forges(env, store, config, git),
-    ticketsOf: ({ path }) => ticketFiles(join(path, ".tickets")),
+    forgeOf,
+    ticketsOf: tickets(home, places, config, forgeOf),
     agents: agentPorts(env, places, config),
     config: config.current,
     address: () => web?.address() ?? "",
@@ -191,6 +195,20 @@ function forges(env: NodeJS.ProcessEnv, store: Store, config: LiveConfig, git: G
       return openGithub(address, { host: forgeHost, apiUrl: forgeApiUrl, tokenEnv: forgeTokenEnv });
     },
     none: ({ name }) => noneForge(askedPullRequests({ store, clock: systemClock }, name)),
+  });
+}
+
+function tickets(home: string, places: Places, config: LiveConfig, forgeOf: ForgeOf): TicketsOf {
+  return createTicketsOf({
+    clock: systemClock,
+    forgeOf,
+    files: ({ path }) => ticketFiles(join(path, ".tickets")),
+    choice: ({ path }) => {
+      const found = readRepositoryConfig(home, path);
+      const repository = found !== undefined && mayCount(found, places) ? found.config : undefined;
+      const resolved = resolveConfig({ repository, user: config.current().values });
+      return { tickets: resolved.tickets.value, ticketsLabel: resolved.ticketsLabel.value };
+    },
   });
 }
 

@@ -1,6 +1,9 @@
 import { route } from "./route.ts";
 import { boolean, integer, list, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
+/** Whether it is a file of the project, or an issue of its forge. */
+const place = oneOf("file", "issue");
+
 const ticketFields = {
   id: text,
   status: text,
@@ -21,12 +24,13 @@ const ticketFields = {
   task: text,
   /** That task is not over. */
   isTaken: boolean,
+  place,
 };
 
 export const ticketWire = record(ticketFields);
 export type TicketView = TypeOf<typeof ticketWire>;
 
-/** What can be asked about the tickets in a project's folder. */
+/** What can be asked about the tickets of a project. */
 export const ticketRoutes = {
   listTickets: route({
     name: "listTickets",
@@ -34,7 +38,7 @@ export const ticketRoutes = {
     path: "/v1/projects/:project/tickets",
     summary: "List a project's tickets, the most urgent first, and the files that cannot be read as one",
     access: "read",
-    answer: record({ tickets: list(ticketWire), broken: list(record({ file: text, problem: text })) }),
+    answer: record({ tickets: list(ticketWire), broken: list(record({ file: text, problem: text })), place }),
   }),
   getTicket: route({
     name: "getTicket",

@@ -25,6 +25,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
+  "document.unclaimed": ({ role, sections }) =>
+    `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in: not counted`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
   "request.rejected": ({ request, reasons }) =>
     `${requestText(request)}: ${items(reasons)
@@ -43,7 +45,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     `${text(role)}, attempt ${text(attempt)}${Number(delay) > 0 ? ` in ${text(delay)} s` : ""}`,
   "agent.respawned": ({ role }) => text(role),
   "agent.resumed": ({ role }) => text(role),
-  "agent.stepped": ({ step }) => `step ${text(step)}`,
+  "agent.stepped": ({ step, limit }) => `step ${text(step)}${limit === undefined ? "" : ", cut off by the limit"}`,
   "agent.reminded": ({ role, message }) => `${text(role)}: ${text(message)}`,
   "dialogue.asked": ({ message }) => text(message),
   "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),

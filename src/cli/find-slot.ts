@@ -1,6 +1,7 @@
 import type { Call } from "../api/client.ts";
 import type { SlotView } from "../api/crew-routes.ts";
 import { routes } from "../api/routes.ts";
+import { type AgentCommand, whyNotFrom } from "../engine/agent-commands.ts";
 import { didYouMean } from "../engine/language/nearest.ts";
 import { Fault } from "../fault.ts";
 import { findProject } from "./find-project.ts";
@@ -30,11 +31,8 @@ export function lastTaskOf({ name, lastTask }: SlotView): string {
   });
 }
 
-/** Refuses what does not fit how the agent is. */
-export function mustBe(slot: SlotView, states: readonly SlotView["state"][], what: string): void {
-  if (states.includes(slot.state)) return;
-  const only = states.join(" or ");
-  throw new Fault("agent.state", `${slot.name} is ${slot.state}; ${what} is for one that is ${only}.`, {
-    hint: "See how they are: signalbox crew ps",
-  });
+/** Refuses what is not for one that is so. */
+export function mustSuit(command: AgentCommand, { name, state }: SlotView): void {
+  const refusal = whyNotFrom(command, name, state);
+  if (refusal !== undefined) throw new Fault("agent.state", refusal.text, { hint: refusal.fix });
 }

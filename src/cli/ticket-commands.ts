@@ -4,7 +4,7 @@ import { project } from "./task-parameters.ts";
 
 /** A ticket on the wire. */
 const ticketForm = `{ id, status, title, type, priority, deps, blockers, links, created, assignee, parent, isReady, task,
-  isTaken }`;
+  isTaken, place }`;
 const exitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong usage, 3 no such ticket or project`;
 
 export const ticket = { parse: String, placeholder: "TICKET", brief: "A ticket: its id, or a part of it" } as const;
@@ -22,9 +22,9 @@ const list = buildCommand({
   },
   docs: {
     brief: "List the tickets of a project, the most urgent first",
-    fullDescription: `Tickets are the files .tickets/*.md in the project's folder, in the format of tk. A ticket is ready when it is open or in progress, and everything in its deps is closed. Files that cannot be read as a ticket are named, and never written.
+    fullDescription: `Tickets are the files .tickets/*.md in the project's folder, in the format of tk, or the issues of its repository on GitHub that have a label (the keys tickets and tickets_label of the configuration). A ticket is ready when it is open or in progress, and everything in its deps is closed. Files that cannot be read as a ticket are named, and never written.
 
---json: { tickets: [${ticketForm}], broken: [{ file, problem }] }
+--json: { tickets: [${ticketForm}], broken: [{ file, problem }], place }
 ${exitCodes("failed")}`,
   },
 });
@@ -90,5 +90,5 @@ ${exitCodes("its file cannot be written")}`,
 
 export const ticketCommands = buildRouteMap({
   routes: { list, show, start, close, reopen, note },
-  docs: { brief: "Look at tickets, the files in .tickets that tasks are made from" },
+  docs: { brief: "Look at tickets, the files or issues that tasks are made from" },
 });

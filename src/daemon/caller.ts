@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as hashed } from "node:crypto";
 import type { Clock } from "../ports/clock.ts";
 import type { Credential } from "../ports/records.ts";
 import type { Store } from "../ports/store.ts";
@@ -58,7 +58,7 @@ export function createCallers(store: Store, clock: Clock, humanToken: string): C
 }
 
 function hashOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
+  return hashed("sha256", token);
 }
 
 /** Thirty agents have thirty credentials; what is beyond a thousand is forgotten and read again. */

@@ -30,6 +30,7 @@ import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
 import { rememberTasks } from "./remember-tasks.ts";
+import { rememberWorkspaces } from "./remember-workspaces.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
@@ -93,12 +94,12 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
   const news = createNews(ports.store, onError);
-  const { store, projects } = rememberProjects(rememberTasks(tellingStore(ports.store, news.wake)));
+  const store = rememberWorkspaces(rememberProjects(rememberTasks(tellingStore(ports.store, news.wake))));
   const settingsOf = createSettings({ home: ports.home, places, config });
   const workflows = createWorkflowCache(store);
   const tally = createTally(workflows);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
-  const poolSize = async (project: string) => (await projects.get(project))?.poolSize ?? 1;
+  const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
   const parts =
@@ -120,7 +121,7 @@ export function createCore(ports: CorePorts): RunningCore {
     clock,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
   });
-  const folderOf = async (task: Task) => task.workspace || ((await projects.get(task.project))?.path ?? ports.home);
+  const folderOf = async (task: Task) => task.workspace || ((await store.getProject(task.project))?.path ?? ports.home);
   const ticketsOf = ports.ticketsOf ?? noTickets;
   const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };

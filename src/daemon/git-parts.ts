@@ -25,8 +25,8 @@ import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { takeUpPools } from "./workspaces/take-up-pools.ts";
 import { fileNameOf, placeTaskFiles } from "./workspaces/task-files.ts";
-import { createTrashTimer } from "./workspaces/trash-timer.ts";
 import { readLimits, type UpkeepLimits } from "./workspaces/upkeep-limits.ts";
+import { createUpkeepTimer } from "./workspaces/upkeep-timer.ts";
 
 export interface GitPartsPorts {
   readonly store: Store;
@@ -82,7 +82,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
   const pools = { store, clock, log, inTurn, places, workspacesOf, limits };
-  const trashTimer = createTrashTimer(pools);
+  const upkeepTimer = createUpkeepTimer(pools);
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, signal: stopping.signal },
     where,
@@ -142,7 +142,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     },
     async takeUp() {
       await takeUpPools(pools);
-      trashTimer.start();
+      upkeepTimer.start();
     },
     async recover() {
       await repositories.merging.recover();
@@ -150,7 +150,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([predictions, trashTimer, repositories.merging, watch].map((each) => each?.stop()));
+      await Promise.all([predictions, upkeepTimer, repositories.merging, watch].map((each) => each?.stop()));
       await Promise.all(refreshing);
     },
   };

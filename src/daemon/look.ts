@@ -1,10 +1,11 @@
 import type { TaskEvent } from "../engine/decision.ts";
 import type { Facts } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
+import type { State, Workflow } from "../engine/workflow.ts";
 import type { Store, StoredDocument } from "../ports/store.ts";
 import type { FactsOf } from "./facts.ts";
 import type { OutsideOf } from "./workspaces/outside.ts";
+import type { WrittenFile } from "./workspaces/task-files.ts";
 import { type Addition, addToSection, writeDocument } from "./write-document.ts";
 
 export interface LookPorts {
@@ -31,6 +32,10 @@ interface HandedIn {
   readonly run?: string;
   /** A task file, or what is added to a section; undefined where nothing is handed in. */
   readonly text: string | Addition | undefined;
+  /** It asks for a state, and says with that that its task file is its own word. */
+  readonly asks?: boolean;
+  /** The run that has ended, where that is what is told. */
+  readonly ended?: string;
 }
 
 /** Looks at a task's workspace, and at its document with what was handed in. Saves nothing. */
@@ -44,7 +49,8 @@ export async function look(
   const outside = await outsideOf(task, asksForMain(workflow, task));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
-  for (const { role, run, text } of [...outside.files, given]) {
+  const isMeant = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
+  for (const { role, run, text } of [...outside.files.filter(isMeant), given]) {
     if (text === undefined) continue;
     const author = run === undefined || run === "" ? { role } : { role, run };
     const written =
@@ -56,6 +62,10 @@ export async function look(
     const writer = typeof text === "string" || text.by === undefined ? author : { role: text.by };
     changes.push(documentChanged(writer, written.changed));
   }
+  for (const file of outside.files.filter((file) => file.run === given.ended && !isMeant(file))) {
+    const { changed } = writeDocument(workflow, document, file.text, file, head);
+    if (changed.length > 0) changes.push(documentUnclaimed(file, changed));
+  }
   return { workflow, facts: await factsOf(task, document, outside.facts), document, changes };
 }
 
@@ -63,9 +73,15 @@ export async function look(
 function asksForMain({ states }: Workflow, { status }: Task): boolean {
   const state = states[status];
   if (state === undefined) return false;
+  const before = askingForMain.get(state);
+  if (before !== undefined) return before;
   const guards = [...Object.values(state.out).flat(), ...state.rules].flatMap(({ when }) => when);
-  return guards.some(({ source, field }) => source === "fact" && field === "merged");
+  const asks = guards.some(({ source, field }) => source === "fact" && field === "merged");
+  askingForMain.set(state, asks);
+  return asks;
 }
+
+const askingForMain = new WeakMap<State, boolean>();
 
 const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });
 
@@ -79,4 +95,9 @@ export function documentChanged(
     data: { sections, ...(run === undefined ? {} : { run }) },
     set: {},
   };
+}
+
+/** Nobody can tell whether these were the run's words: they do not count, and whoever wonders why finds them in its file. */
+function documentUnclaimed({ role, run }: WrittenFile, sections: readonly string[]): TaskEvent {
+  return { type: "document.unclaimed", by: "engine", data: { role, run, sections }, set: {} };
 }

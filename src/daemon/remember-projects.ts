@@ -1,31 +1,34 @@
 import type { Project, Store } from "../ports/store.ts";
 
-/** Every request asks how large a pool is, and projects change once a month: only the daemon writes them, so it knows. */
-export function rememberProjects(store: Store): {
-  readonly store: Store;
-  readonly projects: { get(name: string): Promise<Project | undefined> };
-} {
+/** The same store, which knows its projects: everything asks for one, and only the daemon changes them, once a month. */
+export function rememberProjects(store: Store): Store {
   const known = new Map<string, Project>();
+  let writes = 0;
+  const forget = (name: string) => {
+    writes++;
+    known.delete(name);
+  };
   return {
-    projects: {
-      async get(name) {
-        const found = known.get(name) ?? (await store.getProject(name));
-        if (found !== undefined) known.set(name, found);
-        return found;
-      },
+    ...store,
+    async getProject(name) {
+      const before = known.get(name);
+      if (before !== undefined) return before;
+      const at = writes;
+      const found = await store.getProject(name);
+      // Somebody may have changed it while we were reading.
+      if (found !== undefined && writes === at) known.set(name, found);
+      return found;
     },
-    store: {
-      ...store,
-      async updateProject(name, change) {
-        known.delete(name);
-        const project = await store.updateProject(name, change);
-        known.set(name, project);
-        return project;
-      },
-      async removeProject(name) {
-        await store.removeProject(name);
-        known.delete(name);
-      },
+    async updateProject(name, change) {
+      forget(name);
+      const project = await store.updateProject(name, change);
+      forget(name);
+      return project;
+    },
+    async removeProject(name) {
+      forget(name);
+      await store.removeProject(name);
+      forget(name);
     },
   };
 }

@@ -67,7 +67,8 @@ async function submitOnce(
   const actor = actorOf(request);
   // A failure is noted whatever the workspace says, and it may be the reason why nobody can look there.
   const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
-  const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given });
+  const told = { asks: request.kind === "move", ...(request.kind === "ended" ? { ended: request.run } : {}) };
+  const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told });
   const first = decide(workflow, task, request, facts);
   const owes = (await store.openEffects(id)).length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);

@@ -54,6 +54,10 @@ export const eventTypes = {
     when: "what it is called or how it is made has changed",
     data: { changed: "the names of what has changed", run: "the run that asked" },
   },
+  "document.unclaimed": {
+    when: "a run that worked beside another role has ended, and its file says what it has not handed in: that does not count",
+    data: { role, run, sections: "the sections" },
+  },
   "document.changed": {
     when: "somebody has written into the task file",
     data: { sections: "the sections that are different", run: "the run that wrote them" },
@@ -93,7 +97,10 @@ export const eventTypes = {
   },
   "agent.respawned": { when: "a person brings a dead agent back", data: { role, prompt: "the prompt's name" } },
   "agent.resumed": { when: "a run that was lost goes on in its session", data: { role } },
-  "agent.stepped": { when: "a stepped run begins its next step", data: { step: "which one" } },
+  "agent.stepped": {
+    when: "a step of a stepped run is over",
+    data: { step: "which one", limit: "how many it may take, where this was the last" },
+  },
   "agent.reminded": {
     when: "an agent that went quiet is told what is missing",
     data: { role, message: "what it is told" },

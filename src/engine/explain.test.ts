@@ -38,6 +38,12 @@ test("a state that waits for a person says what the person does there", () => {
   expect(moves.find(({ to }) => to === "done")).toMatchObject({ open: false, by: ["human"] });
 });
 
+test("where an agent goes on with the person's words, an answer is offered first", () => {
+  const { task, facts } = atWork();
+  const { blocked } = explain(workflow, { ...task, status: "clarification", phase: "waiting" }, facts());
+  expect(blocked[0]?.fix.split("\n")[0]).toBe(`Answer: signalbox task answer ${task.id}`);
+});
+
 test("a task that is over has nothing left to be asked", () => {
   const { task, facts } = atWork();
   const { where, moves, blocked } = explain(workflow, { ...task, status: "done", phase: "over" }, facts());

@@ -81,11 +81,18 @@ function blocks(workflow: Workflow, state: State, task: Task, moves: readonly Mo
 /** What a person can say where one is waited for, a line each: nothing may stand behind a command. */
 function verbs(workflow: Workflow, state: State, { id }: Task): string {
   const back = waysBack(workflow, state).toAgents.length > 0;
+  const yes = `Say yes: signalbox task approve ${id}`;
+  const answer = `Answer: signalbox task answer ${id}`;
   return [
-    `Say yes: signalbox task approve ${id}`,
-    `Answer: signalbox task answer ${id}`,
+    ...(leadsToAgent(workflow, state) ? [answer, yes] : [yes, answer]),
     ...(back ? [`Send it back: signalbox task request-changes ${id}`] : []),
   ].join("\n");
+}
+
+/** An agent goes on with what the person says: then it is words that are wanted. */
+function leadsToAgent(workflow: Workflow, state: State): boolean {
+  const next = state.rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : []))[0];
+  return next !== undefined && workflow.states[next]?.wait.kind === "agent";
 }
 
 function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts): readonly Move[] {

@@ -90,7 +90,7 @@ function nextStep(workflow: Workflow, task: Task, state: State, spec: RunSpec, f
   const stepped: TaskEvent = {
     type: "agent.stepped",
     by: spec.role,
-    data: { step },
+    data: isLast ? { step, limit } : { step },
     // A step that succeeded ends the row of failures.
     set: { wait: { ...task.wait, step }, crashCount: 0, runs: draft.runs, runCount: draft.runCount },
   };

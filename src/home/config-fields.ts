@@ -4,12 +4,13 @@ import { type AgentConfig, agentFields } from "./agent-fields.ts";
 import type { Field } from "./config-field.ts";
 import { type ForgeConfig, forgeFields } from "./forge-fields.ts";
 import { type MergeConfig, mergeFields } from "./merge-fields.ts";
+import { type TicketConfig, ticketFields } from "./ticket-fields.ts";
 import { type WorkspaceConfig, workspaceFields } from "./workspace-fields.ts";
 
 export type { Field, Level } from "./config-field.ts";
 
 /** What a user may configure, with a value for everything. */
-export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, AgentConfig {
+export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, TicketConfig, AgentConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -132,6 +133,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
   },
   ...workspaceFields,
   ...forgeFields,
+  ...ticketFields,
   ...mergeFields,
   ...agentFields,
 };

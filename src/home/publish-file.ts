@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   fchmodSync,
@@ -28,7 +27,7 @@ export interface Publishing {
  */
 export function publishFile(path: string, text: string, { mode, replace = true }: Publishing = {}): void {
   const file = replace ? targetOf(path) : path;
-  const draft = `${file}.${process.pid}-${randomBytes(4).toString("hex")}.draft`;
+  const draft = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.draft`;
   try {
     writeDraft(draft, text, mode ?? modeOf(file));
     if (replace) renameSync(draft, file);

@@ -19,6 +19,8 @@ export function readRepositoryConfig(home: string, repository: string): Reposito
   if (file === undefined) return undefined;
   // Read once: what is trusted and what counts must be the same text.
   const text = readText(file);
+  // Most have none, and it is looked for with every request.
+  if (text === "") return { file, config: {}, hash: sha256(text), commands: [] };
   const { config, problems } = readConfig(text, file, "project");
   if (problems.length > 0) throw configFault(file, problems);
   const fields = configNames.filter((name) => config[name] !== undefined).map((name): Field => configFields[name]);

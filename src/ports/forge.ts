@@ -1,3 +1,5 @@
+import type { Tickets } from "./tickets.ts";
+
 /**
  * Where branches become pull requests, for one repository. Everything may be asked again without harm: nobody knows how
  * far a request came whose answer was lost. Faults: `forge.*`; `retryAtOf` tells when a limit is over.
@@ -20,6 +22,8 @@ export interface Forge {
   merge(number: number, options: MergeOptions): Promise<MergeResult>;
   /** Deletes a branch that is still at that commit. */
   deleteBranch(name: string, expectedCommit: string): Promise<BranchDeletion>;
+  /** Its issues that have a label, as tickets; missing where a forge has none. */
+  ticketsWith?(label: string): Tickets;
 }
 
 /** A repository on a forge. */

@@ -1,3 +1,4 @@
+import type { AgentState } from "../engine/agent-state.ts";
 import type { Mode } from "../engine/workflow.ts";
 import type { TailPosition } from "./tail.ts";
 
@@ -17,7 +18,7 @@ export interface Agent extends Kept {
   readonly role: string;
   readonly harness: string;
   readonly model: string;
-  readonly state: "idle" | "ready" | "working" | "done" | "stuck";
+  readonly state: AgentState;
   /** Why it is stuck. */
   readonly reason: string;
   /** The ids of all tasks that it was given; missing in old records. */

@@ -25,6 +25,7 @@ export function createScriptedTickets(): ScriptedTickets {
     return { text, ticket: found.ticket };
   };
   return {
+    place: "file",
     files,
     writes: () => count,
     failWith(...errors) {

@@ -712,7 +712,7 @@ describe("tickets", () => {
   const tickets = async () => (await get("/v1/projects/coffee/tickets")).json;
 
   test("are listed with what they wait for and who has them, the most urgent first, and broken files by name", async () => {
-    expect(await tickets()).toEqual({ tickets: [], broken: [] });
+    expect(await tickets()).toEqual({ tickets: [], broken: [], place: "file" });
     write("c-1", "status: open\npriority: 1", "# Grind\n\nFine.\n");
     write("c-2", "status: open\npriority: 0\ndeps: [c-1]", "# Brew\n");
     write("c-3", "status: closed\npriority: 0", "# Buy\n");

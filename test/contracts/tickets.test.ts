@@ -13,9 +13,15 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { createGithubClient } from "../../src/adapters/forge/github/client.ts";
+import { githubTickets } from "../../src/adapters/forge/github/github-tickets.ts";
+import { httpTransport } from "../../src/adapters/forge/github/http-transport.ts";
 import { ticketFiles } from "../../src/adapters/tickets/ticket-files.ts";
+import { blockersOf } from "../../src/engine/ready-tickets.ts";
+import type { Ticket } from "../../src/engine/ticket.ts";
+import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { createScriptedTickets } from "../../src/testing/scripted-tickets.ts";
-import { type TicketsStage, ticketsContract } from "./tickets.ts";
+import { type SourceStage, sourceContract, type TicketsStage, ticketsContract } from "./tickets.ts";
 
 const place = mkdtempSync(join(tmpdir(), "signalbox-tickets-"));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
@@ -35,8 +41,7 @@ function onDisk(): TicketsStage & { readonly folder: string } {
   };
 }
 
-ticketsContract("files", onDisk);
-ticketsContract("scripted", () => {
+function inMemory(): TicketsStage {
   const tickets = createScriptedTickets();
   return {
     tickets,
@@ -44,6 +49,78 @@ ticketsContract("scripted", () => {
     read: (file) => tickets.files.get(file) ?? "",
     files: () => [...tickets.files.keys()],
   };
+}
+
+/** Written as `tk` does. */
+function asFiles({ tickets, write, read }: TicketsStage): SourceStage {
+  return {
+    tickets,
+    add({ id, title, status = "open", deps = [], priority = 2, text = "" }) {
+      const fields = `id: ${id}\nstatus: ${status}\ndeps: [${deps.join(", ")}]\npriority: ${priority}`;
+      write(`${id}.md`, `---\n${fields}\n---\n# ${title}\n\n${text}\n`);
+    },
+    notesOf: (id) => [...read(`${id}.md`).matchAll(/^\*\*\S+\*\*\n\n(.*)$/gm)].map(([, note = ""]) => note),
+  };
+}
+
+const token = "secret";
+const github = await startScriptedGithub({ token });
+afterAll(() => github.close());
+
+function onGithub(): SourceStage {
+  github.state.issues.length = 0;
+  github.state.comments.length = 0;
+  const client = createGithubClient(httpTransport({ apiUrl: github.url, token }), Date.now);
+  return {
+    tickets: githubTickets(client, { host: "github.com", owner: "acme", name: "coffee" }, "ready"),
+    add({ id, title, status = "open", deps = [], priority, text = "" }) {
+      const waits = deps.length === 0 ? "" : `\n\nBlocked by ${deps.map((dep) => `#${dep}`).join(", ")}`;
+      const labels = ["ready", ...(priority === undefined ? [] : [`P${priority}`])];
+      github.state.issues.push({ number: Number(id), title, state: status, body: text + waits || null, labels });
+    },
+    notesOf: (id) =>
+      github.state.comments
+        .filter(({ pull }) => pull === Number(id))
+        .map(({ body }) => body.replace(/\n\n<!-- .* -->$/, "")),
+  };
+}
+
+ticketsContract("files", onDisk);
+ticketsContract("scripted", inMemory);
+sourceContract("files", () => asFiles(onDisk()));
+sourceContract("scripted", () => asFiles(inMemory()));
+sourceContract("issues of GitHub", onGithub);
+
+test("an issue without the label, and a pull request, is no ticket; that such an issue is closed counts all the same", async () => {
+  const { tickets, add } = onGithub();
+  await add({ id: "4", title: "Pour", deps: ["5", "6", "99"] });
+  const other = { title: "Milk", body: null, labels: ["bug"] };
+  github.state.issues.push({ ...other, number: 5, state: "closed" }, { ...other, number: 6, state: "open" });
+  const { tickets: found } = await tickets.list();
+  expect(found.map(({ id, status }) => [id, status])).toEqual([
+    ["4", "open"],
+    ["5", "closed"],
+  ]);
+  expect(blockersOf(found[0] as Ticket, found)).toEqual(["6", "99"]);
+});
+
+test("an issue is closed by whoever has begun it, also where its label is gone", async () => {
+  const { tickets, add } = onGithub();
+  await add({ id: "4", title: "Pour" });
+  for (const issue of github.state.issues) issue.labels = [];
+  expect((await tickets.list()).tickets).toEqual([]);
+  expect((await tickets.change("4", { status: "closed" })).status).toBe("closed");
+});
+
+test("where GitHub cannot be reached nothing is closed, and it is said that it is tried again", async () => {
+  const { tickets, add } = onGithub();
+  await add({ id: "4", title: "Pour" });
+  github.failNext({ kind: "answer", on: /^PATCH/, status: 502, message: "Bad gateway" });
+  const closing = { status: "closed", note: { text: "Done.", at: "now" } };
+  await expect(tickets.change("4", closing)).rejects.toMatchObject({ retry: "later" });
+  expect((await tickets.get("4"))?.status).toBe("open");
+  await tickets.change("4", closing);
+  expect(github.state.comments).toHaveLength(1);
 });
 
 const named = (id: string) => open.replace("c-1", id);
@@ -89,6 +166,22 @@ test("permissions stay, and what does not change is not written", async () => {
   expect(statSync(file).ino).toBe(before);
   await tickets.change("c-1", { status: "closed" });
   expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+test("what somebody left who was killed while changing a ticket goes with the next change, unless it has words of its own", async () => {
+  const { tickets, write, files, read } = onDisk();
+  // No process has a number like this.
+  const left = (of: string, ending: string) => `.${of}.md.4194999-0badcafe.draft${ending}`;
+  write("c-1.md", open.replace("open", "closed"));
+  write(left("c-1", ""), "half of it");
+  write(left("c-1", ".before"), open);
+  write(left("c-2", ""), "of another one");
+  write(`.c-1.md.${process.ppid}-0badcafe.draft`, "somebody is at it");
+  await tickets.change("c-1", { status: "closed" });
+  expect(files().toSorted()).toEqual([`.c-1.md.${process.ppid}-0badcafe.draft`, left("c-2", ""), "c-1.md"].toSorted());
+  write(left("c-1", ".before"), `${open}Words that nobody else has.\n`);
+  await tickets.change("c-1", { status: "open" });
+  expect(read(left("c-1", ".before"))).toContain("Words");
 });
 
 test("of many changes at once none is lost", async () => {

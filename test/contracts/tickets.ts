@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readyTickets } from "../../src/engine/ready-tickets.ts";
 import type { Tickets } from "../../src/ports/tickets.ts";
 
 export interface TicketsStage {
@@ -10,19 +11,92 @@ export interface TicketsStage {
   files(): readonly string[];
 }
 
+/** A place where tickets are, whatever they are there. */
+export interface SourceStage {
+  readonly tickets: Tickets;
+  /** As a person would do it. */
+  add(ticket: AddedTicket): void | Promise<void>;
+  /** What was noted about one, the oldest first. */
+  notesOf(id: string): readonly string[];
+}
+
+export interface AddedTicket {
+  readonly id: string;
+  readonly title: string;
+  readonly status?: "open" | "closed";
+  readonly deps?: readonly string[];
+  readonly priority?: number;
+  readonly text?: string;
+}
+
+/** What every source of tickets does: files, and the issues of a forge. */
+export function sourceContract(name: string, newStage: () => SourceStage): void {
+  describe(`a source of tickets: ${name}`, () => {
+    test("where there is nothing, there are no tickets, and nothing is changed", async () => {
+      const { tickets } = newStage();
+      expect(await tickets.list()).toEqual({ tickets: [], broken: [] });
+      expect(await tickets.get("1")).toBeUndefined();
+      await expect(tickets.change("1", { status: "closed" })).rejects.toMatchObject({ code: "ticket.missing" });
+    });
+
+    test("tickets are listed by id, with what they say", async () => {
+      const { tickets, add } = newStage();
+      await add({ id: "3", title: "Pour", deps: ["1", "2"], priority: 0, text: "Into a cup." });
+      await add({ id: "1", title: "Grind", status: "closed" });
+      await add({ id: "2", title: "Brew", deps: ["1"] });
+      const { tickets: found, broken } = await tickets.list();
+      expect(broken).toEqual([]);
+      expect(found.map(({ id, status, title, deps, priority }) => [id, status, title, deps, priority])).toEqual([
+        ["1", "closed", "Grind", [], 2],
+        ["2", "open", "Brew", ["1"], 2],
+        ["3", "open", "Pour", ["1", "2"], 0],
+      ]);
+      expect(found[2]?.body).toContain("Into a cup.");
+      expect(readyTickets(found).map(({ id }) => id)).toEqual(["2"]);
+      expect(await tickets.get("3")).toEqual(found[2]);
+    });
+
+    test("one that was closed stays so, with its note, once, however often it is asked for", async () => {
+      const { tickets, add, notesOf } = newStage();
+      await add({ id: "1", title: "Grind" });
+      await add({ id: "2", title: "Brew", deps: ["1"] });
+      for (const time of [at, "2026-02-03T05:00:00Z"]) {
+        const changed = await tickets.change("1", { status: "closed", note: { text: "Done by t1.", at: time } });
+        expect(changed.status).toBe("closed");
+      }
+      expect(notesOf("1")).toEqual(["Done by t1."]);
+      expect(notesOf("2")).toEqual([]);
+      expect(readyTickets((await tickets.list()).tickets).map(({ id }) => id)).toEqual(["2"]);
+    });
+
+    test("one can be begun, opened again and closed, and only its status changes", async () => {
+      const { tickets, add } = newStage();
+      await add({ id: "1", title: "Grind", priority: 1, text: "Fine." });
+      const before = await tickets.get("1");
+      for (const status of ["in_progress", "open", "closed", "in_progress", "closed", "open"]) {
+        const { status: now, title, priority } = await tickets.change("1", { status });
+        expect([now, title, priority]).toEqual([status, "Grind", 1]);
+      }
+      expect(await tickets.get("1")).toEqual(before);
+    });
+
+    test("an id is a name and leads nowhere else", async () => {
+      const { tickets, add } = newStage();
+      await add({ id: "1", title: "Grind" });
+      for (const id of ["", ".", "..", "./1", "../1", "1/..", "1\0", "1?x", "/etc/passwd", "9".repeat(200)]) {
+        expect(await tickets.get(id)).toBeUndefined();
+        await expect(tickets.change(id, { status: "closed" })).rejects.toMatchObject({ code: "ticket.missing" });
+      }
+    });
+  });
+}
+
 const open = "\ufeff---\r\nid: c-1\r\nstatus: open # now\r\nmood: good\r\n---\r\n# Brew\r\n";
 const at = "2026-02-03T04:05:06Z";
 
-/** What everything that keeps tickets does. */
+/** What everything that keeps tickets in files does. */
 export function ticketsContract(name: string, newStage: () => TicketsStage): void {
   describe(`tickets: ${name}`, () => {
-    test("where there is nothing, there are no tickets", async () => {
-      const { tickets } = newStage();
-      expect(await tickets.list()).toEqual({ tickets: [], broken: [] });
-      expect(await tickets.get("c-1")).toBeUndefined();
-      await expect(tickets.change("c-1", { status: "closed" })).rejects.toMatchObject({ code: "ticket.missing" });
-    });
-
     test("tickets are listed by id, broken files by name, and other files not at all", async () => {
       const { tickets, write } = newStage();
       write("c-2.md", "---\nid: c-2\nstatus: closed\n---\n# Grind\n");
@@ -61,15 +135,6 @@ export function ticketsContract(name: string, newStage: () => TicketsStage): voi
         await expect(tickets.change("c-1", { status: "closed" })).rejects.toMatchObject({ code: "ticket.broken" });
         await expect(tickets.get("c-1")).rejects.toMatchObject({ code: "ticket.broken" });
         expect(read("c-1.md")).toBe(text);
-      }
-    });
-
-    test("an id is a name and leads nowhere else", async () => {
-      const { tickets, write } = newStage();
-      write("c-1.md", open);
-      for (const id of ["", ".", "..", "./c-1", "../c-1", "c-1.md/..", "c-1\0", "/etc/passwd", "C-1x".repeat(100)]) {
-        expect(await tickets.get(id)).toBeUndefined();
-        await expect(tickets.change(id, { status: "closed" })).rejects.toMatchObject({ code: "ticket.missing" });
       }
     });
   });

@@ -220,8 +220,8 @@ test("a fast-forward makes no commit, and is refused where one would be needed",
 
 test("a clone is brought up to date as well, and a conflict changes nothing there", async () => {
   const stage = await startStage();
-  const { begin, store, repository, sync, git } = stage;
-  await store.updateProject("coffee", { workspaces: "clone" });
+  const { begin, core, repository, sync, git } = stage;
+  await core.store.updateProject("coffee", { workspaces: "clone" });
   const { workspace } = await begin("b1111");
   commit(stage, workspace, { "cup.md": "full\n" });
   commit(stage, repository, { "sugar.md": "none\n" });

@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CleanedView, SalvagedView, WorkspaceView } from "../../src/api/workspace-wires.ts";
-import { createTrashTimer } from "../../src/daemon/workspaces/trash-timer.ts";
+import { createUpkeepTimer } from "../../src/daemon/workspaces/upkeep-timer.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { gitStage } from "./upkeep-stage.ts";
 
@@ -97,7 +98,7 @@ test("a project whose repository is gone can be removed, and its workspaces stay
 });
 
 test("after a start, workspaces of tasks that are over are free, and forgotten ones are found again", async () => {
-  const { work, move, core, store, start, list, salvaged, complaints } = await stageWith({ poolSize: 3 });
+  const { work, move, core, store, start, salvaged, complaints } = await stageWith({ poolSize: 3 });
   const over = await work("b1111");
   const forgotten = await work("b2222");
   const open = await work("b3333");
@@ -109,10 +110,10 @@ test("after a start, workspaces of tasks that are over are free, and forgotten o
   const again = start();
   await again.recover();
   await again.close();
-  expect((await list()).map(({ path, task }) => [path, task?.id])).toEqual([
-    [over, undefined],
+  expect((await store.workspaces.list({})).map(({ path, task }) => [path, task])).toEqual([
+    [over, ""],
     [open, "b3333"],
-    [forgotten, undefined],
+    [forgotten, ""],
   ]);
   expect(await salvaged()).toMatchObject([{ task: "b1111" }]);
   expect(readFileSync(join(forgotten, "idea.md"), "utf8")).toBe("b2222\n");
@@ -120,7 +121,7 @@ test("after a start, workspaces of tasks that are over are free, and forgotten o
 });
 
 test("cleaning up says what it would do, does that, and says what it keeps and why", async () => {
-  const { work, move, ask, store, list, gc, salvaged, places, complaints } = await stageWith({ poolSize: 4 });
+  const { work, move, ask, core, list, gc, salvaged, places, complaints } = await stageWith({ poolSize: 4 });
   const [busy, over, broken, free] = [
     await work("b1111"),
     await work("b2222"),
@@ -132,7 +133,7 @@ test("cleaning up says what it would do, does that, and says what it keeps and w
   await move("b4444", "done");
   rmSync(join(broken, ".git"));
   rmSync(join(broken, "idea.md"));
-  await store.updateProject("coffee", { poolSize: 2 });
+  await core.store.updateProject("coffee", { poolSize: 2 });
   const before = await list();
   const dry = await gc(true);
   expect(await list()).toEqual(before);
@@ -200,8 +201,8 @@ test("where there is no room on the disk, it is said; a workspace that is free i
   expect((await list()).length).toBe(1);
 });
 
-test("old trash is deleted on a timer", async () => {
-  const { work, move, gc, core, places } = await stageWith();
+test("old trash is deleted, and objects are brought together, on a timer", async () => {
+  const { work, move, gc, core, places, git } = await stageWith();
   const workspace = await work("b1111");
   await move("b1111", "done");
   for (const name of [".git", "idea.md"]) rmSync(join(workspace, name));
@@ -210,20 +211,37 @@ test("old trash is deleted on a timer", async () => {
   const { pools } = core;
   if (pools === undefined) throw new Error("There are workspaces.");
   expect(heaps()).toBe(1);
+  const control = join(places.control, "coffee.git");
+  const blobs = writeLoose(places.control, (path) => git(control, "hash-object", "-w", path));
   const clock = createScriptedClock(Date.now());
-  const timer = createTrashTimer({ ...pools, clock });
+  const timer = createUpkeepTimer({ ...pools, clock });
   timer.start();
   await clock.pass(day);
   expect(heaps()).toBe(1);
   await clock.pass(30 * day);
   // Files are deleted in real time, whatever the clock says.
-  for (let i = 0; i < 500 && heaps() > 0; i++) {
+  for (let i = 0; i < 500 && (heaps() > 0 || existsSync(join(control, "objects/17"))); i++) {
     await clock.pass(day / 24);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   expect(heaps()).toBe(0);
+  expect(existsSync(join(control, "objects/17"))).toBe(false);
+  expect(git(control, "cat-file", "-t", blobs[0] ?? "").trim()).toBe("blob");
   await timer.stop();
 });
+
+/** As many objects as git finds too many, by the folder in which it counts them. */
+function writeLoose(folder: string, write: (path: string) => string): readonly string[] {
+  const path = join(folder, "loose");
+  const ids: string[] = [];
+  for (let i = 0; ids.length < 10; i++) {
+    const text = `loose ${i}`;
+    if (!createHash("sha1").update(`blob ${text.length}\0${text}`).digest("hex").startsWith("17")) continue;
+    writeFileSync(path, text);
+    ids.push(write(path).trim());
+  }
+  return ids;
+}
 
 test("a broken workspace is saved before it goes, and one that is gone is forgotten", async () => {
   const { work, move, gc, list, salvaged, git, places } = await stageWith({ poolSize: 2 });

@@ -78,7 +78,7 @@ describe("making a workspace", () => {
     stage.say({ setup: sh(`echo setup >>${log}`), testCommand: ["true"] });
     await stage.begin("b1111");
     const [record] = await stage.store.workspaces.list({ task: "b1111" });
-    if (record !== undefined) await stage.store.workspaces.put({ ...record, readyFor: "" });
+    if (record !== undefined) await stage.core.store.workspaces.put({ ...record, readyFor: "" });
     await stage.next("b1111");
     expect(await stage.move("b1111", "busy")).toMatchObject({ phase: "waiting" });
     expect(readFileSync(log, "utf8")).toBe("setup\nsetup\n");

@@ -21,8 +21,8 @@ export interface Daemon {
 
 const running = new Set<Daemon>();
 
-export function spawnDaemon(home: Home): Daemon {
-  const child = spawn(process.execPath, [appFile, "--foreground"], {
+export function spawnDaemon(home: Home, nodeArguments: readonly string[] = []): Daemon {
+  const child = spawn(process.execPath, [...nodeArguments, appFile, "--foreground"], {
     env: home.env,
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -15,11 +15,16 @@ export interface ExportedTask {
   readonly replayed: Task;
 }
 
-export async function readExport({ places }: Home, id: string): Promise<ExportedTask> {
+/** The text of it, a line of JSON for each thing. */
+export async function exportText({ places }: Home, id: string): Promise<string> {
   const path = routes.exportTask.path.replace(":task", id);
   const { status, body } = await socketRequest({ socket: places.socket, method: "GET", path, headers: {} });
   if (status !== 200) throw new Error(body);
-  const lines = body.split("\n").filter((line) => line !== "");
+  return body;
+}
+
+export async function readExport(home: Home, id: string): Promise<ExportedTask> {
+  const lines = (await exportText(home, id)).split("\n").filter((line) => line !== "");
   const parsed = lines.map((line) => JSON.parse(line) as { readonly kind: string });
   const of = <T>(kind: string) => parsed.filter((line) => line.kind === kind) as unknown as readonly T[];
   const [stored] = of<{ task: Task; revision: number }>("task");

@@ -118,8 +118,8 @@ const operations: Readonly<Record<string, Operation>> = {
   "merging and publishing": {
     run: async (git, { control: folder, user }) => {
       const control = await git.openControl(folder);
-      const merged = await control.merge(merge);
-      if (merged.kind !== "merged") throw new Error(merged.kind);
+      const [merged] = await control.mergeAll({ ...merge, entries: [merge] });
+      if (merged?.kind !== "merged") throw new Error(merged?.kind);
       await control.moveRef("refs/heads/main", merged.commit, undefined);
       const order = { repository: user.folder, branch: "main", commit: merged.commit, expected: main };
       const published = await control.publish(order);

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { killsOf } from "../kill-plan.ts";
 import { killMergers } from "./kills/kill-mergers.ts";
 import { createStage } from "./stage.ts";
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 3);
-const kills = Number(process.env.SIGNALBOX_KILLS ?? 12);
+const kills = killsOf("publishing", "usual");
 const stage = createStage("kills");
 
 test(`merging and publishing can be killed ${kills} times: main has each merge once and whole (seed ${seed})`, async () => {

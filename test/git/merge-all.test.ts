@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { MergeAllOrder } from "../../src/ports/control-repository.ts";
@@ -75,6 +75,65 @@ test("what conflicts or cannot be fast-forwarded is left out, and the others com
   expect(answers[1]).toMatchObject({ files: [{ path: { text: "a.txt" }, kind: "contents" }] });
   expect(await control.mergeAll({ onto, author, entries: [forward, one] })).toMatchObject([
     { kind: "fast-forward", commit: three.branch },
+    { kind: "merged" },
+  ]);
+});
+
+test("what both sides have changed is merged by git, in the middle of others", async () => {
+  const lines = (first: string, last: string) => `${first}\n${"same\n".repeat(8)}${last}\n`;
+  const user = stage.repository();
+  user.commit({ "long.txt": lines("first", "last") });
+  const start = await fan(
+    {
+      top: { "long.txt": lines("FIRST", "last") },
+      plain: { "folder/d.txt": "d\n" },
+      bottom: { "long.txt": lines("first", "LAST") },
+      clash: { "long.txt": lines("first", "other") },
+      after: { "folder/e.txt": "e\n" },
+    },
+    user,
+  );
+  user.git("checkout", "--quiet", "-b", "moved", start.onto);
+  user.git("mv", "long.txt", "folder/moved.txt");
+  const moved = { ...start.entries[0], branch: user.commit(), message: "moved\n", strategy: "merge", date } as const;
+  const control = await stage.control(user);
+  const entries = [...start.entries, moved];
+  const answers = await control.mergeAll({ onto: start.onto, author, entries });
+  expect(answers.map(({ kind }) => kind)).toEqual(["merged", "merged", "merged", "conflict", "merged", "merged"]);
+  let top = start.onto;
+  for (const [index, entry] of entries.entries()) {
+    const single = await control.merge({ ...entry, onto: top, author });
+    expect(answers[index]).toEqual(single);
+    if (single.kind === "merged") top = single.commit;
+  }
+  const git = controlGit(stage, control);
+  expect(git("show", `${top}:folder/moved.txt`)).toBe(lines("FIRST", "LAST").trim());
+  expect(git("fsck", "--strict", "--no-dangling", "--no-progress", top)).toBe("");
+});
+
+test("of what is beyond doubt git merges nothing", async () => {
+  const { onto, entries, control } = await fan(files);
+  const [program, log] = [stage.path("git"), stage.path("log")];
+  writeFileSync(program, `#!/bin/sh\necho "$@" >> ${log}\nexec git "$@"\n`, { mode: 0o755 });
+  const logged = await stage.createGit({ program }).openControl(control.folder);
+  rmSync(log);
+  await logged.mergeAll({ onto, author, entries });
+  const asked = readFileSync(log, "utf8").matchAll(/--git-dir=\S+ (\S+)/g);
+  expect([...asked].map(([, command]) => command)).toEqual(["merge-base", "rev-list", "cat-file", "index-pack"]);
+});
+
+test("a merge that git itself gives up on keeps no other from being merged", async () => {
+  const { onto, entries, control } = await fan({
+    ...{ one: { "a.txt": "one\n" }, two: { "a.txt": "two\n" }, three: { "b.txt": "three\n" } },
+  });
+  const program = stage.path("git");
+  const lines = ["#!/bin/sh", 'case " $* " in *" merge-tree "*) echo "Assertion failed." >&2; kill -ABRT $$;; esac'];
+  writeFileSync(program, [...lines, 'exec git "$@"', ""].join("\n"), { mode: 0o755 });
+  const failing = await stage.createGit({ program }).openControl(control.folder);
+  const answers = await failing.mergeAll({ onto, author, entries });
+  expect(answers).toMatchObject([
+    { kind: "merged" },
+    { kind: "conflict", files: [], text: "git gave up: Assertion failed." },
     { kind: "merged" },
   ]);
 });

@@ -304,7 +304,7 @@ test("a branch that is left at the last moment has not moved, and it is said", a
   user.git("branch", "other");
   const program = stage.path("git");
   const leave = `git -C '${user.folder}' checkout --quiet other`;
-  writeFileSync(program, `#!/bin/sh\ncase "$*" in *" symbolic-ref "*) ${leave} ;; esac\nexec git "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\ngit "$@"\ncode=$?\ncase "$*" in *" fetch "*) ${leave} ;; esac\nexit $code\n`);
   chmodSync(program, 0o755);
   const racing = await stage.createGit({ program }).openControl(control.folder);
   expect(await faultOf(racing.publish(order))).toMatchObject({ code: "git.checked-out-elsewhere", retry: "later" });

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { killMergers } from "../git/kills/kill-mergers.ts";
 import { createStage } from "../git/stage.ts";
+import { killsOf } from "../kill-plan.ts";
 
 // The same as test/git/kills.test.ts, with more kills. SIGNALBOX_SEED draws other moments.
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 1_000_000);
-const kills = Number(process.env.SIGNALBOX_KILLS ?? 500);
+const kills = killsOf("publishing", "long");
 const stage = createStage("kills-long");
 
 test(`merging and publishing can be killed ${kills} times: main has each merge once and whole (seed ${seed})`, async () => {

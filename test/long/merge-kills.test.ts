@@ -1,10 +1,11 @@
 import { test } from "vitest";
 import { killMergingDaemons } from "../faults/kill-merges.ts";
+import { killsOf } from "../kill-plan.ts";
 
 // The same as test/faults/merge-kills.test.ts, with more of everything. SIGNALBOX_SEED draws other moments.
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 1_000_000);
-const kills = Number(process.env.SIGNALBOX_KILLS ?? 200);
+const kills = killsOf("merging", "long");
 
 test(`a daemon that is killed ${kills} times while it merges loses nothing and merges nothing twice (seed ${seed})`, () =>
   killMergingDaemons({ seed, kills, tasksEach: 3 }));

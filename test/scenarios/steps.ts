@@ -13,6 +13,8 @@ export type Behaviour = Readonly<Record<string, readonly Turn[]>>;
 export const section = (heading: string, text: string): Step => ({ section: { heading: `## ${heading}`, text } });
 export const update = (...args: readonly string[]): Step => ({ cli: ["task", "update", ...args] });
 export const askFor = (status: string): Step => update("--status", status);
+/** What stands in the file of a role that works beside another is its word. */
+export const handIn: Step = update("--file", "{task_file}");
 /** Asks for what will be refused, and goes on. */
 export const tryFor = (status: string): Step => ({ try: [askFor(status)] });
 

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { type Configuration, gitEnvironment, gitFlags, type Protocol } from "./git-environment.ts";
@@ -20,8 +21,13 @@ export interface GitPlace {
 export interface RunOptions {
   /** Codes that are answers. */
   readonly accepts?: readonly number[];
-  readonly input?: Uint8Array;
+  /** That git found a mistake of its own, and ended itself, is an answer too. */
+  readonly mayGiveUp?: boolean;
+  /** A stream is passed on as it comes. */
+  readonly input?: Uint8Array | Readable;
   readonly inputFile?: string;
+  /** Gets the output as it comes; then none is gathered. */
+  readonly onOutput?: (chunk: Buffer) => void;
   /** Bytes of output. Beyond it the Fault is `git.too-much`, or the output `isCut`. */
   readonly most?: number;
   readonly cuts?: boolean;
@@ -88,6 +94,7 @@ export function createRunner({ program, env, signal, limits }: RunnerOptions): R
         },
         input: options.input,
         inputFile: options.inputFile,
+        onOutput: options.onOutput,
         most,
         timeout: options.isLong ? limits.long : limits.short,
         signal: options.isUnstoppable ? undefined : either(signal, options.signal),
@@ -103,7 +110,7 @@ export function createRunner({ program, env, signal, limits }: RunnerOptions): R
         hint: "Look for files that do not belong into the repository.",
       });
     }
-    if (end.code !== undefined && accepts.includes(end.code)) return end;
+    if (end.code !== undefined ? accepts.includes(end.code) : end.hasGivenUp && options.mayGiveUp) return end;
     throw gitFault({
       command,
       cwd: folder,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { Readable } from "node:stream";
 import { Fault } from "../../fault.ts";
 
 export interface GitProcess {
@@ -10,9 +11,12 @@ export interface GitProcess {
   readonly cwd: string;
   /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  readonly input: Uint8Array | undefined;
+  /** A stream is passed on as it comes. */
+  readonly input: Uint8Array | Readable | undefined;
   /** A file that is read instead of `input`. */
   readonly inputFile: string | undefined;
+  /** Gets the output as it comes; then none is gathered. */
+  readonly onOutput?: ((chunk: Buffer) => void) | undefined;
   /** How many bytes of output are taken; then git is stopped. */
   readonly most: number;
   /** Milliseconds. */
@@ -21,6 +25,8 @@ export interface GitProcess {
 }
 
 export interface GitEnd {
+  /** It found itself in a state that must not be, and ended itself. */
+  readonly hasGivenUp: boolean;
   /** Undefined where a signal ended it. */
   readonly code: number | undefined;
   readonly stdout: Buffer;
@@ -35,7 +41,7 @@ const grace = 2_000;
 
 /** Runs git, and fails only where it could not be started, took too long or was stopped. */
 export function spawnGit(order: GitProcess): Promise<GitEnd> {
-  const { program, command, args, cwd, env, input, inputFile, most, timeout, signal } = order;
+  const { program, command, args, cwd, env, input, inputFile, onOutput, most, timeout, signal } = order;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(stopped(command));
     const source = inputFile === undefined ? "pipe" : openSync(inputFile, "r");
@@ -65,6 +71,7 @@ export function spawnGit(order: GitProcess): Promise<GitEnd> {
     };
 
     child.stdout?.on("data", (chunk: Buffer) => {
+      if (onOutput !== undefined) return onOutput(chunk);
       if (isCut) return;
       chunks.push(chunk.subarray(0, most - size));
       size += chunk.length;
@@ -77,7 +84,8 @@ export function spawnGit(order: GitProcess): Promise<GitEnd> {
     });
     // Git may end before it has read everything; how it ended says why.
     child.stdin?.on("error", () => {});
-    child.stdin?.end(input);
+    if (!(input instanceof Readable)) child.stdin?.end(input);
+    else if (child.stdin) input.pipe(child.stdin);
     child.on("error", (error) => {
       clear();
       reject(notStarted(program, cwd, error));
@@ -86,11 +94,18 @@ export function spawnGit(order: GitProcess): Promise<GitEnd> {
       // Something that git has left running must not keep us waiting for the end of its output.
       timers.push(setTimeout(() => [child.stdout, child.stderr].map((stream) => stream?.destroy()), grace));
     });
-    child.on("close", (code) => {
+    child.on("close", (code, endedBy) => {
       clear();
       if (signal?.aborted) reject(stopped(command));
       else if (isLate) reject(late(command, timeout));
-      else resolve({ code: code ?? undefined, stdout: Buffer.concat(chunks), stderr, isCut });
+      else
+        resolve({
+          code: code ?? undefined,
+          hasGivenUp: endedBy === "SIGABRT",
+          stdout: Buffer.concat(chunks),
+          stderr,
+          isCut,
+        });
     });
   });
 }

@@ -13,7 +13,7 @@ import { createWorkflows } from "./memory/workflows.ts";
 
 /**
  * A store that forgets everything with its process, for tests and rehearsals. It does what the others do; what it is given
- * it keeps as text, so that nobody can change it from outside.
+ * it keeps as text, and what it gives cannot be changed.
  */
 export function createMemoryStore(): Store {
   const tables = createTables();

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { lstat, open, readdir, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
+import { asideEnding, draftName } from "./sweep-drafts.ts";
 
 /** The names in a folder, in their order; none where it is not there. */
 export async function listFiles(folder: string): Promise<readonly string[]> {
@@ -53,7 +54,7 @@ export async function readPlainFile(path: string): Promise<FileReading | undefin
  * it under a name that nobody takes for a ticket.
  */
 export async function replaceFile(path: string, before: string, text: string): Promise<boolean> {
-  const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString("hex")}.draft`);
+  const draft = join(dirname(path), draftName(path, process.pid, randomBytes(4).toString("hex")));
   try {
     const { mode } = await lstat(path);
     const handle = await open(draft, "wx", mode & 0o777);
@@ -78,7 +79,7 @@ export async function replaceFile(path: string, before: string, text: string): P
 
 /** What somebody writes into it at the very moment comes back: the old file is looked at again when the new one is there. */
 function swap(path: string, draft: string, before: string): boolean {
-  const aside = `${draft}.before`;
+  const aside = `${draft}${asideEnding}`;
   try {
     linkSync(path, aside);
     if (textAt(aside) !== before) return false;

@@ -4,6 +4,7 @@ import { isTicketId, readTicket, type Ticket } from "../../engine/ticket.ts";
 import { Fault } from "../../fault.ts";
 import type { BrokenTicket, Tickets } from "../../ports/tickets.ts";
 import { listFiles, readPlainFile, replaceFile } from "./plain-files.ts";
+import { sweepDrafts } from "./sweep-drafts.ts";
 
 const ending = ".md";
 const mostTries = 5;
@@ -11,6 +12,7 @@ const mostTries = 5;
 /** The tickets in a folder of files, in the format of `tk`. No link is followed, neither the folder's nor a file's. */
 export function ticketFiles(folder: string): Tickets {
   return {
+    place: "file",
     async list() {
       const tickets: Ticket[] = [];
       const broken: BrokenTicket[] = [];
@@ -33,6 +35,7 @@ export function ticketFiles(folder: string): Tickets {
       for (let tries = 0; tries < mostTries; tries++) {
         const found = await readOne(folder, id);
         if (found === undefined) throw missing(folder, id);
+        sweepDrafts(found.path);
         const text = changeTicket(found.text, change);
         // Somebody else may have written it meanwhile: then what they wrote is changed instead.
         if (text === found.text || (await replaceFile(found.path, found.text, text)))

@@ -48,6 +48,7 @@ test("a session that is gone is an error only where there was none to go on with
   expect(read(turn, failed("session-unknown"), {}, true)).toMatchObject({ kind: "session-gone" });
   expect(read(turn, failed("session-unknown"))).toMatchObject({ word: "error" });
   expect(read(turn, failed("overflow"), {}, true)).toMatchObject({ kind: "session-gone" });
+  expect(read(turn, failed("session-in-use"), {}, true)).toMatchObject({ kind: "session-gone" });
 });
 
 test("what ended a program counts before what it said", () => {

@@ -46,6 +46,7 @@ function ofError({ kind, message, resetAt }: HarnessError, isResumed: boolean): 
     case "rate-limit":
       return { kind: "limited", until: resetAt, reason: message };
     case "session-unknown":
+    case "session-in-use":
     case "overflow":
       return isResumed ? { kind: "session-gone", reason: message } : ended("error", message);
     case "timeout":

@@ -1,4 +1,5 @@
-import { readyTickets } from "../../engine/ready-tickets.ts";
+import { existsSync } from "node:fs";
+import { givingOrder } from "../../engine/giving-order.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Agent } from "../../ports/records.ts";
@@ -8,6 +9,7 @@ import { lookAtTickets } from "../requests/tickets.ts";
 import type { CrewRunner } from "./crew.ts";
 import type { CrewOrder, CrewState } from "./crew-state.ts";
 import { giveTicket, settleAgent } from "./give-ticket.ts";
+import { takeUpAgent } from "./take-up-agent.ts";
 
 export interface CrewRunnerPorts {
   readonly state: CrewState;
@@ -31,7 +33,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
       if (closed) return;
       const known = await core().store.getProject(project);
       if (known === undefined) state.set(project, undefined);
-      else problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+      else {
+        await bringBack(core(), project);
+        problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+      }
     }
   };
   const wake = () => {
@@ -65,7 +70,10 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
     problems: (project) => problems.get(project) ?? new Map(),
     wake,
     async recover() {
-      for (const agent of await core().store.agents.list({})) await settleAgent(core(), agent);
+      for (const agent of await core().store.agents.list({})) {
+        // One whose repository is gone must not keep the others from going on.
+        await takeUpAgent(core(), await settleAgent(core(), agent)).catch(onError);
+      }
       wake();
     },
     async close() {
@@ -77,7 +85,7 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
 }
 
 /**
- * One look: every idle agent gets the most urgent ticket that is ready, open and was never given out, while there is room.
+ * One look: every idle agent gets the next ticket that is ready, open and was never given out, while there is room.
  * One that could not be given out does not keep the others waiting.
  */
 async function giveOut(
@@ -89,7 +97,7 @@ async function giveOut(
   const problems = new Map<string, string>();
   try {
     const { tickets, tasks } = await lookAtTickets(core, project);
-    const waiting = readyTickets(tickets).filter(({ id, status }) => status === "open" && !tasks.has(id));
+    const waiting = givingOrder(tickets).filter(({ id, status }) => status === "open" && !tasks.has(id));
     let room = most - [...tasks.values()].filter(({ open }) => open !== undefined).length;
     for (const agent of await idleAgents(core.store, project.name)) {
       for (let isGiven = false; !isGiven && room > 0 && waiting.length > 0 && goesOn(); ) {
@@ -107,6 +115,16 @@ async function giveOut(
     problems.set("", sentence(error));
   }
   return problems;
+}
+
+/** Whose folder is gone cannot go on, and nobody else tells us that it is. */
+async function bringBack(core: Core, project: string): Promise<void> {
+  for (const agent of await core.store.agents.list({ project })) {
+    const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
+    const { held, workspace = "" } = stored?.task ?? {};
+    if (!stored?.isOpen || held === undefined || workspace === "" || existsSync(workspace)) continue;
+    await takeUpAgent(core, agent);
+  }
 }
 
 /** In the order in which they were made. */

@@ -23,7 +23,11 @@ export function closeTicket({ store, clock, ticketsOf }: CloseTicketPorts): Perf
     const project = await projectOf(store, task.project);
     const commit = await commitIn(store, project, task);
     const tickets = ticketsOf(project);
-    if ((await tickets.get(ticket))?.status === "closed") return;
+    if ((await tickets.get(ticket))?.status === "closed") {
+      // If it was us who were killed behind that, what we left beside the file goes.
+      await tickets.change(ticket, { status: "closed" });
+      return;
+    }
     const text = `Done by ${task.project}#${task.number} (${id}), merged into ${project.defaultBranch} with ${commit}.`;
     await tickets.change(ticket, { status: "closed", note: { text, at: noteTime(clock.now()) } });
   };

@@ -20,6 +20,9 @@ export function harvestUncommitted({ store, clock, log, workspacesOf }: HarvestP
     if (task.workspace === "") return;
     const project = await projectOf(store, task.project);
     const { git, kind } = await workspacesOf(project);
+    const found = await kind.inspect(task.workspace);
+    // Most agents commit what they do, and to find that out costs a quarter of committing nothing.
+    if (found.kind === "there" && found.branch !== undefined && !found.dirty && found.operation === undefined) return;
     const commit = await kind.commitAll({
       folder: task.workspace,
       task: task.id,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { AgentView } from "../../api/agent-wires.ts";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
-import type { Task } from "../../engine/task.ts";
+import { recordedState } from "../../engine/agent-state.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
 import { checkNeeds } from "../agents/check-needs.ts";
@@ -116,7 +116,12 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
     (core.agents?.book.list() ?? []).filter((usage) => stored !== undefined && usage.task === stored.task.id),
   );
   const raised = own.find(({ started }) => started.raised !== "")?.started.raised ?? stored?.task.held?.reason ?? "";
-  const state = stored?.isOpen ? await stateOf(core, stored.task, raised !== "") : "idle";
+  const state = stored?.isOpen
+    ? recordedState(await core.workflows.get(stored.task.workflowHash), stored.task, {
+        isRaised: raised !== "",
+        hasStarted: own.length > 0,
+      })
+    : "idle";
   return {
     name: nameOf(agent.id),
     project: agent.project,
@@ -133,17 +138,6 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
       cost: used.runs > 0 && used.unknown === used.runs ? null : used.cost,
     },
   };
-}
-
-/**
- * As far as that can be told of any workflow: stuck where a person should look, or where time has to pass before it is tried
- * again; done while the engine is at work on what it has made.
- */
-async function stateOf({ workflows }: Core, task: Task, isRaised: boolean): Promise<Agent["state"]> {
-  const state = (await workflows.get(task.workflowHash)).states[task.status];
-  if (isRaised || (state?.wait.kind === "time" && task.phase === "waiting")) return "stuck";
-  if (task.phase === "doing" && task.runCount > 0) return "done";
-  return Object.keys(task.runs).length > 0 ? "working" : "ready";
 }
 
 function nameOf(id: string): string {

@@ -1,6 +1,7 @@
 import type { CrewView } from "../../api/crew-routes.ts";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
+import { whyNotFrom } from "../../engine/agent-commands.ts";
 import { readyTickets } from "../../engine/ready-tickets.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
@@ -62,14 +63,8 @@ export function restartSlot(core: Core): Handler<Routes["restartSlot"]> {
     const project = await mustHave(core, params.project ?? "");
     const agent = await agentNamed(core, project, params.agent ?? "");
     const { name, state } = await slotView(core, agent);
-    if (state !== "working" && state !== "stuck")
-      throw new Refusal([
-        {
-          code: "not-waiting",
-          text: `${name} is ${state}; only one that is working or stuck can be killed.`,
-          fix: "See how they are: signalbox crew ps",
-        },
-      ]);
+    const refusal = whyNotFrom("kill", name, state);
+    if (refusal !== undefined) throw new Refusal([{ code: "not-waiting", ...refusal }]);
     const task = (await core.store.getTask(agent.task))?.task;
     const [first = ""] = task === undefined ? [] : (await core.workflows.get(task.workflowHash)).initial;
     return changeView(core, await core.submit(agent.task, { kind: "move", to: first, actor: { role: "human" } }));

@@ -43,8 +43,10 @@ export function putDocument(core: Core): Handler<Routes["putDocument"]> {
     // Two who write at once each keep the other's sections: the second must see what the first has saved.
     return core.inTurn(task.id, async () => {
       // What an agent has written since stays the agent's, also where it is handed in with the rest.
-      const { document: before, changes } = await asWritten(core, task);
-      const { document, changed, ignored } = writeDocument(workflow, before, asked.body.text, actor, "");
+      const { document: before, changes, head } = await asWritten(core, task);
+      // What a run says is about the work as it is now; a person's word holds until the person takes it back.
+      const commit = actor.run === undefined ? "" : head;
+      const { document, changed, ignored } = writeDocument(workflow, before, asked.body.text, actor, commit);
       if (changed.length > 0 || document.text !== before.text) {
         const events = [...changes, documentChanged(actor, changed)];
         await core.store.saveDocument(task.id, document, events, core.clock.now());
@@ -55,11 +57,15 @@ export function putDocument(core: Core): Handler<Routes["putDocument"]> {
 }
 
 /** The document with what agents have in their files by now; as it was saved where nobody can look. */
-async function asWritten(core: Core, task: Task): Promise<Pick<Seen, "document" | "changes">> {
+async function asWritten(
+  core: Core,
+  task: Task,
+): Promise<Pick<Seen, "document" | "changes"> & { readonly head: string }> {
   try {
-    return await core.look(task);
+    const { document, changes, facts } = await core.look(task);
+    return { document, changes, head: facts.head };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return { document: await core.store.getDocument(task.id), changes: [] };
+    return { document: await core.store.getDocument(task.id), changes: [], head: "" };
   }
 }

@@ -5,7 +5,7 @@ import { blockersOf, readyTickets } from "../../engine/ready-tickets.ts";
 import type { Ticket } from "../../engine/ticket.ts";
 import { Fault } from "../../fault.ts";
 import type { Project } from "../../ports/store.ts";
-import type { TicketList } from "../../ports/tickets.ts";
+import type { TicketList, Tickets } from "../../ports/tickets.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { noteTime } from "../tickets-of.ts";
@@ -20,7 +20,7 @@ export function listTickets(core: Core): Handler<Routes["listTickets"]> {
     const tickets = seen.tickets
       .map((ticket) => ticketView(seen, ticket))
       .toSorted((a, b) => Number(a.status === "closed") - Number(b.status === "closed") || a.priority - b.priority);
-    return { tickets, broken: seen.broken };
+    return { tickets, broken: seen.broken, place: seen.place };
   };
 }
 
@@ -60,17 +60,19 @@ export function changeTicket(core: Core): Handler<Routes["changeTicket"]> {
 }
 
 export interface SeenTickets extends TicketList {
+  readonly place: Tickets["place"];
   readonly ready: ReadonlySet<string>;
   readonly tasks: ReadonlyMap<string, TasksOfTicket>;
 }
 
 export async function lookAtTickets(core: Core, project: Project): Promise<SeenTickets> {
-  const found = await core.ticketsOf(project).list();
+  const source = core.ticketsOf(project);
+  const found = await source.list();
   const ready = new Set(readyTickets(found.tickets).map(({ id }) => id));
-  return { ...found, ready, tasks: await tasksByTicket(core.store, project.name) };
+  return { ...found, place: source.place, ready, tasks: await tasksByTicket(core.store, project.name) };
 }
 
-function ticketView({ tickets, ready, tasks }: SeenTickets, ticket: Ticket): TicketView {
+function ticketView({ tickets, ready, tasks, place }: SeenTickets, ticket: Ticket): TicketView {
   const { body: _, ...fields } = ticket;
   const { newest, open } = tasks.get(ticket.id) ?? {};
   return {
@@ -79,5 +81,6 @@ function ticketView({ tickets, ready, tasks }: SeenTickets, ticket: Ticket): Tic
     isReady: ready.has(ticket.id),
     task: newest === undefined ? "" : `${newest.project}#${newest.number}`,
     isTaken: open !== undefined,
+    place,
   };
 }

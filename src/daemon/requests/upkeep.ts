@@ -30,8 +30,11 @@ export function status(core: Core): Handler<Routes["status"]> {
 }
 
 export function openapi(core: Core): Handler<Routes["openapi"]> {
-  const document = openApi(core.version);
-  return async () => document;
+  let document: ReturnType<typeof openApi> | undefined;
+  return async () => {
+    document ??= openApi(core.version);
+    return document;
+  };
 }
 
 export function stop(core: Core): Handler<Routes["stop"]> {

@@ -24,7 +24,9 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
     // Free ones of another kind than the project makes now are on their way out.
     const kind = kindNameOf(project);
     const pool = all.filter((each) => each.task !== "" || each.kind === kind);
-    const free = pool.find((each) => each.task === "");
+    const unbound = pool.filter((each) => each.task === "");
+    // Where its branch is checked out still, if the folder went away under it, no other folder can have that branch.
+    const free = unbound.find(({ readyFor }) => readyFor === task.id) ?? unbound[0];
     if (free === undefined && pool.length >= project.poolSize) {
       throw new Fault("pool.full", `All ${project.poolSize} workspaces of ${project.name} are taken.`, {
         retry: "later",

@@ -9,18 +9,24 @@ import { type KindName, kindNameOf, type ProjectWorkspaces, type WorkspacesOf } 
  * that no person has looked at. And treats every workspace as what it is, whatever the project makes now.
  */
 export function guardWorkspaces(store: Store, workspacesOf: WorkspacesOf): WorkspacesOf {
+  // Whoever asks for a project gets the same record until it is changed.
+  const guarded = new WeakMap<Project, ProjectWorkspaces>();
   return async (project) => {
+    const before = guarded.get(project);
+    if (before !== undefined) return before;
     const opened = await workspacesOf(project);
     const check = () => checkObeyed(store, opened.git, project.name);
     const kindAt = async (folder: string): Promise<KindName> => {
       const known = (await store.workspaces.list({ project: project.name })).find(({ path }) => path === folder);
       return known === undefined || known.kind === "folder" ? kindNameOf(project) : known.kind;
     };
-    return {
+    const made = {
       ...opened,
       control: guardControl(opened.control, project, check, kindAt),
       kind: guardKind(opened, check, kindAt),
     };
+    guarded.set(project, made);
+    return made;
   };
 }
 

@@ -45,6 +45,7 @@ export function trustCommand(project: string): string {
  * commands that nobody has trusted is a Fault, and then nothing of it counts.
  */
 export function createSettings({ home, places, config }: SettingsPorts): SettingsOf {
+  const known = new Map<string, { readonly values: PartialConfig; readonly hash: string; settings: ProjectSettings }>();
   return (project) => {
     const repository = readRepositoryConfig(home, project.path);
     if (repository !== undefined && !mayCount(repository, places)) {
@@ -57,8 +58,12 @@ export function createSettings({ home, places, config }: SettingsPorts): Setting
         },
       );
     }
-    const resolved = resolveConfig({ repository: repository?.config, user: config().values });
-    return {
+    const { values } = config();
+    const hash = repository?.hash ?? "";
+    const before = known.get(project.name);
+    if (before?.values === values && before.hash === hash) return before.settings;
+    const resolved = resolveConfig({ repository: repository?.config, user: values });
+    const settings: ProjectSettings = {
       keep: resolved.keep.value,
       copy: resolved.copy.value,
       link: resolved.link.value,
@@ -71,5 +76,7 @@ export function createSettings({ home, places, config }: SettingsPorts): Setting
       testMerges: resolved.testMerges.value,
       ports: readPorts(resolved.ports.value),
     };
+    known.set(project.name, { values, hash, settings });
+    return settings;
   };
 }

@@ -24,7 +24,7 @@ export async function saveWorkspace(
 ): Promise<Salvage | undefined> {
   const found = await kind.inspect(folder);
   if (found.kind === "there" && found.branch !== undefined && task !== nobody)
-    await control.collect({ folder, branch: found.branch, task });
+    await control.collect({ folder, branch: found.branch, task, seenAt: found.head });
   // One that is broken or gone may have work in it all the same.
   const order = { folder, task, at: clock.now(), anybodys: task === nobody, repository };
   const salvage = await control.salvage(order).catch((error) => {

@@ -12,6 +12,8 @@ export interface WrittenFile {
   readonly role: string;
   readonly run: string;
   readonly text: string;
+  /** Whoever else is at work in the workspace can have written it: it is the run's word only once the run says so. */
+  readonly isShared: boolean;
 }
 
 /** The roles that have a file in the workspace: those that are at work. The main one's is TASK.md, and is always there. */
@@ -24,10 +26,15 @@ function rolesOf(task: Task): readonly { role: string; run: string }[] {
 /** Where a role's task file is, in the task's workspace. */
 export async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
   // A role that is alone in the workspace uses the main file, whatever it is called.
+  return hasOwnFile(task, role) ? roleFileName(role) : kind.taskFileName(task.workspace);
+}
+
+function hasOwnFile(task: Task, role: string): boolean {
+  if (role === defaultNames.roles.task) return false;
   const isAlone =
     rolesOf(task).every((each) => each.role === role || each.run === "") &&
     Object.entries(task.runs).every(([name, run]) => name.split("/")[0] !== role || run.beside === undefined);
-  return role === defaultNames.roles.task || isAlone ? kind.taskFileName(task.workspace) : roleFileName(role);
+  return !isAlone;
 }
 
 /** What the agents of a task have written so far. */
@@ -35,7 +42,7 @@ export async function readTaskFiles(kind: WorkspaceKind, task: Task): Promise<re
   const files = await Promise.all(
     rolesOf(task).map(async ({ role, run }) => {
       const text = await kind.readTaskFile(task.workspace, await fileNameOf(kind, task, role));
-      return text === undefined ? [] : [{ role, run, text }];
+      return text === undefined ? [] : [{ role, run, text, isShared: hasOwnFile(task, role) }];
     }),
   );
   return files.flat();

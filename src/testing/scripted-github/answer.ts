@@ -1,5 +1,5 @@
-import { describeComment, describePull, describeReview } from "./describe.ts";
-import type { GithubState, ScriptedPull } from "./state.ts";
+import { describeComment, describeIssue, describePull, describeReview } from "./describe.ts";
+import type { GithubState, ScriptedIssue, ScriptedPull } from "./state.ts";
 
 /** What GitHub answers to a request about its repository. */
 export interface Reply {
@@ -38,6 +38,11 @@ const routes: readonly (readonly [RegExp, Route])[] = [
     /^GET pulls\/(\d+)\/comments$/,
     (state, [n]) => list(of(state.lineComments, n).map((c) => describeComment(state, c))),
   ],
+  [/^GET issues$/, listIssues],
+  [/^GET issues\/(\d+)$/, (state, [n]) => oneIssue(state, n)],
+  [/^PATCH issues\/(\d+)$/, changeIssue],
+  [/^POST issues\/(\d+)\/labels$/, addLabels],
+  [/^DELETE issues\/(\d+)\/labels\/([^/]+)$/, removeLabel],
   [/^GET issues\/(\d+)\/comments$/, (state, [n]) => list(of(state.comments, n).map((c) => describeComment(state, c)))],
   [/^POST issues\/(\d+)\/comments$/, addComment],
   [/^PUT pulls\/(\d+)\/merge$/, merge],
@@ -82,8 +87,49 @@ function getPull(state: GithubState, [number]: readonly string[]): Reply {
   return { status: 200, json: { ...describePull(state, pull), mergeable: isKnown ? pull.mergeable : null } };
 }
 
+/** GitHub lists pull requests among its issues. */
+function listIssues(state: GithubState, _: readonly string[], { query }: Asked): Reply {
+  const wanted = query.get("state") ?? "open";
+  const label = query.get("labels")?.toLowerCase();
+  const found = state.issues
+    .filter((issue) => wanted === "all" || issue.state === wanted)
+    .filter(({ labels }) => label === undefined || labels.some((each) => each.toLowerCase() === label))
+    .toReversed();
+  const pulls =
+    label === undefined
+      ? []
+      : state.pulls.map((pull) => ({ ...describePull(state, pull), labels: [], pull_request: {} }));
+  return list([...pulls, ...found.map((issue) => describeIssue(state, issue))]);
+}
+
+function oneIssue(state: GithubState, number: string | undefined): Reply {
+  const issue = issueOf(state, number);
+  return issue === undefined ? refuse(404, "Not Found") : { status: 200, json: describeIssue(state, issue) };
+}
+
+function changeIssue(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
+  const issue = issueOf(state, number);
+  if (issue === undefined) return refuse(404, "Not Found");
+  if (body.state === "open" || body.state === "closed") issue.state = body.state;
+  return oneIssue(state, number);
+}
+
+function addLabels(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
+  const issue = issueOf(state, number);
+  if (issue === undefined || !Array.isArray(body.labels)) return refuse(404, "Not Found");
+  issue.labels = [...new Set([...issue.labels, ...body.labels.map(String)])];
+  return { status: 200, json: issue.labels.map((name) => ({ name })) };
+}
+
+function removeLabel(state: GithubState, [number, label]: readonly string[]): Reply {
+  const issue = issueOf(state, number);
+  if (issue === undefined || !issue.labels.includes(label ?? "")) return refuse(404, "Label does not exist");
+  issue.labels = issue.labels.filter((each) => each !== label);
+  return { status: 200, json: issue.labels.map((name) => ({ name })) };
+}
+
 function addComment(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
-  if (pullOf(state, number) === undefined) return refuse(404, "Not Found");
+  if (pullOf(state, number) === undefined && issueOf(state, number) === undefined) return refuse(404, "Not Found");
   const id = 1_000 + state.comments.length;
   const comment = { id, pull: Number(number), author: "signalbox", association: "OWNER", body: String(body.body) };
   state.comments.push(comment);
@@ -127,6 +173,10 @@ function deleteRef({ branches }: GithubState, [name = ""]: readonly string[]): R
 
 function pullOf({ pulls }: GithubState, number: string | undefined): ScriptedPull | undefined {
   return pulls.find((pull) => pull.number === Number(number));
+}
+
+function issueOf({ issues }: GithubState, number: string | undefined): ScriptedIssue | undefined {
+  return issues.find((issue) => issue.number === Number(number));
 }
 
 function of<T extends { readonly pull: number }>(all: readonly T[], number: string | undefined): readonly T[] {

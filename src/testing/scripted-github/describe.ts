@@ -1,4 +1,4 @@
-import type { GithubState, ScriptedComment, ScriptedPull, ScriptedReview } from "./state.ts";
+import type { GithubState, ScriptedComment, ScriptedIssue, ScriptedPull, ScriptedReview } from "./state.ts";
 
 /** A pull request as GitHub's lists have it. */
 export function describePull(state: GithubState, pull: ScriptedPull) {
@@ -18,6 +18,19 @@ export function describePull(state: GithubState, pull: ScriptedPull) {
     merged_at: pull.mergeCommit === undefined ? null : timeOf(pull.number),
     // GitHub keeps a merge that it tried here, while the pull request is open.
     merge_commit_sha: pull.mergeCommit ?? "a-merge-that-was-tried",
+  };
+}
+
+export function describeIssue(state: GithubState, issue: ScriptedIssue) {
+  return {
+    number: issue.number,
+    html_url: urlOf(state, issue.number).replace("/pull/", "/issues/"),
+    state: issue.state,
+    title: issue.title,
+    body: issue.body,
+    labels: issue.labels.map((name) => ({ name })),
+    assignee: null,
+    created_at: timeOf(issue.number),
   };
 }
 

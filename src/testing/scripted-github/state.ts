@@ -5,6 +5,8 @@ export interface GithubState {
   /** The commit of each branch. */
   readonly branches: Map<string, string>;
   readonly pulls: ScriptedPull[];
+  /** Those that are no pull requests; their numbers are others. */
+  readonly issues: ScriptedIssue[];
   readonly reviews: ScriptedReview[];
   /** Comments about lines. */
   readonly lineComments: ScriptedComment[];
@@ -33,6 +35,14 @@ export interface ScriptedPull {
   /** It is asked so many times before it knows whether it can be merged. */
   unknownFor: number;
   isFromFork: boolean;
+}
+
+export interface ScriptedIssue {
+  readonly number: number;
+  title: string;
+  body: string | null;
+  state: "open" | "closed";
+  labels: readonly string[];
 }
 
 export interface ScriptedReview {
@@ -79,6 +89,7 @@ export function createGithubState(): GithubState {
     name: "coffee",
     branches: new Map([["main", "c0"]]),
     pulls: [],
+    issues: [],
     reviews: [],
     lineComments: [],
     comments: [],

@@ -18,6 +18,7 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { DaemonLife, FaultInjector } from "./fault-injector.ts";
 import { memoryRoot } from "./memory-files.ts";
 import type { Programs } from "./programs.ts";
+import { checkedTickets } from "./promises.ts";
 import { mainBranch, type World } from "./world.ts";
 
 export const home = join(memoryRoot, "home");
@@ -46,6 +47,7 @@ export interface Daemon extends DaemonLife {
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 const person = { name: "Ada", email: "ada@example.org" };
+const config = { values: { testCommand: ["tests"] }, problems: [] };
 const obeyed = { fingerprint: "same", parts: {} };
 const nobody: ProcessTable = {
   identify: async () => undefined,
@@ -110,6 +112,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     folder: join(places.workspaces, "coffee"),
     kindOf: async (name) => own[name],
   };
+  const tickets = injector.around("tickets", checkedTickets(world), life);
   const forge = noneForge(askedPullRequests({ store, clock }, "coffee"));
   const harnesses = new Map([[harness.name, harness]]);
   const tails = {
@@ -128,9 +131,10 @@ export function startDaemon(ports: DaemonPorts): Daemon {
       notify: notify({ notifier: { notify: async () => undefined }, workflowOf, outsideOf: async () => ({}) }),
     }),
     workspacesOf: async () => workspaces,
+    ticketsOf: () => tickets,
     forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
-    config: () => ({ values: { testCommand: ["tests"] }, problems: [] }),
+    config: () => config,
     address: () => "",
     stop: () => undefined,
   });

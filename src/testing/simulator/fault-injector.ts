@@ -15,7 +15,10 @@ export interface DaemonLife {
   die(why: string): void;
 }
 
-const never = new Promise<never>(() => undefined);
+/** A new one each time: whoever waits for one that lasts would be kept with it. */
+const never = () => new Promise<never>(() => undefined);
+/** No life takes a tenth as many calls: a daemon that does never comes to rest. */
+const mostCalls = 200_000;
 const writes = /^(add|update|remove|create|save|delete|finish|fail|retry|put)/;
 
 export function createFaultInjector(world: World, planned: readonly PlannedFault[]): FaultInjector {
@@ -27,29 +30,30 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
   let calls = 0;
 
   async function call(port: string, method: string, life: DaemonLife, run: () => unknown): Promise<unknown> {
-    if (life.isDead) return never;
+    if (life.isDead || calls >= mostCalls) return never();
     const fault = byCall.get(++calls);
+    if (calls === mostCalls) world.violate("every life ends", `After ${mostCalls} calls the daemon was still busy.`);
     const isWrite = port !== "store" || writes.test(method);
     if (world.isDiskFull && port === "store" && isWrite) throw failureOf(port);
     if (port === "git" && sluggish !== undefined && !world.isCalm) {
       await new Promise<void>((done) => void world.clock.after(lots.between(0, sluggish.milliseconds), done));
-      if (life.isDead) return never;
+      if (life.isDead) return never();
     }
     if (fault === undefined) {
       const result = await run();
       // Nobody hears what was answered after his death.
-      return life.isDead ? never : result;
+      return life.isDead ? never() : result;
     }
     const what = `${port}.${method}`;
     if (fault.kind === "slow") {
       world.note(`${what} takes ${fault.milliseconds} ms`);
       await new Promise<void>((done) => void world.clock.after(fault.milliseconds, done));
-      if (life.isDead) return never;
+      if (life.isDead) return never();
       return run();
     }
     if (fault.kind === "crash" && fault.when === "before") {
       life.die(`before ${what}`);
-      return never;
+      return never();
     }
     // A transaction has happened, or it has failed: nothing is in between.
     const isBefore = port === "store" || ("when" in fault && fault.when === "before");
@@ -60,7 +64,7 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
     await run();
     if (fault.kind === "crash") {
       life.die(`after ${what}`);
-      return never;
+      return never();
     }
     world.note(`${what} fails after it was done`);
     throw failureOf(port);

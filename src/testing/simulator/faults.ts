@@ -98,6 +98,8 @@ export function failureOf(port: string): Error {
       return new Fault("store.full", "The store failed: disk full.", { retry: "later", hint: "Make space." });
     case "git":
       return new Fault("git.timeout", "Git did not answer.", { retry: "later" });
+    case "tickets":
+      return new Fault("ticket.unwritable", "The ticket cannot be written.", { retry: "later" });
     case "terminal":
       return new Fault("terminal.failed", "tmux did not answer.", { retry: "later" });
     default:

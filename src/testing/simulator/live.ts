@@ -14,7 +14,7 @@ import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder } from "./memory
 import { createMemoryWorkspaces } from "./memory-workspaces.ts";
 import { createNotary } from "./notary.ts";
 import { createPrograms } from "./programs.ts";
-import { checkDiscarded, checkNothingLost } from "./promises.ts";
+import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
 import { createAgent } from "./simulated-agent.ts";
 import { simulatedHarness } from "./simulated-harness.ts";
 import { attend } from "./simulated-person.ts";
@@ -42,6 +42,10 @@ export interface LifeOrder {
 /** How long a person sees to everything once the faults are over, and how long nobody does after that; milliseconds. */
 const attended = 40 * 60_000;
 const alone = 15 * 60_000;
+/** How long is looked on once all tasks are over. */
+const afterwards = 20_000;
+/** No life takes a tenth as many moments: one that does never ends. */
+const mostSteps = 30_000;
 
 /** Lives the tasks of one small project from their creation to their end, with everything going wrong that is planned. */
 export async function live({ seed, workflow, text, faults }: LifeOrder): Promise<Life> {
@@ -74,7 +78,10 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   const programs = createPrograms({
     world,
     started: (program) => agent.begin(program, world.isCalm ? undefined : misbehaving.get(++runs)),
-    told: (program, message) => agent.hear(program, message),
+    told(program, message) {
+      void checkTold(world, program, message);
+      agent.hear(program, message);
+    },
   });
   let daemon: Daemon | undefined;
   let deaths = 0;
@@ -138,10 +145,14 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     async ask(program, to, task) {
       const { SIGNALBOX_TOKEN: token = "" } = program.order.env;
       world.note(`${program.run} of ${program.task} asks for ${to}${task === "." ? "" : ` of ${task}`}`);
-      await request("moveTask", task, { to }, token, program.order.folder).catch((error: unknown) => {
+      try {
+        const answer = await request("moveTask", task, { to }, token, program.order.folder);
+        if (answer !== undefined && task !== "." && task !== program.task)
+          world.violate("no agent decides about another's task", `${program.run} of ${program.task} moved ${task}.`);
+      } catch (error) {
         const codes = error instanceof Refusal ? error.reasons.map(({ code }) => code) : [String(error)];
         world.note(`${program.run} of ${program.task} is refused: ${codes.join(", ")}`);
-      });
+      }
     },
   });
   const asPerson = (route: string, task: string, body: unknown) => {
@@ -150,13 +161,18 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   };
 
   const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
+  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  let steps = 0;
+  let overAt: number | undefined;
   const pass = async (until: number) => {
-    for (let steps = 0; ; steps++) {
+    for (;;) {
       await new Promise((done) => setImmediate(done));
       if (world.violations.length > 0) return;
+      if (world.tasks.open.size > 0 || world.tasks.made < wanted || daemon === undefined) overAt = undefined;
+      else overAt ??= clock.now();
       const next = clock.next();
-      if (next === undefined || next > until) return;
-      if (steps % 64 === 63 && daemon !== undefined && (await openTasks()).length === 0) return;
+      if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
+      if (++steps > mostSteps) return world.violate("every life ends", `It was not over after ${mostSteps} steps.`);
       clock.step();
     }
   };
@@ -172,7 +188,6 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   await notary.addProject(coffee(lots.between(1, 3)));
   begin();
   await new Promise((done) => setImmediate(done));
-  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
   for (let number = 1; number <= wanted; number++)
     clock.after(number === 1 ? 0 : lots.between(0, 60_000), () => void create(world, `k${number}`, () => daemon));
   for (const fault of faults) {
@@ -289,6 +304,7 @@ async function create(world: World, id: string, daemonNow: () => Daemon | undefi
       summary: `Brew ${id}`,
       branch: `signalbox/${id}`,
       harness: "simulated",
+      ticket: ticketOf(world, id),
     };
     const facts = { ...(await core.factsOf(identity as never)), poolFull: await core.scheduler.isFull("coffee", "") };
     const stored = await core.store.createTask("coffee", (number) => {
@@ -301,6 +317,16 @@ async function create(world: World, id: string, daemonNow: () => Daemon | undefi
   } catch {
     again();
   }
+}
+
+/** Tasks are made from tickets where the workflow closes them. */
+function ticketOf({ workflow, tickets }: World, task: string): string {
+  const closes = workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
+  if (!closes) return "";
+  const id = `c-${task}`;
+  if (!tickets.files.has(`${id}.md`))
+    tickets.files.set(`${id}.md`, `---\nid: ${id}\nstatus: open\n---\n# Brew ${task}\n`);
+  return id;
 }
 
 /** After everything has worked for long and nobody came, an open task must have said what it wants of a person. */

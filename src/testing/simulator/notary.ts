@@ -31,7 +31,9 @@ export function createNotary(world: World): Store {
     async createTask(project, decide) {
       const stored = await store.createTask(project, decide);
       const { authors } = await store.getDocument(stored.task.id);
-      known.set(stored.task.id, { task: stored.task, revision: stored.revision, authors });
+      known.set(stored.task.id, { task: stored.task, revision: stored.revision, authors, used: new Set() });
+      world.tasks.made++;
+      world.tasks.open.add(stored.task.id);
       note(`${stored.task.id} is created in ${stored.task.status}`);
       return stored;
     },
@@ -39,13 +41,14 @@ export function createNotary(world: World): Store {
       const stored = await store.saveDecision(decision);
       const { task, events, document } = decision;
       const before = known.get(task.id);
+      if (!decision.isOpen) world.tasks.open.delete(task.id);
       for (const { type, by, data } of events)
         note(`${task.id} ${type} by ${by}${type === "task.moved" ? ` ${String(data.from)} → ${String(data.to)}` : ""}`);
       if (before === undefined) return stored;
       checkDecision(world, before, decision);
       checkDone(world, before.task, task, await store.merges.get(task.id));
       const authors = document?.authors ?? before.authors;
-      known.set(task.id, { task: stored.task, revision: stored.revision, authors });
+      known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
       return stored;
     },
     async saveDocument(task, document, events, at) {

@@ -4,14 +4,17 @@ import type { Task } from "../../engine/task.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Artifact, SavedDecision, StoredDocument } from "../../ports/store.ts";
+import type { Tickets } from "../../ports/tickets.ts";
 import { authorOf } from "./handwriting.ts";
-import { mainBranch, type World } from "./world.ts";
+import { mainBranch, type Program, type World } from "./world.ts";
 
 /** What is known of a task from its history alone. */
 export interface Known {
   task: Task;
   revision: number;
   authors: StoredDocument["authors"];
+  /** Verdicts that have let the task pass. */
+  readonly used: Set<string>;
 }
 
 /** No transition is lost or doubled: history gives the task, along ways that there are, one revision after the other. */
@@ -32,7 +35,7 @@ export function checkDecision(world: World, known: Known, saved: SavedDecision):
   if (task.entry !== known.task.entry + moves.length)
     world.violate("no transition lost or doubled", `The stays of ${task.id} are counted wrong.`);
   for (const artifact of saved.artifacts ?? [])
-    checkArtifact(world, artifact, saved.document?.authors ?? known.authors, moves);
+    checkArtifact(world, artifact, saved.document?.authors ?? known.authors, moves, known.used);
 }
 
 /** A way that has a gate is taken with evidence for that gate, and with no other. */
@@ -57,6 +60,7 @@ function checkArtifact(
   artifact: Artifact,
   authors: StoredDocument["authors"],
   moves: readonly TaskEvent[],
+  used: Set<string>,
 ): void {
   const { section, role, task, commit, text } = artifact;
   const author = authorOf(text);
@@ -72,6 +76,8 @@ function checkArtifact(
         from === data.from && to === data.to && gates.some((gate) => gate.section === section && gate.verdict),
     ),
   );
+  if (isVerdict && used.has(text)) world.violate(promise, `The verdict in ## ${section} of ${task} counted before.`);
+  if (isVerdict) used.add(text);
   const seenAt = authors[section]?.commit ?? "";
   if (isVerdict && seenAt !== "" && commit !== "" && seenAt !== commit)
     world.violate(promise, `The verdict in ## ${section} of ${task} is for another commit.`);
@@ -102,6 +108,30 @@ export function checkMerge({ repositories, violate }: World, { state, commit, ta
   if (state !== "merged" || commit === "" || main === undefined) return;
   if (!repositories.commits.isAncestor(commit, main))
     violate("done only if in main", `${task} counts as merged, but ${commit.slice(0, 7)} is not in main.`);
+}
+
+/** A message reaches its agent once. */
+export async function checkTold({ store, violate }: World, { task, run, told }: Program, text: string): Promise<void> {
+  const isSame = (other: string) => other.replace(/\s+/g, "") === text.replace(/\s+/g, "");
+  const kept = (await store.messages.list({ task })).filter((each) => each.to === run && isSame(each.text));
+  if (kept.length > 0 && told.filter(isSame).length > kept.length)
+    violate("a message reaches its agent once", `${run} of ${task} was told again: ${text.slice(0, 40)}`);
+}
+
+/** A ticket is closed when its work is in the default branch, and not before. */
+export function checkedTickets(world: World): Tickets {
+  const { place, list, get, change } = world.tickets;
+  return {
+    place,
+    list,
+    get,
+    async change(id, wanted) {
+      const task = (await world.store.listTasks({}, { limit: 99 })).find((each) => each.task.ticket === id)?.task;
+      if (wanted.status === "closed" && task !== undefined && !isInMain(world, task))
+        world.violate("a ticket is closed when its work is in main", `${id} of ${task.id} was closed before.`);
+      return change(id, wanted);
+    },
+  };
 }
 
 /** What agents have made is somewhere, whatever became of their folders. */
@@ -160,6 +190,10 @@ export async function checkEffect(world: World, task: Task, effect: Effect): Pro
       return;
     case "kill_session":
       for (const { run } of live) violate(promise, `${run} of ${task.id} was to be killed, and lives.`);
+      return;
+    case "close_ticket":
+      if (task.ticket !== "" && (await world.tickets.get(task.ticket))?.status !== "closed")
+        violate(promise, `The ticket of ${task.id} was not closed.`);
       return;
     case "merge":
       if (!isInMain(world, task)) violate("done only if in main", `${task.id} was merged, but is not in main.`);

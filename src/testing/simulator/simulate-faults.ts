@@ -1,13 +1,6 @@
-import { loadWorkflow } from "../../engine/language/load.ts";
-import type { Workflow } from "../../engine/workflow.ts";
 import { type PlannedFault, planFaults } from "./faults.ts";
 import { type Life, live } from "./live.ts";
-
-export interface SimulatedWorkflow {
-  readonly name: string;
-  readonly workflow: Workflow;
-  readonly text: string;
-}
+import type { SimulatedWorkflow } from "./simulated-workflows.ts";
 
 export interface Found {
   readonly seed: number;
@@ -25,12 +18,6 @@ export interface Totals {
   readonly deaths: number;
   readonly calls: number;
   readonly found: readonly Found[];
-}
-
-export function readSimulated(name: string, text: string): SimulatedWorkflow {
-  const { workflow, problems } = loadWorkflow(text, `${name}.yml`);
-  if (workflow === undefined) throw new Error(`${name}.yml does not load: ${problems[0]?.message ?? ""}`);
-  return { name, workflow, text };
 }
 
 /** Lives one life for each seed, each under one of the workflows. Ends early once `most` of them broke a promise. */

@@ -4,6 +4,7 @@ import type { HarnessOrder } from "../../ports/harness.ts";
 import type { Store } from "../../ports/store.ts";
 import { createScriptedProcesses, type ScriptedProcesses } from "../scripted-processes.ts";
 import { createScriptedTerminal, type ScriptedTerminal } from "../scripted-terminal.ts";
+import { createScriptedTickets, type ScriptedTickets } from "../scripted-tickets.ts";
 import { createLots, type Lots } from "./lots.ts";
 import { createMemoryTails, type MemoryTails } from "./memory-tails.ts";
 import { createRepositories, type Repositories } from "./repositories.ts";
@@ -19,6 +20,8 @@ export interface Program {
   isLive: boolean;
   /** What came into its conversation, its prompt first. */
   readonly heard: string[];
+  /** What was typed into its window. */
+  readonly told: string[];
 }
 
 /** Everything that outlives a daemon. */
@@ -33,6 +36,7 @@ export interface World {
   readonly terminal: ScriptedTerminal;
   readonly processes: ScriptedProcesses;
   readonly tails: MemoryTails;
+  readonly tickets: ScriptedTickets;
   /** By the name of the run's process. */
   readonly programs: Map<string, Program>;
   readonly orders: Map<string, HarnessOrder>;
@@ -40,6 +44,8 @@ export interface World {
   readonly trace: string[];
   /** Contents and commits that agents have made: none of them may ever be lost. */
   readonly made: { readonly contents: Set<string>; readonly commits: Set<string> };
+  /** How many tasks were created, and which of them are not over. */
+  readonly tasks: { made: number; readonly open: Set<string> };
   /** How far the daemon's clock is off. */
   skew: number;
   isDiskFull: boolean;
@@ -68,9 +74,11 @@ export function createWorld(seed: number, workflow: Workflow, text: string): Wor
     terminal: createScriptedTerminal({ now: clock.now }),
     processes: createScriptedProcesses({ clock, play: () => [{ hang: true }] }),
     tails: createMemoryTails(),
+    tickets: createScriptedTickets(),
     programs: new Map(),
     orders: new Map(),
     made: { contents: new Set(), commits: new Set() },
+    tasks: { made: 0, open: new Set() },
     skew: 0,
     isDiskFull: false,
     isCalm: false,

@@ -20,9 +20,10 @@ async function mergeOnce(number: string, branch: string): Promise<boolean> {
     const { branches } = await control.syncFrom({ from: repository, name: "user" });
     const onto = branches.main ?? "";
     const message = `Merge ${number}`;
-    const merged = await control.merge({ onto, branch, strategy: "merge", message, author, date: 0 });
-    if (merged.kind === "up-to-date") return true;
-    if (merged.kind !== "merged") throw new Error(merged.kind);
+    const entries = [{ branch, strategy: "merge", message, date: 0 } as const];
+    const [merged] = await control.mergeAll({ onto, author, entries });
+    if (merged?.kind === "up-to-date") return true;
+    if (merged?.kind !== "merged") throw new Error(merged?.kind);
     await control.moveRef("refs/heads/main", merged.commit, await control.commitAt("refs/heads/main"));
     const published = await control.publish({ repository, branch: "main", commit: merged.commit, expected: onto });
     if (published.kind !== "waits") return published.kind === "published";

@@ -1,6 +1,19 @@
 import { expect } from "vitest";
 import { inState, type Scenes, scenario } from "../scenes.ts";
-import { askFor, type Behaviour, build, busy, deaf, handoff, quiet, review, section, told, tryFor } from "../steps.ts";
+import {
+  askFor,
+  type Behaviour,
+  build,
+  busy,
+  deaf,
+  handIn,
+  handoff,
+  quiet,
+  review,
+  section,
+  told,
+  tryFor,
+} from "../steps.ts";
 
 const handsOver = [...build("one"), handoff("one"), askFor("agent-review")];
 /** Mends whatever a review asks for, once more. */
@@ -120,8 +133,8 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → stuck (engine rule 3): so is one that a reviewer of the second round only wrote down",
-    { ...mender, reviewer: [{ steps: [review("FAIL", "Round {review_round}."), { exit: 0 }] }] },
+    "agent-review → stuck (engine rule 3): so is one that a reviewer of the second round only handed in",
+    { ...mender, reviewer: [{ steps: [review("FAIL", "Round {review_round}."), handIn, { exit: 0 }] }] },
     async (life) => {
       await life.reaches("stuck");
       expect(await life.moves()).toContain("agent-review → working (engine rule 2)");

@@ -13,7 +13,12 @@ export interface GithubClient {
   /** All pages of a list, which is the answer itself or what it has under a key. */
   getAll(path: string, options?: GetOptions & { readonly key?: string }): Promise<readonly unknown[]>;
   /** `expected` are the refusals that the caller wants to see. */
-  send(method: "POST" | "PUT" | "DELETE", path: string, body: unknown, expected: readonly number[]): Promise<Answer>;
+  send(
+    method: Exclude<GithubRequest["method"], "GET">,
+    path: string,
+    body: unknown,
+    expected: readonly number[],
+  ): Promise<Answer>;
 }
 
 export interface GetOptions {

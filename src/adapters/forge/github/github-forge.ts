@@ -4,6 +4,7 @@ import { commentsSince } from "./comments-since.ts";
 import { deleteBranch } from "./delete-branch.ts";
 import { findPullRequests } from "./find-pull-requests.ts";
 import { getPull } from "./get-pull.ts";
+import { githubTickets } from "./github-tickets.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { readPullRequest } from "./read-pull-request.ts";
@@ -29,6 +30,7 @@ export function githubForge({ repository, client }: GithubForgeOptions): Forge {
     commentsSince: (number, position) => commentsSince(client, repository, number, position),
     comment: (number, text, key) => writeComment(client, repository, { number, text, key }),
     merge: (number, options) => mergePullRequest(client, repository, number, options),
+    ticketsWith: (label) => githubTickets(client, repository, label),
     deleteBranch: (name, expectedCommit) => deleteBranch(client, repository, name, expectedCommit),
   };
 }

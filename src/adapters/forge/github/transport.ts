@@ -10,7 +10,7 @@ export interface GithubTransport {
 }
 
 export interface GithubRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the root of the API, without a slash in front, with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

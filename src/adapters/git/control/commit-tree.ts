@@ -41,7 +41,15 @@ export async function commitTree(control: ControlGit, commit: NewCommit): Promis
   return stdout.toString("latin1").trim();
 }
 
-/** What `commitTree` makes of it, where the names need no mending by git. */
+/** Whether git takes a name as it is: it cuts off what it does not like at both ends, and leaves brackets out. */
+export function isPlain({ name, email }: Person): boolean {
+  return [name, email].every((text) => {
+    const line = oneLine(text);
+    return line !== "" && !/^[.,:;"\\']|[<>]|[.,:;"\\']$/.test(line);
+  });
+}
+
+/** What `commitTree` makes of it, where the names are plain. */
 export function commitText({ tree, parents, message, author, date }: NewCommit): string {
   const who = `${oneLine(author.name)} <${oneLine(author.email)}> ${Math.floor(date / 1000)} +0000`;
   return [

@@ -48,6 +48,9 @@ export const fetchFlags = [
   "--no-progress",
 ] as const;
 
+/** For what goes to the user's repository: looking for what is alike takes longer than writing it, and `gc` does it anyway. */
+export const fromControl = ["--no-prune", "--upload-pack=git -c pack.window=0 upload-pack"] as const;
+
 /** Old, well-known slips of git's own ancestors, which half the world's histories have. */
 const harmless = ["zeroPaddedFilemode", "badTimezone", "missingSpaceBeforeDate"];
 const checks = ["fetch.fsckObjects=true", ...harmless.map((name) => `fetch.fsck.${name}=ignore`)];

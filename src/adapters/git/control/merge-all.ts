@@ -1,122 +1,152 @@
-import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { deflate } from "node:zlib";
-import type { MergeAllOrder, MergeAnswer } from "../../../ports/control-repository.ts";
-import { syncFolder } from "../sync-folder.ts";
-import { commitText, commitTree, type NewCommit } from "./commit-tree.ts";
+import { setImmediate } from "node:timers/promises";
+import type { MergeAllOrder, MergeAnswer, Prediction } from "../../../ports/control-repository.ts";
+import { checkCommit } from "../check-names.ts";
+import { commitText, commitTree, isPlain, type NewCommit } from "./commit-tree.ts";
 import type { ControlGit } from "./control-git.ts";
+import { type Drafts, openDrafts } from "./draft-objects.ts";
+import { createTrunk, readHistory, type Trunk } from "./merge-bases.ts";
 import { mergeTree } from "./merge-tree.ts";
-import { draftsFolder } from "./open-control.ts";
-import { isAncestor, treeOf } from "./read-history.ts";
+import { isAncestor, noteCommit } from "./read-history.ts";
+import { openReader } from "./read-objects.ts";
+import { mergeTrees, readAhead, type Trees } from "./tree-merge.ts";
+import { readTree, type Tree, writeTree } from "./tree-object.ts";
 
 /**
- * What is made on the way is written beside the repository, where it need not last, and comes in as one pack in the end.
- * Most of the time of a merge goes into starting git and into making objects last: so git is started once for each, and
- * everything is made to last once.
+ * Most of the time of a merge goes into starting git and into making objects last. So what is beyond doubt is merged
+ * here, without git, and everything is made to last once, in the end. Git merges the rest.
  */
 export async function mergeAll(control: ControlGit, order: MergeAllOrder): Promise<readonly MergeAnswer[]> {
-  const drafts = join(control.folder, draftsFolder);
-  await mkdir(drafts, { recursive: true });
-  const objects = await mkdtemp(join(drafts, "merge-"));
+  const commits = [order.onto, ...order.entries.map(({ branch }) => branch)].map(checkCommit);
+  const history = await readHistory(control, commits);
+  const drafts = await openDrafts(control, order.onto.length);
+  const reader = openReader(drafts.git);
   try {
-    const draft = writingTo(control, objects);
-    const { answers, top } = await stack(draft, objects, order);
-    const isNew = answers.some(({ kind }) => kind === "merged");
-    if (isNew) await keep(control, draft, top, [order.onto, ...order.entries.map(({ branch }) => branch)]);
+    const objects = readingFrom(drafts, (id) => reader.read(id));
+    const trunk = history && createTrunk(history, order.onto);
+    if (trunk !== undefined) await readAll(objects, trunk, order);
+    const { answers, top } = await stack(objects, trunk, order);
+    if (answers.some(({ kind }) => kind === "merged")) await drafts.keep(top, commits);
+    for (const answer of answers)
+      if (answer.kind === "merged") await noteCommit(control, answer.commit, answer.tree, [order.onto]);
     return answers;
   } finally {
-    await rm(objects, { recursive: true, force: true });
+    await reader.close();
+    await drafts.close();
   }
 }
 
+interface Objects {
+  readonly drafts: Drafts;
+  treeOf(commit: string): Promise<string>;
+  readTree(id: string): Promise<Tree | undefined>;
+}
+
+function readingFrom(drafts: Drafts, read: (id: string) => Promise<Buffer>): Objects {
+  const trees = new Map<string, Promise<Tree | undefined>>();
+  const contentOf = async (id: string) => drafts.contentOf(id) ?? (await read(id));
+  return {
+    drafts,
+    async treeOf(commit) {
+      const start = "tree ".length;
+      return (await contentOf(commit)).toString("latin1", start, start + commit.length);
+    },
+    readTree(id) {
+      const known = trees.get(id) ?? contentOf(id).then((content) => readTree(content, id.length));
+      trees.set(id, known);
+      return known;
+    },
+  };
+}
+
+async function readAll(objects: Objects, trunk: Trunk, { onto, entries }: MergeAllOrder): Promise<void> {
+  const trees = treesOf(objects);
+  await Promise.all(
+    entries.map(async ({ branch }) => {
+      const base = trunk.contains(branch) ? undefined : trunk.baseWith(branch);
+      if (base === undefined) return;
+      const [before, ours, theirs] = await Promise.all([base, onto, branch].map(objects.treeOf));
+      if (before !== undefined && theirs !== undefined) await readAhead(trees, before, ours, theirs);
+    }),
+  );
+}
+
+function treesOf({ drafts, readTree }: Objects): Trees {
+  return { read: readTree, write: (tree) => drafts.add("tree", writeTree(tree)) };
+}
+
+interface Top {
+  readonly commit: string;
+  readonly tree: string;
+}
+
 async function stack(
-  draft: ControlGit,
-  objects: string,
+  objects: Objects,
+  trunk: Trunk | undefined,
   { onto, author, entries }: MergeAllOrder,
 ): Promise<{ answers: readonly MergeAnswer[]; top: string }> {
   const answers: MergeAnswer[] = [];
-  const write = createWriter(draft, objects);
-  let top = { commit: onto, tree: await treeOf(draft, onto) };
+  let top: Top = { commit: onto, tree: await objects.treeOf(onto) };
   for (const { branch, strategy, message, date } of entries) {
-    if (strategy === "ff") {
-      const answer = await forward(draft, top.commit, branch);
-      if (answer.kind === "fast-forward") top = { commit: branch, tree: await treeOf(draft, branch) };
-      answers.push(answer);
-      continue;
-    }
-    const merged = await mergeTree(draft, top.commit, branch);
-    if (merged.kind === "conflict") answers.push(merged);
-    else if (merged.tree === top.tree && (await isAncestor(draft, branch, top.commit)))
-      answers.push({ kind: "up-to-date" });
-    else {
-      const { tree } = merged;
-      const commit = await write({ tree, parents: [top.commit, branch], message, author, date });
-      answers.push({ kind: "merged", commit, tree });
-      top = { commit, tree };
+    const commit = { message, author, date };
+    const answer = await (strategy === "ff"
+      ? forward(objects, trunk, top, branch)
+      : mergeOne(objects, trunk, top, branch, commit));
+    answers.push(answer);
+    // Without git there is nothing to wait for, and others have to come in between.
+    await setImmediate();
+    if (answer.kind === "fast-forward") {
+      top = { commit: branch, tree: await objects.treeOf(branch) };
+      trunk?.forward(branch);
+    } else if (answer.kind === "merged") {
+      trunk?.move(answer.commit, [top.commit, branch]);
+      top = answer;
     }
   }
   return { answers, top: top.commit };
 }
 
-async function forward(draft: ControlGit, onto: string, branch: string): Promise<MergeAnswer> {
-  if (await isAncestor(draft, branch, onto)) return { kind: "up-to-date" };
-  return (await isAncestor(draft, onto, branch)) ? { kind: "fast-forward", commit: branch } : { kind: "diverged" };
-}
-
-/** Git makes the first commit. If we would have made the same, we make the others: it takes git longer to start. */
-function createWriter(draft: ControlGit, objects: string): (commit: NewCommit) => Promise<string> {
-  let isTrusted: boolean | undefined;
-  return async (commit) => {
-    const bytes = Buffer.from(commitText(commit));
-    const object = Buffer.concat([Buffer.from(`commit ${bytes.length}\0`), bytes]);
-    const id = createHash(commit.tree.length === 64 ? "sha256" : "sha1")
-      .update(object)
-      .digest("hex");
-    if (isTrusted) {
-      await writeObject(objects, id, object);
-      return id;
-    }
-    const made = await commitTree(draft, commit);
-    isTrusted ??= made === id;
-    return made;
+async function forward({ drafts }: Objects, trunk: Trunk | undefined, top: Top, branch: string): Promise<MergeAnswer> {
+  const contains = async (outer: string, inner: string) => {
+    await drafts.writeOut();
+    return isAncestor(drafts.git, inner, outer);
   };
+  if (trunk?.contains(branch) ?? (await contains(top.commit, branch))) return { kind: "up-to-date" };
+  const isForward = trunk?.isIn(branch) ?? (await contains(branch, top.commit));
+  return isForward ? { kind: "fast-forward", commit: branch } : { kind: "diverged" };
 }
 
-const deflated = promisify(deflate);
-
-async function writeObject(objects: string, id: string, object: Buffer): Promise<void> {
-  const path = join(objects, id.slice(0, 2), id.slice(2));
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, await deflated(object as Buffer<ArrayBuffer>));
+async function mergeOne(
+  objects: Objects,
+  trunk: Trunk | undefined,
+  top: Top,
+  branch: string,
+  commit: Omit<NewCommit, "tree" | "parents">,
+): Promise<MergeAnswer> {
+  if (trunk?.contains(branch)) return { kind: "up-to-date" };
+  const { drafts } = objects;
+  const merged = (trunk && (await mergeHere(objects, trunk, top, branch))) ?? (await mergeByGit(drafts, top, branch));
+  if (merged.kind === "conflict") return merged;
+  const { tree } = merged;
+  if (trunk === undefined && tree === top.tree && (await isAncestor(drafts.git, branch, top.commit)))
+    return { kind: "up-to-date" };
+  return { kind: "merged", commit: await write(drafts, { ...commit, tree, parents: [top.commit, branch] }), tree };
 }
 
-function writingTo(control: ControlGit, objects: string): ControlGit {
-  const others = join(control.folder, "objects").replaceAll(/["\\]/g, "\\$&");
-  const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${others}"` };
-  return {
-    ...control,
-    git: (args, options = {}) =>
-      control.git(args, {
-        ...options,
-        env: { ...options.env, ...env },
-        // What is asked for comes last, and wins.
-        settings: ["core.fsync=none", ...(options.settings ?? [])],
-      }),
-  };
+/** Undefined where only git knows. */
+async function mergeHere(objects: Objects, trunk: Trunk, top: Top, branch: string): Promise<Prediction | undefined> {
+  const base = trunk.baseWith(branch);
+  if (base === undefined) return undefined;
+  const tree = await mergeTrees(treesOf(objects), await objects.treeOf(base), top.tree, await objects.treeOf(branch));
+  return tree === undefined ? undefined : { kind: "clean", tree };
 }
 
-/** Brings in what `top` has and the others have not. */
-async function keep(control: ControlGit, draft: ControlGit, top: string, others: readonly string[]): Promise<void> {
-  const packs = join(control.folder, "objects", "pack");
-  await mkdir(packs, { recursive: true });
-  const wanted = [top, ...others.map((other) => `^${other}`)].map((line) => `${line}\n`).join("");
-  await draft.git(["pack-objects", "--quiet", "--revs", "--window=0", join(packs, "pack")], {
-    input: Buffer.from(wanted),
-    writes: true,
-    isLong: true,
-    settings: ["core.fsync=all"],
-  });
-  await syncFolder(packs);
+async function mergeByGit(drafts: Drafts, top: Top, branch: string): Promise<Prediction> {
+  await drafts.writeOut();
+  return mergeTree(drafts.git, top.commit, branch);
+}
+
+async function write(drafts: Drafts, commit: NewCommit): Promise<string> {
+  if (isPlain(commit.author)) return drafts.add("commit", Buffer.from(commitText(commit)));
+  await drafts.writeOut();
+  return commitTree(drafts.git, commit);
 }

@@ -72,6 +72,17 @@ export async function treeOf(control: ControlGit, commit: string): Promise<strin
   });
 }
 
+/** Remembers of a commit that was just made what need not be asked. */
+export async function noteCommit(
+  { folder }: ControlGit,
+  commit: string,
+  tree: string,
+  ancestors: readonly string[],
+): Promise<void> {
+  await trees(`${folder} ${commit}`, async () => tree);
+  for (const ancestor of ancestors) await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
+}
+
 function splitOnce(line: string): readonly [string, string] {
   const at = line.indexOf(" ");
   return [line.slice(0, at), line.slice(at + 1)];

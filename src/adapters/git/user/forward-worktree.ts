@@ -3,16 +3,17 @@ import { Fault } from "../../../fault.ts";
 import type { Waits } from "../../../ports/control-repository.ts";
 import type { FileName } from "../../../ports/git-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
-import { fetchFlags } from "../control/fetch-into.ts";
+import { fetchFlags, fromControl } from "../control/fetch-into.ts";
 import { fileName } from "../file-name.ts";
 import { gitFault, lockHint } from "../git-fault.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { describeLock, lookAtLock } from "../left-lock.ts";
 import type { GitEnd } from "../spawn-git.ts";
+import { checkedOutRef, gitFolderOf } from "./git-folders.ts";
 import { undoHalfDone, updateNote } from "./half-done.ts";
 import { localChanges } from "./local-changes.ts";
 import { waits } from "./waits.ts";
-import { gitFolderOf, operationIn } from "./worktrees.ts";
+import { operationIn } from "./worktrees.ts";
 
 export interface Forward {
   readonly folder: string;
@@ -29,13 +30,13 @@ export async function forwardWorktree(control: ControlGit, forward: Forward): Pr
   const busy = await busyWith(control, place);
   if (busy !== undefined) return busy;
   try {
-    await control.run(place, ["fetch", ...fetchFlags, "--no-prune", "--end-of-options", control.folder, commit], {
+    await control.run(place, ["fetch", ...fetchFlags, ...fromControl, "--end-of-options", control.folder, commit], {
       protocols: ["file"],
       isLong: true,
       writes: true,
       signal,
     });
-    if (!(await isOn(control, place, ref))) return undefined;
+    if ((await checkedOutRef(control.run, place)) !== ref) return undefined;
     return await update(control, place, before, commit);
   } catch (error) {
     if (error instanceof Fault && error.code === "git.locked") return waits("locked", `${error.message} ${error.hint}`);
@@ -125,11 +126,6 @@ const mergeFlags = [
   "--no-stat",
   "--no-progress",
 ];
-
-async function isOn(control: ControlGit, place: GitPlace, ref: string): Promise<boolean> {
-  const { stdout } = await control.run(place, ["symbolic-ref", "--quiet", "HEAD"], { accepts: [0, 1] });
-  return stdout.toString("utf8").trim() === ref;
-}
 
 function isMoved({ stderr }: GitEnd): boolean {
   return /Not possible to fast-forward|cannot lock ref 'HEAD'.*(but expected|unable to resolve)/.test(stderr);

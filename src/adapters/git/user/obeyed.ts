@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import type { Obeyed } from "../../../ports/git.ts";
-import { entryAt, targetAt } from "../entry-at.ts";
+import { targetAt } from "../entry-at.ts";
 import { splitNul } from "../file-name.ts";
 import type { GitPlace, RunGit } from "../git-runner.ts";
 import { masked } from "../masked.ts";
+import { commonFolderOf } from "./git-folders.ts";
 
 /** What was found, and how the files looked in which it was found. */
 interface Seen {
@@ -40,7 +41,7 @@ interface Look {
 /** Reading the configuration runs nothing; `--includes` brings in the files that it names. */
 async function look(run: RunGit, repository: string): Promise<Look> {
   const place: GitPlace = { folder: repository, configuration: "user" };
-  const folder = await commonFolder(run, place);
+  const folder = await commonFolderOf(run, place);
   const { stdout } = await run(place, ["config", "--list", "--show-scope", "--show-origin", "--includes", "-z"]);
   const settings = settingsIn(splitNul(stdout), repository);
   const parts: Record<string, string> = {};
@@ -65,13 +66,6 @@ async function look(run: RunGit, repository: string): Promise<Look> {
     paths: [...paths],
     isLasting: !settings.some(({ key }) => key.startsWith("includeif.")),
   };
-}
-
-async function commonFolder(run: RunGit, place: GitPlace): Promise<string> {
-  const usual = join(place.folder, ".git");
-  if (entryAt(usual)?.isDirectory() && entryAt(join(usual, "commondir")) === undefined) return usual;
-  const { stdout } = await run(place, ["rev-parse", "--git-common-dir"]);
-  return resolve(place.folder, stdout.toString("utf8").replace(/\n$/, ""));
 }
 
 interface Setting {

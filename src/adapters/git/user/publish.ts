@@ -3,12 +3,13 @@ import { Fault } from "../../../fault.ts";
 import type { PublishOrder, PublishResult, Waits } from "../../../ports/control-repository.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
-import { checkFolder, fetchFlags } from "../control/fetch-into.ts";
-import { isAncestor, refAt } from "../control/read-history.ts";
+import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
+import { isAncestor } from "../control/read-history.ts";
 import { gitFault } from "../git-fault.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { forwardWorktree } from "./forward-worktree.ts";
+import { branchAt, commonFolderOf } from "./git-folders.ts";
 import { waits } from "./waits.ts";
 import { listWorktrees, type Worktree } from "./worktrees.ts";
 
@@ -26,8 +27,8 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
       hint: "Merge again, onto where the branch is now.",
     });
   }
-  const before = await refAt(control.run, place, ref);
-  if (before !== undefined && (await contains(control, place, before, commit)))
+  const before = await branchAt(control.run, place, ref);
+  if (before !== undefined && (await contains(control, place, before, commit, expected)))
     return { kind: "published", at: before };
   if (before !== expected) return { kind: "moved", to: before };
 
@@ -46,10 +47,10 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
       : await forwardWorktree(control, { folder: holder.folder, ref, before: before ?? "", commit, signal });
   if (waiting !== undefined) return waiting;
 
-  const at = await refAt(control.run, place, ref);
+  const at = await branchAt(control.run, place, ref);
   if (at === before) throw switched(branch, repository);
-  if (at === undefined || !(await contains(control, place, at, commit))) return { kind: "moved", to: at };
-  await syncFolder(dirname(join(await commonFolder(control, place), ref)));
+  if (at === undefined || !(await contains(control, place, at, commit, expected))) return { kind: "moved", to: at };
+  await syncFolder(dirname(join(await commonFolderOf(control.run, place), ref)));
   return { kind: "published", at };
 }
 
@@ -75,7 +76,7 @@ async function fetchBranch(
   try {
     const { code, stderr } = await control.run(
       place,
-      ["fetch", ...fetchFlags, "--no-prune", "--end-of-options", control.folder, `${commit}:${ref}`],
+      ["fetch", ...fetchFlags, ...fromControl, "--end-of-options", control.folder, `${commit}:${ref}`],
       // 1: the branch has moved to something else.
       { accepts: [0, 1], protocols: ["file"], isLong: true, writes: true, signal },
     );
@@ -119,7 +120,16 @@ export function holdersInTheWay(
 }
 
 /** Where the commit is not there at all, nothing contains it; no remote is asked for it. */
-async function contains(control: ControlGit, place: GitPlace, tip: string, commit: string): Promise<boolean> {
+async function contains(
+  control: ControlGit,
+  place: GitPlace,
+  tip: string,
+  commit: string,
+  expected: string | undefined,
+): Promise<boolean> {
+  if (tip === commit) return true;
+  // The commit contains it, so it cannot contain the commit.
+  if (tip === expected) return false;
   const env = { GIT_NO_LAZY_FETCH: "1" };
   const ids = [commit, tip];
   const asked = await control.run(place, ["merge-base", "--is-ancestor", "--end-of-options", ...ids], {
@@ -127,9 +137,4 @@ async function contains(control: ControlGit, place: GitPlace, tip: string, commi
     env,
   });
   return asked.code === 0;
-}
-
-async function commonFolder(control: ControlGit, place: GitPlace): Promise<string> {
-  const { stdout } = await control.run(place, ["rev-parse", "--git-common-dir"]);
-  return resolve(place.folder, stdout.toString("utf8").replace(/\n$/, ""));
 }

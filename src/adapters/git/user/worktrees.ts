@@ -31,12 +31,6 @@ function readWorktree(lines: readonly string[]): Worktree {
   return { folder, branch: after("branch"), isMissing: !existsSync(folder) };
 }
 
-/** Where git keeps what belongs to a worktree alone. */
-export async function gitFolderOf(run: RunGit, place: GitPlace): Promise<string> {
-  const { stdout } = await run(place, ["rev-parse", "--absolute-git-dir"]);
-  return stdout.toString("utf8").replace(/\n$/, "");
-}
-
 /** Something that was begun in a worktree and not ended, in git's word; undefined where there is nothing. */
 export function operationIn(gitFolder: string): string | undefined {
   return operations.find(([file]) => existsSync(join(gitFolder, file)))?.[1];

@@ -1,5 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { Fault } from "../../../fault.ts";
 import type { Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
@@ -9,7 +11,7 @@ import { entryAt } from "./entry-at.ts";
 import { branchElsewhere, branchTaken, dirty, foreign, unsaved } from "./faults.ts";
 import { draftIndex, type Files } from "./list-changes.ts";
 import { isDirty, lookAt } from "./look-at.ts";
-import type { Found, Mechanics } from "./mechanics.ts";
+import type { Found, Mechanics, Settled } from "./mechanics.ts";
 import { readHead } from "./read-git-folder.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
@@ -23,6 +25,7 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
   checkCommit(order.base);
   await mkdir(dirname(order.folder), { recursive: true });
   const folder = await wholePath(order.folder);
+  await turnOfLoop();
   return shop.turns.take(folder, async () => {
     const record = await shop.records.read(folder);
     const found = await mechanics.find(folder, record);
@@ -34,6 +37,14 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
     await make(shop, mechanics, { ...order, folder, record, found, commit });
     return { commit, how: found.kind === "ours" && !found.isHalfMade ? "recycled" : "new" };
   });
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Of many that are asked for at once, each begins in a turn of the event loop of its own: it reads what all others are. */
+function turnOfLoop(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
 }
 
 interface Preparing extends PrepareOrder {
@@ -83,7 +94,7 @@ async function make(shop: Workshop, mechanics: Mechanics, preparing: Preparing &
   const begun: WorkspaceRecord = { ...record, folder, branch, phase: "making", commit: record?.commit ?? commit };
   await shop.records.write(begun);
   const { folders, hasFiles, known } = await mechanics.settle({ folder, found, record, branch, commit, heap });
-  if (Object.keys(known).length > 0) await shop.records.write({ ...begun, ...known });
+  if (!isKnown(begun, known)) await shop.records.write({ ...begun, ...known });
   const files = await mechanics.filesOf(folder, folders);
   if (!hasFiles) await rm(index, { force: true });
   const cleared = hasFiles ? await clear(shop, files, { folder, index, commit, keep, heap }) : undefined;
@@ -93,6 +104,10 @@ async function make(shop: Workshop, mechanics: Mechanics, preparing: Preparing &
   if (cleared !== undefined && cleared.kept.length > 0) await clearLeftovers(shop, files, { folder, index, heap });
   await mechanics.seat({ folder, folders, branch, commit, base, baseBranch, index, heap });
   await shop.records.write({ folder, branch, phase: "ready", commit, ...known });
+}
+
+function isKnown(record: WorkspaceRecord, known: Settled["known"]): boolean {
+  return isDeepStrictEqual({ ...record, ...known }, record);
 }
 
 async function clear(

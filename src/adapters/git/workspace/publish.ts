@@ -28,11 +28,13 @@ export async function publish(path: string, text: string | Buffer, options: Publ
     } finally {
       await handle.close();
     }
-    if (!replace(draft, path)) return false;
-    if (lasts) await syncFolder(dirname(path));
-    return true;
-  } finally {
+    const isWanted = replace(draft, path);
+    if (!isWanted) await rm(draft, { force: true });
+    else if (lasts) await syncFolder(dirname(path));
+    return isWanted;
+  } catch (error) {
     await rm(draft, { force: true });
+    throw error;
   }
 }
 

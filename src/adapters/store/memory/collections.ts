@@ -1,7 +1,8 @@
 import type { Kept } from "../../../ports/records.ts";
 import type { Collection, Store } from "../../../ports/store.ts";
 import { projectMissing } from "../faults.ts";
-import { type Kind, mustHaveTask, type Run, type Tables } from "./tables.ts";
+import { snapshot } from "./snapshot.ts";
+import { type KeptRow, type Kind, mustHaveTask, type Run, type Tables } from "./tables.ts";
 
 /** What is kept beside tasks: the same for every kind. */
 export function createCollections(tables: Tables, read: Run, write: Run): Pick<Store, Kind> {
@@ -22,14 +23,14 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
 
 function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run, write: Run): Collection<T> {
   const records = tables.kept[kind];
-  const toRecord = ({ data }: { data: string }) => JSON.parse(data) as T;
+  const toRecord = ({ data }: KeptRow) => data.read() as T;
   return {
     put: (record) =>
       write(() => {
         const { id, project, task, at } = record;
         if (!tables.projects.has(project)) throw projectMissing(project);
         if (task !== "") mustHaveTask(tables, task);
-        records.set(id, { project, task, at, data: JSON.stringify(record) });
+        records.set(id, { project, task, at, data: snapshot(record) });
       }),
     get: (id) =>
       read(() => {

@@ -1,4 +1,3 @@
-import type { Effect } from "../../../engine/decision.ts";
 import type { Store, StoredEffect } from "../../../ports/store.ts";
 import { effectMissing } from "../faults.ts";
 import { type EffectRow, isOpen, keep, noteOpen, prepare, type Run, type Tables, type TaskRow } from "./tables.ts";
@@ -74,5 +73,5 @@ export function retryFailed({ effects }: Pick<TaskRow, "effects">, at: number): 
 }
 
 function toEffect({ id, task, entry, effect, state, dueAt, tries, failure }: EffectRow): StoredEffect {
-  return { id, task: task.id, entry, effect: JSON.parse(effect) as Effect, state, dueAt, tries, failure };
+  return { id, task: task.id, entry, effect: effect.read(), state, dueAt, tries, failure };
 }

@@ -1,4 +1,3 @@
-import type { Task } from "../../../engine/task.ts";
 import type { Store, StoredTask, TaskFilter } from "../../../ports/store.ts";
 import { readReference } from "../read-reference.ts";
 import type { Run, Tables, TaskRow } from "./tables.ts";
@@ -38,6 +37,6 @@ function fits(row: TaskRow, filter: TaskFilter): boolean {
   return row.project === project && row.status === status && row.parent === parent && row.isOpen === isOpen;
 }
 
-function toStoredTask({ data, revision, isOpen, createdAt, updatedAt, order }: TaskRow): StoredTask {
-  return { task: JSON.parse(data) as Task, revision, isOpen, createdAt, updatedAt, order };
+export function toStoredTask({ data, revision, isOpen, createdAt, updatedAt, order }: TaskRow): StoredTask {
+  return { task: data.read(), revision, isOpen, createdAt, updatedAt, order };
 }

@@ -1,6 +1,7 @@
 import type { Project, Store } from "../../../ports/store.ts";
 import { projectExists, projectInUse, projectMissing } from "../faults.ts";
-import { forget, type Run, removeTasks, type Tables } from "./tables.ts";
+import { snapshot } from "./snapshot.ts";
+import { forget, type ProjectRow, type Run, removeTasks, type Tables } from "./tables.ts";
 
 type Projects = Pick<Store, "addProject" | "updateProject" | "removeProject" | "getProject" | "listProjects">;
 
@@ -15,13 +16,13 @@ export function createProjects(tables: Tables, read: Run, write: Run): Projects 
     addProject: (project) =>
       write(() => {
         if (projects.has(project.name)) throw projectExists(project.name);
-        projects.set(project.name, { data: JSON.stringify(project), lastNumber: 0 });
+        projects.set(project.name, { data: snapshot(project), lastNumber: 0 });
       }),
     updateProject: (name, change) =>
       write(() => {
         const row = must(name);
         const project = { ...toProject(row), ...change };
-        row.data = JSON.stringify(project);
+        row.data = snapshot<Project>(project);
         return project;
       }),
     removeProject: (name) =>
@@ -44,8 +45,8 @@ export function createProjects(tables: Tables, read: Run, write: Run): Projects 
   };
 }
 
-function toProject({ data }: { data: string }): Project {
-  return JSON.parse(data) as Project;
+function toProject({ data }: ProjectRow): Project {
+  return data.read();
 }
 
 /** The order of databases, which is not that of JavaScript beyond U+FFFF. */

@@ -1,13 +1,15 @@
 import type { Effect, TaskEvent } from "../../../engine/decision.ts";
-import type { Failure, StoredEffect } from "../../../ports/store.ts";
+import type { Task } from "../../../engine/task.ts";
+import type { Failure, Project, StoredDocument, StoredEffect } from "../../../ports/store.ts";
 import { dueAt } from "../due-at.ts";
 import { writeEvents } from "../event-text.ts";
 import { taskMissing } from "../faults.ts";
+import { type Snapshot, snapshot } from "./snapshot.ts";
 
 /** Runs something at once and in one piece: nothing else happens between its beginning and its end. */
 export type Run = <T>(run: () => T) => Promise<T>;
 
-/** Everything the store remembers. Nested data is JSON. */
+/** Everything the store remembers. */
 export interface Tables {
   readonly projects: Map<string, ProjectRow>;
   /** By hash. */
@@ -36,11 +38,11 @@ export interface KeptRow {
   readonly project: string;
   readonly task: string;
   readonly at: number;
-  readonly data: string;
+  readonly data: Snapshot<unknown>;
 }
 
 export interface ProjectRow {
-  data: string;
+  data: Snapshot<Project>;
   lastNumber: number;
 }
 
@@ -58,8 +60,8 @@ export interface TaskRow {
   isOpen: boolean;
   revision: number;
   updatedAt: number;
-  data: string;
-  document: string;
+  data: Snapshot<Task>;
+  document: Snapshot<StoredDocument>;
 }
 
 export interface EventRow {
@@ -75,7 +77,7 @@ export interface EffectRow {
   readonly id: number;
   readonly task: TaskRow;
   readonly entry: number;
-  readonly effect: string;
+  readonly effect: Snapshot<Effect>;
   state: StoredEffect["state"];
   dueAt: number;
   tries: number;
@@ -131,7 +133,7 @@ export function prepare(
       return { position: number + 1 + i, task: id, project, revision, at, text: writeEvents([event]) };
     }),
     effects: effects.map((effect, i) => ({
-      ...{ id: number + events.length + 1 + i, task, entry, effect: JSON.stringify(effect) },
+      ...{ id: number + events.length + 1 + i, task, entry, effect: snapshot(effect) },
       ...{ state: "owed", dueAt: dueAt(effect, at), tries: 0, failure: undefined },
     })),
   };

@@ -1,7 +1,9 @@
 import type { Task } from "../../../engine/task.ts";
-import type { Store, StoredDocument, StoredTask } from "../../../ports/store.ts";
+import type { Store, StoredDocument } from "../../../ports/store.ts";
 import { branchTaken, conflict, projectMissing, taskExists } from "../faults.ts";
 import { retryFailed } from "./effects.ts";
+import { toStoredTask } from "./lists.ts";
+import { snapshot } from "./snapshot.ts";
 import {
   isOpen as isOpenEffect,
   keep,
@@ -35,16 +37,16 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         claimBranch(task, project);
         const { id, number, branch, status, parent } = task;
         const row: TaskRow = {
-          ...{ id, project, number, branch, status, parent, isOpen: true, revision: 1, data: JSON.stringify(task) },
+          ...{ id, project, number, branch, status, parent, isOpen: true, revision: 1, data: snapshot(task) },
           ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, effects: [], artifacts: [] },
-          document: JSON.stringify(document),
+          document: snapshot(document),
         };
         const happened = prepare(tables, row, { revision: 1, entry: task.entry, at, events, effects });
         home.lastNumber++;
         tables.last.task++;
         tasks.set(id, row);
         keep(tables, row, happened);
-        return stored(row, task);
+        return toStoredTask(row);
       }),
     saveDecision: ({
       task,
@@ -66,32 +68,28 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         const happened = prepare(tables, row, { revision: revision + 1, entry: task.entry, at, events, effects });
         const evidence = artifacts.map((each) => [mustHaveTask(tables, each.task), JSON.stringify(each)] as const);
         const texts = {
-          data: JSON.stringify(task),
-          document: document === undefined ? row.document : JSON.stringify(document),
+          data: snapshot(task),
+          document: document === undefined ? row.document : snapshot(document),
         };
         Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, ...texts });
         if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
         if (retriesFailed) retryFailed(row, at);
         for (const [owner, text] of evidence) owner.artifacts.push(text);
         keep(tables, row, happened);
-        return stored(row, task);
+        return toStoredTask(row);
       }),
     saveDocument: (id, document, events, at) =>
       write(() => {
         const row = mustHaveTask(tables, id);
         const happened = prepare(tables, row, { revision: row.revision, at, events });
-        row.document = JSON.stringify(document);
+        row.document = snapshot(document);
         keep(tables, row, happened);
       }),
     getDocument: (id) =>
       read((): StoredDocument => {
         const row = tasks.get(id);
-        return row === undefined ? { text: "", authors: {} } : JSON.parse(row.document);
+        return row === undefined ? { text: "", authors: {} } : row.document.read();
       }),
     deleteTask: (id) => write(() => removeTasks(tables, [mustHaveTask(tables, id)])),
   };
-}
-
-function stored({ revision, isOpen, createdAt, updatedAt, order }: TaskRow, task: Task): StoredTask {
-  return { task: structuredClone(task), revision, isOpen, createdAt, updatedAt, order };
 }

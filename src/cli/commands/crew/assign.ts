@@ -1,7 +1,7 @@
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findSlot, mustBe } from "../../find-slot.ts";
+import { findSlot, mustSuit } from "../../find-slot.ts";
 import { given } from "../../given.ts";
 import { shownTask } from "../../name-task.ts";
 import { workflowReference } from "../../workflow-reference.ts";
@@ -15,7 +15,7 @@ export interface AssignFlags extends CrewFlags {
 export async function assign(this: Context, flags: AssignFlags, name: string, ticket: string) {
   const call = createCall(this);
   const { project, slot } = await findSlot(call, flags.project, name);
-  mustBe(slot, ["idle"], "a ticket");
+  mustSuit("assign", slot);
   const workflow = flags.workflow && workflowReference(flags.workflow);
   const answer = await call(routes.giveTicket, { params: { project, agent: name }, body: given({ ticket, workflow }) });
   if (flags.json) return this.print(writeJson(answer));

@@ -5,7 +5,7 @@ import { confirm } from "../../confirm.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findProject } from "../../find-project.ts";
-import { findSlot, mustBe } from "../../find-slot.ts";
+import { findSlot, mustSuit } from "../../find-slot.ts";
 import { pause } from "../../pause.ts";
 import { tellChange } from "../../tell-change.ts";
 import { untilInterrupted } from "../../until-interrupted.ts";
@@ -19,7 +19,7 @@ export interface EndFlags extends CrewFlags {
 export async function kill(this: Context, { project: named, yes, json }: EndFlags, name: string) {
   const call = createCall(this);
   const { project, slot } = await findSlot(call, named, name);
-  mustBe(slot, ["working", "stuck"], "killing");
+  mustSuit("kill", slot);
   if (!(await confirm(this, `End what ${name} is at, and begin ${slot.task} again?`, yes))) return;
   const change = await call(routes.restartSlot, { params: { project, agent: name }, body: {} });
   if (json) return this.print(writeJson(change));

@@ -1,6 +1,6 @@
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findSlot, lastTaskOf, mustBe } from "../../find-slot.ts";
+import { findSlot, lastTaskOf, mustSuit } from "../../find-slot.ts";
 import { watchWork } from "../../watch-work.ts";
 import { logs as logsOfTask } from "../task/logs.ts";
 import { merge as mergeTask } from "../task/merge.ts";
@@ -30,7 +30,7 @@ export async function logs(
 
 export async function merge(this: Context, { project, json }: Named & { readonly json: boolean }, name: string) {
   const { slot } = await findSlot(createCall(this), project, name);
-  mustBe(slot, ["done", "stuck"], "merging by hand");
+  mustSuit("merge", slot);
   const usual = { local: false, "dry-run": false, "no-give-back": false, undo: false };
   await mergeTask.call(this, { ...usual, json }, lastTaskOf(slot));
 }

@@ -29,5 +29,5 @@ async function change(context: Context, flags: TicketFlags, reference: string, b
   const ticket = await call(routes.changeTicket, { params: { project, ticket: reference }, body });
   if (flags.json) return context.print(writeJson(ticket));
   context.print(`${ticket.id}  ${ticket.status}`);
-  context.say("Its file has changed, and is not committed.");
+  context.say(ticket.place === "file" ? "Its file has changed, and is not committed." : "Its issue has changed.");
 }

@@ -17,11 +17,11 @@ export async function list(this: Context, flags: ListFlags) {
   const call = createCall(this);
   const { name: project, path } = await findProject(call, flags.project);
   const answer = await call(routes.listTickets, { params: { project } });
-  const { broken } = answer;
+  const { broken, place } = answer;
   const tickets = answer.tickets.filter((each) => (flags.ready ? each.isReady : flags.all || each.status !== "closed"));
-  if (flags.json) return this.print(writeJson({ tickets, broken }));
+  if (flags.json) return this.print(writeJson({ tickets, broken, place }));
   if (tickets.length > 0) this.print(writeTickets(this, tickets));
-  else this.say(whyEmpty(flags, answer.tickets, path));
+  else this.say(whyEmpty(flags, answer.tickets, place, path));
   for (const { file, problem } of broken)
     this.say(`${this.talkPaint.yellow("not read:")} .tickets/${file}. ${problem}`);
 }
@@ -46,7 +46,14 @@ function writeTickets(context: Context, tickets: readonly TicketView[]): string 
   return writeTable(columns, rows, context.columns);
 }
 
-function whyEmpty({ ready, all }: ListFlags, tickets: readonly TicketView[], path: string): string {
+function whyEmpty(
+  { ready, all }: ListFlags,
+  tickets: readonly TicketView[],
+  place: TicketView["place"],
+  path: string,
+): string {
+  if (tickets.length === 0 && place === "issue")
+    return "No issue has the label that makes it a ticket. To see which that is: signalbox config get tickets_label";
   if (tickets.length === 0)
     return `There are no tickets in ${path}/.tickets. To write one: tk create "What is to be done"`;
   const unfinished = tickets.some(({ status }) => status !== "closed");

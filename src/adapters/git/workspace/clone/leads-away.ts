@@ -20,9 +20,9 @@ const written = [
  * another one. Whoever works in the clone may be kept from that place; we are not.
  */
 export async function leadsAway(gitFolder: string): Promise<boolean> {
-  if ((await entryAt(join(gitFolder, "commondir"))) !== undefined) return true;
-  for (const path of written) if (await hasLink(gitFolder, path)) return true;
-  return false;
+  const shared = entryAt(join(gitFolder, "commondir"));
+  const links = await Promise.all(written.map((path) => hasLink(gitFolder, path)));
+  return links.includes(true) || (await shared) !== undefined;
 }
 
 /** Whether anything on the way to a path inside of a folder, or at its end, is a link. */

@@ -14,17 +14,18 @@ export async function seatClone(plain: PlainRepository, seating: Seating): Promi
   const draft = join(folder, ".git.new");
   const dotGit = join(folder, ".git");
   await rm(draft, { recursive: true, force: true });
-  for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"]) {
-    await mkdir(join(draft, name), { recursive: true });
-  }
-  await writeFile(join(draft, "config"), plain.config + origin + identity(plain.person));
-  await writeFile(join(draft, "objects/info/alternates"), plain.alternates);
-  await writeFile(excludeFile(draft), excludeBlock);
+  const folders = ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"];
+  await Promise.all(folders.map((name) => mkdir(join(draft, name), { recursive: true })));
   const ids = Object.entries(refsOf(seating)).sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = ids.map(([ref, id]) => `${id} ${ref}\n`);
-  await writeFile(join(draft, "packed-refs"), `# pack-refs with: peeled fully-peeled sorted \n${lines.join("")}`);
-  await writeFile(join(draft, "HEAD"), `ref: ${branchRef(branch)}\n`);
-  await copyIndex(index, join(draft, "index"));
+  await Promise.all([
+    writeFile(join(draft, "config"), plain.config + origin + identity(plain.person)),
+    writeFile(join(draft, "objects/info/alternates"), plain.alternates),
+    writeFile(excludeFile(draft), excludeBlock),
+    writeFile(join(draft, "packed-refs"), `# pack-refs with: peeled fully-peeled sorted \n${lines.join("")}`),
+    writeFile(join(draft, "HEAD"), `ref: ${branchRef(branch)}\n`),
+    copyIndex(index, join(draft, "index")),
+  ]);
   await heap.take(dotGit, ".git");
   await rename(draft, dotGit);
 }

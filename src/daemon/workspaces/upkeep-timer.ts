@@ -2,7 +2,7 @@ import type { PoolPorts } from "./pool-ports.ts";
 import { isBegun } from "./project-workspaces.ts";
 import { trashOrder } from "./upkeep-limits.ts";
 
-export interface TrashTimer {
+export interface UpkeepTimer {
   start(): void;
   /** What is under way stops after the file it is at. */
   stop(): Promise<void>;
@@ -12,8 +12,11 @@ const pause = 60 * 60 * 1000;
 /** After a start there is enough to do. */
 const firstPause = 5 * 60 * 1000;
 
-/** Deletes what has been in the trash for long enough, one project after the other, once an hour. */
-export function createTrashTimer(ports: Omit<PoolPorts, "inTurn">): TrashTimer {
+/**
+ * Once an hour, one project after the other: deletes what has been in the trash for long enough, and brings together what
+ * makes git slow.
+ */
+export function createUpkeepTimer(ports: Omit<PoolPorts, "inTurn">): UpkeepTimer {
   const { store, clock, log, places, workspacesOf, limits } = ports;
   const stopping = new AbortController();
   let cancel = () => {};
@@ -23,12 +26,15 @@ export function createTrashTimer(ports: Omit<PoolPorts, "inTurn">): TrashTimer {
       if (stopping.signal.aborted) return;
       if (!isBegun(places, project)) continue;
       try {
-        const { kind } = await workspacesOf(project);
+        const { kind, control } = await workspacesOf(project);
         const order = { ...trashOrder(limits(), clock.now()), signal: stopping.signal };
         const { deleted, freed } = await kind.deleteTrash(order);
         if (deleted > 0) log.info("Old trash was deleted", { project: project.name, deleted, freed });
+        const isTidied = await control.tidy({ signal: stopping.signal });
+        if (isTidied) log.info("A control repository was tidied", { project: project.name });
       } catch (error) {
-        log.warn("The trash of a project could not be deleted", { project: project.name, error });
+        if (stopping.signal.aborted) return;
+        log.warn("The upkeep of a project failed", { project: project.name, error });
       }
     }
   };
@@ -36,7 +42,7 @@ export function createTrashTimer(ports: Omit<PoolPorts, "inTurn">): TrashTimer {
     if (stopping.signal.aborted) return;
     cancel = clock.after(time, () => {
       sweeping = sweep()
-        .catch((error) => log.warn("The trash could not be looked at", { error }))
+        .catch((error) => log.warn("Nothing could be kept in order", { error }))
         .then(() => wait(pause));
     });
   };

@@ -1,0 +1,138 @@
+// How long a crew takes for its tickets, beside how long it has to: 200 short tickets that depend on each other, ten agents, a
+// real daemon, real git and real tests. It has to take as long as the longest chain of tickets, and as all work shared
+// among ten.
+//
+// Work is only what the agents' script says: two steps in which they wait, 8 to 24 s for both. Everything else counts
+// against us: starting their programs, workspaces, commits, tests, merges, tickets. Of that the processor has a second or
+// two for each ticket, most of it git's; with ten agents on two cores tickets much shorter than these measure nothing else.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { routes } from "../src/api/routes.ts";
+import buildPrograms from "../test/build-programs.ts";
+
+const agents = 10;
+const count = 200;
+const limit = 1.15;
+/** What a ticket takes, in tenths of a second, by its place; the sum and the chains are the same each time. */
+const lengths = [80, 100, 120, 140, 160, 180, 200, 220, 240];
+
+interface Planned {
+  readonly id: string;
+  readonly deps: readonly string[];
+  /** Seconds. */
+  readonly length: number;
+}
+
+const remove = buildPrograms();
+// What it starts is known only once it is built.
+const { eventually, openStage } = await import("../test/agents/stage.ts");
+const plan = planTickets();
+const work = plan.reduce((sum, { length }) => sum + length, 0);
+const longest = Math.max(...chains(plan).values());
+const least = Math.max(longest, work / agents);
+const stage = await openStage({
+  script: writeScript(),
+  agents: `most: ${agents + 2}`,
+  config: "test_command: [git, --version]\n",
+  poolSize: agents,
+});
+let failed = false;
+try {
+  const folder = join(stage.repository, ".tickets");
+  mkdirSync(folder);
+  for (const ticket of plan) writeFileSync(join(folder, `${ticket.id}.md`), writeTicket(ticket));
+  stage.git(stage.repository, "add", "-A");
+  stage.git(stage.repository, "commit", "-qm", "tickets");
+  await stage.call(routes.addAgents, { body: { project: "coffee", count: agents } });
+  const [before, own] = [cpuSeconds(), ownSeconds()];
+  const start = performance.now();
+  await stage.call(routes.runCrew, { params: { project: "coffee" }, body: {} });
+  await eventually(async () => {
+    await sleep(500);
+    return readdirSync(folder).every((file) => /^status: closed$/m.test(readFileSync(join(folder, file), "utf8")))
+      ? true
+      : undefined;
+  }, 1_800_000);
+  const took = (performance.now() - start) / 1000;
+  const merged = stage.git(stage.repository, "log", "--merges", "--format=%(trailers:key=Ticket,valueonly,separator=)");
+  const isWhole = new Set(merged.split("\n").filter(Boolean)).size === count;
+  print(`${count} tickets, work of all agents, s`, work.toFixed(0));
+  print(`shared among ${agents}, s`, (work / agents).toFixed(1));
+  print("longest chain of tickets, s", longest.toFixed(1));
+  print("from crew run to the last ticket closed, s", took.toFixed(1));
+  print("processor time of the machine meanwhile, s", (cpuSeconds() - before).toFixed(1));
+  print("of that the daemon's and git's, for one ticket, s", ((ownSeconds() - own) / count).toFixed(2));
+  print("what one ticket took besides its work, s", ((took * agents - work) / count).toFixed(2));
+  const ratio = took / least;
+  failed = ratio > limit || !isWhole;
+  print("ratio", ratio.toFixed(3), `≤ ${limit}`, ratio > limit ? "NOT MET" : "");
+  if (!isWhole) print("WRONG: not every ticket was merged");
+} finally {
+  await stage.close();
+  remove?.();
+}
+process.exit(failed ? 1 : 0);
+
+/** Two of three depend on one or two of those a little before them. */
+function planTickets(): readonly Planned[] {
+  let seed = 17;
+  const draw = (most: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % most;
+  };
+  const planned: Planned[] = [];
+  for (let place = 0; place < count; place++) {
+    const wanted = place < 20 ? 0 : draw(3);
+    const deps = new Set(Array.from({ length: wanted }, () => idOf(place - 15 - draw(Math.min(30, place - 14)))));
+    planned.push({ id: idOf(place), deps: [...deps], length: (lengths[draw(lengths.length)] ?? 160) / 10 });
+  }
+  return planned;
+}
+
+/** For each ticket how long it takes together with the longest chain before it. */
+function chains(tickets: readonly Planned[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const { id, deps, length } of tickets)
+    ends.set(id, length + Math.max(0, ...deps.map((dep) => ends.get(dep) ?? 0)));
+  return ends;
+}
+
+function idOf(place: number): string {
+  return `c-${String(place).padStart(3, "0")}`;
+}
+
+function writeTicket({ id, deps, length }: Planned): string {
+  return `---\nid: ${id}\nstatus: open\ndeps: [${deps.join(", ")}]\nlinks: []\ntype: task\npriority: 2\n---\n# Take ${length} s\n`;
+}
+
+/** Half of it in the first step, half in the second. */
+function writeScript(): string {
+  const turns = lengths.flatMap((tenths) => {
+    const when = (turn: number) => `    - when: { task: { summary: "Take ${tenths / 10} s" }, turn: ${turn} }\n`;
+    const half = `{ sleep: ${tenths * 50}ms }`;
+    return [
+      `${when(1)}      steps: [${half}, { write: { file: "{id}.txt", text: "one" } }, { commit: "Begin" }]\n`,
+      `${when(2)}      steps: [${half}, { append: { file: "{id}.txt", text: "two" } }, { commit: "End" }, marker]\n`,
+    ];
+  });
+  return `roles:\n  worker:\n${turns.join("")}`;
+}
+
+/** Of the whole machine, also of whoever else is at work there. */
+function cpuSeconds(): number {
+  if (process.platform !== "linux") return 0;
+  const fields = readFileSync("/proc/stat", "utf8").split("\n")[0]?.split(/\s+/).slice(1).map(Number) ?? [];
+  return [0, 1, 2, 5, 6].reduce((sum, field) => sum + (fields[field] ?? 0), 0) / 100;
+}
+
+/** Of the daemon, and of what it has run and seen the end of: all of git, but not the agents. */
+function ownSeconds(): number {
+  if (process.platform !== "linux") return 0;
+  const fields = readFileSync(`/proc/${stage.daemon().pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
+  return [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0) / 100;
+}
+
+function print(what: string, ...columns: readonly string[]): void {
+  process.stdout.write(`${[what.padEnd(52), ...columns.map((each) => each.padStart(10))].join("").trimEnd()}\n`);
+}

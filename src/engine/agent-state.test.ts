@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { type AgentFinding, type AgentSight, reconcileAgent } from "./agent-state.ts";
+
+const recorded = ["idle", "ready", "working", "done", "stuck"] as const;
+const workspaces = ["none", "clean", "dirty"] as const;
+const sessions = ["absent", "running", "ended", "lost"] as const;
+
+/** Rows: recorded state and workspace. Columns: absent, running, ended, lost; then the same with the marker printed. */
+const table = `
+idle    none    idle.     idle.     idle.     idle.     idle.     idle.     idle.     idle.
+idle    clean   idle.     idle.     idle.     idle.     idle.     idle.     idle.     idle.
+idle    dirty   idle.     idle.     idle.     idle.     idle.     idle.     idle.     idle.
+ready   none    idle<     idle<     idle<     idle<     idle<     idle<     idle<     idle<
+ready   clean   ready>    working.  ready>    ready>    done>     working.  done>     done>
+ready   dirty   working>  working.  working>  working>  done>     working.  done>     done>
+working none    idle<     idle<     idle<     idle<     idle<     idle<     idle<     idle<
+working clean   ready>    working.  ready>    ready>    done>     working.  done>     done>
+working dirty   working>  working.  working>  working>  done>     working.  done>     done>
+done    none    done>     done>     done>     done>     done>     done>     done>     done>
+done    clean   done>     done>     done>     done>     done>     done>     done>     done>
+done    dirty   done>     done>     done>     done>     done>     done>     done>     done>
+stuck   none    idle<     idle<     idle<     idle<     idle<     idle<     idle<     idle<
+stuck   clean   stuck.    stuck.    stuck.    stuck.    stuck.    stuck.    stuck.    stuck.
+stuck   dirty   stuck.    stuck.    stuck.    stuck.    stuck.    stuck.    stuck.    stuck.
+`;
+const acts = { ".": "none", ">": "go-on", "<": "begin-again" } as const;
+
+const all: readonly AgentSight[] = recorded.flatMap((record) =>
+  workspaces.flatMap((workspace) =>
+    [false, true].flatMap((marker) =>
+      sessions.map((session): AgentSight => ({ recorded: record, workspace, session, marker })),
+    ),
+  ),
+);
+
+test("for every record, workspace, session and marker it is told how the agent is and what is to be done", () => {
+  const rows = table.trim().split("\n");
+  const expected = rows.flatMap((row) => {
+    const [, , ...cells] = row.split(/\s+/);
+    return cells.map((cell) => ({ state: cell.slice(0, -1), act: acts[cell.slice(-1) as keyof typeof acts] }));
+  });
+  expect(rows.map((row) => row.split(/\s+/).slice(0, 2).join(" "))).toEqual(
+    recorded.flatMap((record) => workspaces.map((workspace) => `${record} ${workspace}`)),
+  );
+  expect(all).toHaveLength(120);
+  expect(all.map(reconcileAgent)).toEqual(expected);
+});
+
+test("whoever is found to be at something has a folder for it, unless its work was handed over", () => {
+  for (const sight of all) {
+    const { state } = reconcileAgent(sight);
+    if (state === "ready" || state === "working" || state === "stuck") expect(sight.workspace).not.toBe("none");
+  }
+});
+
+test("what was found once is found again: a second look changes nothing", () => {
+  for (const sight of all) {
+    const first: AgentFinding = reconcileAgent(sight);
+    // Its task is back at its beginning.
+    if (first.act === "begin-again") continue;
+    expect(reconcileAgent({ ...sight, recorded: first.state }).state).toBe(first.state);
+  }
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { killPlan } from "../kill-plan.ts";
+import { invariantProblems } from "./crew/eight-invariants.ts";
+import { type DeathPoint, type InterruptedCrew, openCrew } from "./crew/interrupted-crew.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const script = `roles: { worker: [{ steps: [{ write: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
+
+/** Each daemon heals what the one before left, and dies in the life of the next ticket. */
+const interrupts: readonly (readonly [when: string, DeathPoint])[] = [
+  // Only the first ticket has none to use again.
+  ["the worktree is made, and nobody has noted it", { what: "^start git .*worktree add", when: "after" }],
+  ["the ticket is noted, and there is no task yet", { what: '^write .*"taking":"c-', when: "after" }],
+  ["the task is made, and nobody has it", { what: "^write .*insert into task ", when: "after" }],
+  ["the agent has started, and nobody has noted it", { what: "^start node supervisor", when: "after" }],
+  ["the agent has ended, and nobody has noted it", { what: '^write .*"agent.ended"', when: "before" }],
+  ["the work is in main, and nobody has noted it", { what: "^start git merge --ff-only", when: "after" }],
+  ["the worktree is given back, and the branch is there", { what: '^write .*"task.edited"', when: "after", at: 2 }],
+  ["the ticket is about to be closed", { what: "^place .*/.tickets/", when: "before" }],
+  ["the ticket is closed, and nobody has noted it", { what: "^place .*/.tickets/", when: "after" }],
+];
+
+let crew: InterruptedCrew;
+let tickets = 0;
+beforeAll(async () => {
+  crew = openCrew(script);
+  await crew.start();
+  await crew.begin(1);
+});
+afterAll(async () => {
+  await crew.close();
+  expect(crew.kills()).toBe(killPlan.points.usual);
+});
+
+test("what is looked at is what a person sees", async () => {
+  const { stdout } = await crew.signalbox("crew", "ps", "--json");
+  expect(JSON.parse(stdout).agents).toMatchObject(await crew.ps());
+});
+
+test.each(interrupts)("a ticket is done once although the daemon dies when %s", async (_, death) => {
+  const id = `c-${++tickets}`;
+  crew.writeTicket(id, `Brew ${id}`);
+  crew.dieAt(death);
+  await crew.wake(1);
+  expect(await crew.died()).toBe(true);
+  const merges = () =>
+    crew.git("log", "--format=%(trailers:key=Ticket,valueonly,separator=)", "--merges", "main").split("\n");
+  // Before anybody heals: what is closed is in main.
+  if (crew.isClosed(id)) expect(merges()).toContain(id);
+  await crew.start();
+  expect(await invariantProblems(crew)).toEqual([]);
+  await expect.poll(() => crew.isClosed(id), { timeout: 60_000, interval: 20 }).toBe(true);
+  await expect.poll(async () => (await crew.ps())[0]?.status, { timeout: 60_000, interval: 20 }).toBe("idle");
+  expect(await invariantProblems(crew)).toEqual([]);
+  expect(merges().filter((each) => each === id)).toEqual([id]);
+  expect(crew.readTicket(id).match(/^Done by/gm)).toHaveLength(1);
+  expect(crew.leftBeside()).toEqual([]);
+});

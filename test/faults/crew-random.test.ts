@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { killsOf } from "../kill-plan.ts";
+import { liveAtRandom } from "./crew/random-crew.ts";
+
+const seed = Number(process.env.SIGNALBOX_SEED ?? 5);
+const kills = killsOf("random", "usual");
+
+test(`whatever a crew does, killed ${kills} times, its eight invariants hold, and its tickets are done once (seed ${seed})`, {
+  timeout: 240_000,
+}, async () => {
+  const done = await liveAtRandom({ seed, kills });
+  expect(new Set(done).size).toBeGreaterThan(3);
+});

@@ -1,0 +1,60 @@
+import { statSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import type { InterruptedCrew } from "./interrupted-crew.ts";
+
+/** One agent, as `crew ps --json` shows it. */
+export interface Slot {
+  readonly name: string;
+  readonly status: "idle" | "ready" | "working" | "done" | "stuck";
+  readonly session: string;
+  readonly worktree: string | null;
+  readonly branch: string;
+  readonly task: string | null;
+  readonly step_count: number;
+  readonly last_step_at: string | null;
+}
+
+/**
+ * The eight invariants of a crew, looked at while everything goes on: what has changed while it was looked at is nothing that
+ * can be told of.
+ */
+export async function invariantProblems(crew: InterruptedCrew): Promise<readonly string[]> {
+  // state_file_valid: whoever reads it reads the same form, whatever has just been killed.
+  const before = await crew.ps();
+  const looked = before.map((slot) => ({ slot, problems: slotProblems(crew, slot) }));
+  const closed = closedProblems(crew);
+  const after = new Map((await crew.ps()).map((slot) => [slot.name, slot]));
+  const tasks = before.flatMap(({ task }) => task ?? []);
+  return [
+    ...looked.flatMap(({ slot, problems }) => (isDeepStrictEqual(slot, after.get(slot.name)) ? problems : [])),
+    ...(new Set(tasks).size === tasks.length ? [] : [`no_duplicate_task_assignments: ${tasks.join(", ")}`]),
+    ...closed,
+  ];
+}
+
+function slotProblems({ git }: InterruptedCrew, slot: Slot): readonly string[] {
+  const { status, worktree, branch, session, step_count: steps, last_step_at: stepped } = slot;
+  const hasBegun = status === "working" && (steps > 0 || stepped !== null);
+  const broken: readonly (readonly [string, boolean])[] = [
+    ["idle_agent_has_no_worktree", status === "idle" && worktree !== null],
+    ["working_agent_has_worktree", (status === "working" || status === "done") && worktree === null],
+    ["session_id_valid", hasBegun && session === ""],
+    ["worktree_exists_if_assigned", worktree !== null && !isFolder(worktree)],
+    ["branch_exists_if_working", status === "working" && git("branch", "--list", branch) === ""],
+  ];
+  return broken.flatMap(([name, isBroken]) => (isBroken ? [`${name}: ${JSON.stringify(slot)}`] : []));
+}
+
+/** A file that says it is closed says with which commit, and main has that one. */
+function closedProblems({ git, tickets, isClosed, readTicket }: InterruptedCrew): readonly string[] {
+  return tickets().flatMap((id) => {
+    if (!isClosed(id)) return [];
+    const [, commit = ""] = /merged into main with (\w{40})/.exec(readTicket(id)) ?? [];
+    const isIn = commit !== "" && git("branch", "--contains", commit, "--list", "main") !== "";
+    return isIn ? [] : [`ticket_closed_only_if_work_in_main: ${id}`];
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
