@@ -1,5 +1,5 @@
 // Everything a change must pass: format and lint, types, dead code, then the whole suite. Ends with the count alone on a line.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,14 +17,9 @@ const checks: readonly (readonly [string, readonly string[]])[] =
         [bin("tsc"), []],
         [process.execPath, [join("node_modules", "knip", "bin", "knip.js")]],
       ];
-let failedChecks = 0;
-for (const [command, args] of checks) {
-  const { status } = spawnSync(command, [...args], { stdio: "inherit" });
-  if (status !== 0) {
-    failedChecks++;
-    process.stderr.write(`failed: ${command} ${args.join(" ")}\n`);
-  }
-}
+// Side by side: one of them uses a single core.
+const checked = await Promise.all(checks.map(([command, args]) => check(command, args)));
+const failedChecks = checked.filter((isWell) => !isWell).length;
 
 const vitest = [
   join("node_modules", "vitest", "vitest.mjs"),
@@ -58,4 +53,22 @@ function readCounts(): { numPassedTests: number; numFailedTests: number } {
   } catch {
     return { numPassedTests: 0, numFailedTests: 0 };
   }
+}
+
+/** Says what it found in one piece, once it is over. */
+function check(command: string, args: readonly string[]): Promise<boolean> {
+  const child = spawn(command, [...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+  return new Promise((resolve) => {
+    const end = (isWell: boolean, more = "") => {
+      process.stderr.write(isWell ? said : `${said}${more}failed: ${command} ${args.join(" ")}\n`);
+      resolve(isWell);
+    };
+    child.on("error", (error) => end(false, `${error.message}\n`));
+    child.on("close", (code) => end(code === 0));
+  });
 }

@@ -1,3 +1,3 @@
 import { testRenaming } from "./rename-states.ts";
 
-testRenaming(1_500);
+testRenaming(300);

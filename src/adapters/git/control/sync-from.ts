@@ -29,9 +29,8 @@ async function syncAlone(control: ControlGit, { from, name, signal }: SyncOrder)
     signal,
     options,
   });
-  const theirs = await tips(control, incoming);
+  const [theirs, ours] = await tips(control, incoming, filed);
   if (theirs.size === 0) throw empty(from);
-  const ours = await tips(control, filed);
   for (const [branch, old] of ours) {
     if (theirs.get(branch) !== old && !(await isContained(control, old, incoming))) await keep(control, name, old);
   }
@@ -54,21 +53,25 @@ async function isContained(control: ControlGit, commit: string, folder: string):
   return (await control.git(args, { isLong: true })).stdout.length > 0;
 }
 
-/** By name, whose bytes are kept as they are. */
-async function tips(control: ControlGit, folder: string): Promise<ReadonlyMap<string, string>> {
+/** Of each folder of refs, by name, whose bytes are kept as they are. */
+async function tips(
+  control: ControlGit,
+  ...folders: readonly [string, string]
+): Promise<readonly [ReadonlyMap<string, string>, ReadonlyMap<string, string>]> {
   const { stdout } = await control.git([
     "for-each-ref",
     "--format=%(objectname) %(refname)",
     "--end-of-options",
-    folder,
+    ...folders,
   ]);
-  const lines = stdout
+  const refs = stdout
     .toString("latin1")
     .split("\n")
-    .filter((line) => line !== "");
-  return new Map(
-    lines.map((line) => [line.slice(line.indexOf(" ") + 1 + folder.length), line.slice(0, line.indexOf(" "))]),
-  );
+    .filter((line) => line !== "")
+    .map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))] as const);
+  const below = (folder: string) =>
+    new Map(refs.flatMap(([name, id]) => (name.startsWith(folder) ? [[name.slice(folder.length), id]] : [])));
+  return [below(folders[0]), below(folders[1])];
 }
 
 async function change(control: ControlGit, parts: readonly string[]): Promise<void> {
