@@ -78,6 +78,8 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
       if (other.id === task.id || (workless.has(other.id) && !of(task.id).has(other.id))) continue;
       const theirs = heads.get(other.id) ?? (await control.commitAt(taskRef(other.id)));
       if (theirs === undefined || theirs === commit) continue;
+      // Nobody has collected it since we started: what it has of the default branch's is not its own.
+      if (!heads.has(other.id) && base !== undefined && (await control.isAncestor(theirs, base))) continue;
       const result = await control.predictConflict(commit, theirs);
       await note(task, other.id, result.kind === "conflict" ? result.files.map(({ path }) => path.text) : []);
     }
