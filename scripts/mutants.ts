@@ -1,35 +1,39 @@
-// Plants one bug after the other into a copy of the source, and lets the simulator look for it: it must break a promise.
-// Prints a table; ends with 1 where a bug was not found. Only some: npm run mutants -- salvage
+// Plants one bug after the other into a copy of the source: the simulator, or the test that is named, must find it.
+// Prints how each was found; ends with 1 where one was not. Only some: npm run mutants -- salvage
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Mutant, mutants } from "../src/testing/simulator/mutants.ts";
 
-const seeds = process.env.MUTANT_SEEDS ?? "400";
+/** The same for all and in every run, so that what is found once is found always. */
+const seeds = 2_000;
 const [only = ""] = process.argv.slice(2);
 const root = resolve(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-mutants-"));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const name of ["src", "scripts", "test", "workflows", "schema", "package.json", "tsconfig.json"])
+  cpSync(join(root, name), join(folder, name), { recursive: true });
+symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+writeFileSync(join(folder, "vitest.config.ts"), "export default { test: { testTimeout: 120_000 } };\n");
+
+const chosen = mutants.filter(({ name }) => name.includes(only));
 let missed = 0;
-try {
-  for (const name of ["src", "scripts", "workflows", "package.json"])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  const chosen = mutants.filter(({ name }) => name.includes(only));
-  for (const mutant of chosen) {
-    const found = await look(mutant);
-    if (found === undefined) missed++;
-    process.stdout.write(`${(found ?? "NOT FOUND").padEnd(62)} ${mutant.name}\n`);
-  }
-  process.stdout.write(`\n${chosen.length} planted, ${chosen.length - missed} found\n`);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+for (const mutant of chosen) {
+  const began = performance.now();
+  const found = await look(mutant);
+  if (found === undefined) missed++;
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  process.stdout.write(
+    `${found === undefined ? "NOT FOUND" : "found"}: ${mutant.name}\n    ${found ?? ""} ${seconds} s\n`,
+  );
 }
+process.stdout.write(`\n${chosen.length} planted, ${chosen.length - missed} found\n`);
 process.exit(missed > 0 ? 1 : 0);
 
-/** Which promise the bug breaks, and with which seed; undefined where none is. */
-async function look({ name, edits }: Mutant): Promise<string | undefined> {
+/** What the bug breaks; undefined where nothing. */
+async function look({ name, edits, test }: Mutant): Promise<string | undefined> {
   const originals = new Map<string, string>();
   try {
     for (const { file, from, to } of edits) {
@@ -42,17 +46,31 @@ async function look({ name, edits }: Mutant): Promise<string | undefined> {
         text.replace(from, () => to),
       );
     }
-    const said = await simulate();
-    const [, seed, promise] = /^seed (\d+), .*\n([^:\n]+):/m.exec(said) ?? [];
-    if (seed === undefined && !/^0 violations$/m.test(said)) throw new Error(`"${name}" does not run.\n${said}`);
-    return seed === undefined ? undefined : `${promise} (seed ${seed})`;
+    return test === undefined ? await simulate(name) : await runTest(name, test);
   } finally {
     for (const [path, text] of originals) writeFileSync(path, text);
   }
 }
 
-function simulate(): Promise<string> {
-  const child = spawn(process.execPath, [join("scripts", "faults.ts"), "--seeds", seeds], { cwd: folder });
+async function simulate(name: string): Promise<string | undefined> {
+  const said = await run([join("scripts", "faults.ts"), "--seeds", String(seeds)]);
+  const [, seed, promise] = /^seed (\d+), .*\n([^:\n]+):/m.exec(said) ?? [];
+  if (seed === undefined && !/^0 violations$/m.test(said)) throw new Error(`"${name}" does not run.\n${said}`);
+  return seed === undefined ? undefined : `the simulator, seed ${seed}: ${promise};`;
+}
+
+async function runTest(name: string, test: string): Promise<string | undefined> {
+  const vitest = join("node_modules", "vitest", "vitest.mjs");
+  const said = await run([vitest, "run", test, "--reporter=json"]);
+  const counts: { numFailedTests?: number; numPassedTests?: number } = JSON.parse(said.slice(said.indexOf('{"')));
+  const { numFailedTests: failed = 0, numPassedTests: passed = 0 } = counts;
+  if (failed + passed === 0) throw new Error(`"${name}" does not run.\n${said}`);
+  return failed === 0 ? undefined : `${test}: ${failed} failed;`;
+}
+
+function run(args: readonly string[]): Promise<string> {
+  const env = { ...process.env, SIGNALBOX_BUILT: folder };
+  const child = spawn(process.execPath, [...args], { cwd: folder, env });
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (chunk: string) => {

@@ -1,4 +1,3 @@
-import { startOf } from "./start-of.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -6,15 +5,14 @@ import type { Workflow } from "./workflow.ts";
 export type AgentState = "idle" | "ready" | "working" | "done" | "stuck";
 
 /**
- * What the record of its task says of an agent, as far as that can be told of any workflow: idle while the task waits for a
- * slot; stuck where a person should look, or where time has to pass before it is tried again; done while the engine is at
- * work on what it has made; ready until its program is started.
+ * What the record of its task, which is not over, says of an agent, as far as that can be told of any workflow: stuck where
+ * a person should look, or where time has to pass before it is tried again; done while the engine is at work on what it has
+ * made; ready until its program is started.
  */
 export function recordedState(workflow: Workflow, task: Task, { isRaised, hasStarted }: RunsSeen): AgentState {
   const state = workflow.states[task.status];
   if (isRaised || task.held !== undefined || (state?.wait.kind === "time" && task.phase === "waiting")) return "stuck";
   const hasRuns = Object.keys(task.runs).length > 0;
-  if (!hasRuns && task.workspace === "" && startOf(workflow, task) !== undefined) return "idle";
   if (task.phase === "doing" && task.runCount > 0) return "done";
   return hasRuns && (hasStarted || task.wait.step > 0) ? "working" : "ready";
 }

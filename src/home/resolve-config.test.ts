@@ -27,6 +27,8 @@ test("where nobody says anything the defaults hold", () => {
     requireTests: false,
     ports: "20000-20999",
     diskLimit: "50GB",
+    tickets: "files",
+    ticketsLabel: "ready",
     trashDays: 30,
     trashLimit: "10GB",
     forge: "auto",

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -182,11 +181,15 @@ test("for a project it goes to the root of the repository, from wherever one is 
   expect(outside.stderr).toContain("This folder is in no git repository.");
 });
 
-// Root may write everywhere.
-test.skipIf(process.getuid?.() === 0)("a folder that cannot be written to is named", async () => {
-  mkdirSync(at(".claude"));
-  chmodSync(at(".claude"), 0o500);
+const hindrances: readonly (readonly [code: string, hinder: (path: string) => void])[] = [
+  ["EEXIST", (path) => writeFileSync(path, "")],
+  // Root may write everywhere.
+  ...(process.getuid?.() === 0 ? [] : [["EACCES", (path: string) => mkdirSync(path, { mode: 0o500 })] as const]),
+];
+
+test.each(hindrances)("a folder that cannot be made is named (%s)", async (code, hinder) => {
+  hinder(at(".claude"));
   const refused = await signalbox(["install", "--harness", "claude"]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`The folder ${at(".claude/skills")} cannot be made (EACCES).`);
+  expect(refused.stderr).toContain(`The folder ${at(".claude/skills/signalbox")} cannot be made (${code}).`);
 });

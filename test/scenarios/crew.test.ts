@@ -192,6 +192,10 @@ test("DONE without a change is told once, then it is stuck with a reason, and ke
   expect(isClosed("c-empty")).toBe(false);
   const { stdout } = await signalbox("crew", "ps");
   expect(stdout).toMatch(new RegExp(`^! +${name} +stuck +c-empty `, "m"));
+  const refused = await signalbox("crew", "assign", name, "c-empty");
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain(`${name} is stuck; "assign" is for one that is idle.`);
+  expect(refused.stderr).toContain(`signalbox crew kill ${name}`);
 });
 
 test("whose workspace is gone when the daemon starts begins again, with the ticket open and what was committed kept", async () => {

@@ -1,8 +1,15 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { LiveRun, Task } from "../../engine/task.ts";
+import { createTask } from "../../engine/create.ts";
+import { loadWorkflow } from "../../engine/language/load.ts";
+import { blankIdentity, type LiveRun, type Task } from "../../engine/task.ts";
+import { parseTaskDocument } from "../../engine/task-document.ts";
+import type { Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
-import { fileNameOf } from "./task-files.ts";
+import { fileNameOf, placeTaskFiles } from "./task-files.ts";
 
+const root = join(import.meta.dirname, "../../..");
 const kind = { taskFileName: async () => "TASK.md" } as unknown as WorkspaceKind;
 const fileOf = (role: string, runs: Readonly<Record<string, LiveRun>>) =>
   fileNameOf(kind, { workspace: "/workspace", runs } as unknown as Task, role);
@@ -21,3 +28,28 @@ test("a role that is alone in the workspace uses the main file; beside another o
 test("whoever started beside another one keeps its file when that one ends: the verdict is looked for where it is written", async () => {
   expect(await fileOf("reviewer", { reviewer: beside })).toBe(".signalbox/reviewer.md");
 });
+
+test.each([
+  ["a reviewer that is alone", { reviewer: alone }, "TASK.md", "Review", []],
+  ["a reviewer beside a worker", { worker, reviewer: beside }, ".signalbox/reviewer.md", "Review", ["TASK.md"]],
+  ["a worker", { worker, reviewer: beside }, "TASK.md", "Handoff", [".signalbox/reviewer.md"]],
+])(
+  "what %s has written and nobody has read yet stays; other files are brought up to date",
+  async (_, runs, file, heading, others) => {
+    const { workflow } = loadWorkflow(readFileSync(join(root, "workflows/default.yml"), "utf8"), "default.yml");
+    if (workflow === undefined) throw new Error("It is built in.");
+    const facts = { document: parseTaskDocument(""), artifacts: {}, numbers: {}, head: "", taskFileTracked: false };
+    const created = createTask(workflow, { ...blankIdentity, id: "bbbbb" }, { ...facts, poolFull: false });
+    if (created.kind !== "moved") throw new Error(JSON.stringify(created));
+    const placed: string[] = [];
+    const placing = {
+      ...kind,
+      readTaskFile: async (_folder: string, name: string) =>
+        name === file ? `## ${heading}\n\nVerdict: PASS\n` : "Of old.\n",
+      placeTaskFile: async (_folder: string, name: string) => placed.push(name) > 0,
+    } as unknown as WorkspaceKind;
+    const store = { getDocument: async () => ({ text: "", authors: {} }) } as unknown as Store;
+    await placeTaskFiles(store, workflow, placing, { ...created.task, workspace: "/workspace", runs });
+    expect(placed).toEqual(others);
+  },
+);

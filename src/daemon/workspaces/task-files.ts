@@ -55,12 +55,18 @@ export async function readTaskFiles(kind: WorkspaceKind, task: Task): Promise<re
 export async function placeTaskFiles(store: Store, workflow: Workflow, kind: WorkspaceKind, task: Task): Promise<void> {
   const document = await store.getDocument(task.id);
   const text = renderTaskDocument(task, parsedDocument(document));
-  for (const { role, run } of rolesOf(task)) {
-    const name = await fileNameOf(kind, task, role);
+  const writers = new Map<string, { readonly role: string; readonly run: string }[]>();
+  for (const writer of rolesOf(task)) {
+    const name = await fileNameOf(kind, task, writer.role);
+    writers.set(name, [...(writers.get(name) ?? []), writer]);
+  }
+  for (const [name, roles] of writers) {
     const before = await kind.readTaskFile(task.workspace, name);
     if (before === text) continue;
+    // One who is alone writes into the main file, whosever that is otherwise.
     const isNewer =
-      before !== undefined && writeDocument(workflow, document, before, { role, run }, "").changed.length > 0;
+      before !== undefined &&
+      roles.some((role) => writeDocument(workflow, document, before, role, "").changed.length > 0);
     if (!isNewer) await kind.placeTaskFile(task.workspace, name, text, before);
   }
 }

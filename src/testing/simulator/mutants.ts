@@ -1,10 +1,12 @@
 /** A bug that somebody could make, as changes of the source. Each text to be replaced stands in its file exactly once. */
 export interface Mutant {
   readonly name: string;
+  /** The test file that must find it, where the simulator cannot: what it is about is not simulated. */
+  readonly test?: string;
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
 }
 
-/** What the simulator must be able to find. */
+/** What the simulator, or a test, must be able to find. */
 export const mutants: readonly Mutant[] = [
   {
     name: "an effect is ticked off before it is carried out",
@@ -177,5 +179,132 @@ export const mutants: readonly Mutant[] = [
         to: "const free = pool[0];",
       },
     ],
+  },
+  {
+    name: "an effect that has failed counts as carried out",
+    edits: [
+      {
+        file: "src/daemon/perform.ts",
+        from: "return store.failEffect(owed.id, { word, reason });",
+        to: "return store.finishEffect(owed.id, clock.now());",
+      },
+    ],
+  },
+  {
+    name: "the end of a run is noted before the engine is told",
+    edits: [
+      {
+        file: "src/daemon/agents/report-end.ts",
+        from: "  await callers.revoke(task, run);\n",
+        to: `  await callers.revoke(task, run);
+  const early = await store.runs.get(runRecordId(task, run));
+  if (early !== undefined) await store.runs.put({ ...early, endedAt: clock.now(), word });\n`,
+      },
+    ],
+  },
+  {
+    name: "the end of one run is taken for that of another of the same role",
+    edits: [
+      {
+        file: "src/engine/run-ended.ts",
+        from: "task.runs[name]?.key === run);",
+        to: 'task.runs[name]?.key.split("#")[0] === run.split("#")[0]);',
+      },
+    ],
+  },
+  {
+    name: "a verdict is not read",
+    edits: [
+      {
+        file: "src/engine/gate.ts",
+        from: "return fieldReason(gate, section.body) ?? verdictReason(gate, section.body);",
+        to: "void verdictReason;\n  return fieldReason(gate, section.body);",
+      },
+    ],
+  },
+  {
+    name: "a verdict counts again after the task has come back",
+    edits: [
+      {
+        file: "src/engine/gate.ts",
+        from: "if (spent.sections.includes(section.fingerprint) && (",
+        to: "if (spent.sections.length < 0 && (",
+      },
+    ],
+  },
+  {
+    name: "whoever has a credential may ask about every task",
+    edits: [
+      {
+        file: "src/daemon/requests/standing.ts",
+        from: "if (credential.task !== task.id) {",
+        to: 'if (credential.task === "") {',
+      },
+    ],
+  },
+  {
+    name: "a message that was kept is kept again",
+    edits: [
+      {
+        file: "src/daemon/agents/mail.ts",
+        from: "if ((await store.messages.get(id)) !== undefined) return;",
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "a ticket is closed before its work is merged",
+    edits: [
+      {
+        file: "src/daemon/effects/close-ticket.ts",
+        from: 'if (merge?.state === "merged" && merge.target === defaultBranch) return',
+        to: "if (merge !== undefined) return",
+      },
+    ],
+    test: "src/daemon/effects/close-ticket.test.ts",
+  },
+  {
+    name: "a task gets its slot although all are taken",
+    edits: [
+      {
+        file: "src/daemon/scheduler.ts",
+        from: "return others >= (await ports.poolSize(project));",
+        to: "return others > (await ports.poolSize(project));",
+      },
+    ],
+    test: "test/daemon/scheduler.test.ts",
+  },
+  {
+    name: "a deadline begins anew with every edit",
+    edits: [
+      {
+        file: "src/daemon/deadlines.ts",
+        from: "if (known?.entry === task.entry) return known.at;",
+        to: "if (known?.entry === -1) return known.at;",
+      },
+    ],
+    test: "test/daemon/deadlines.test.ts",
+  },
+  {
+    name: "what is saved may go with the power",
+    edits: [
+      {
+        file: "src/adapters/store/sqlite/connect.ts",
+        from: "pragma synchronous = full",
+        to: "pragma synchronous = normal",
+      },
+    ],
+    test: "test/contracts/sqlite-faults.test.ts",
+  },
+  {
+    name: "the database is written over whatever revision is there",
+    edits: [
+      {
+        file: "src/adapters/store/sqlite/tasks.ts",
+        from: "if (now !== revision) throw conflict(id, revision, now);",
+        to: "if (now < 0) throw conflict(id, revision, now);",
+      },
+    ],
+    test: "test/contracts/store.test.ts",
   },
 ];

@@ -120,8 +120,9 @@ export async function checkTold({ store, violate }: World, { task, run, told }: 
 
 /** A ticket is closed when its work is in the default branch, and not before. */
 export function checkedTickets(world: World): Tickets {
-  const { list, get, change } = world.tickets;
+  const { place, list, get, change } = world.tickets;
   return {
+    place,
     list,
     get,
     async change(id, wanted) {

@@ -4,10 +4,10 @@ import { readdir } from "node:fs/promises";
 /** What is at a path, without following a link; undefined where nothing is. Done at once: another thread takes longer. */
 export async function entryAt(path: string | Buffer): Promise<Stats | undefined> {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return undefined;
+    if (code === "ENOTDIR" || code === "ENAMETOOLONG") return undefined;
     throw error;
   }
 }

@@ -141,7 +141,12 @@ export const lostIsFine = "core.fsync=none";
 export async function copyIndex(from: string, to: string): Promise<boolean> {
   const found = await stat(from).catch(() => undefined);
   if (found === undefined) return false;
-  await copyFile(from, to);
+  try {
+    await copyFile(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
   // Git trusts a time in the index only if it is older than the index itself. Too old a copy costs a look at a file; one
   // that looks newer than the original would hide changes.
   const seconds = Math.floor(found.mtimeMs) / 1000;

@@ -1,5 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Fault } from "../../../fault.ts";
 import type { Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
@@ -24,6 +25,7 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
   checkCommit(order.base);
   await mkdir(dirname(order.folder), { recursive: true });
   const folder = await wholePath(order.folder);
+  await turnOfLoop();
   return shop.turns.take(folder, async () => {
     const record = await shop.records.read(folder);
     const found = await mechanics.find(folder, record);
@@ -35,6 +37,14 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
     await make(shop, mechanics, { ...order, folder, record, found, commit });
     return { commit, how: found.kind === "ours" && !found.isHalfMade ? "recycled" : "new" };
   });
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Of many that are asked for at once, each begins in a turn of the event loop of its own: it reads what all others are. */
+function turnOfLoop(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
 }
 
 interface Preparing extends PrepareOrder {

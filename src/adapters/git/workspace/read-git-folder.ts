@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, read, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, read, readSync } from "node:fs";
 import { join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { isObjectId } from "../check-names.ts";
@@ -72,6 +72,8 @@ export async function readSmall(path: string, most = mostLoose): Promise<string 
 export async function readFileAt(path: string, most: number): Promise<Buffer | "none" | "other" | "too-large"> {
   let handle: number | undefined;
   try {
+    // Most that are looked for are not there, and an error takes longer than a look.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return "none";
     handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = fstatSync(handle);
     if (!found.isFile()) return "other";
