@@ -46,7 +46,8 @@ export interface ControlRepository {
   merge(order: MergeOrder): Promise<MergeResult>;
   /** `merge` of each onto what the one before came to, in less time. What cannot be merged is left out. */
   mergeAll(order: MergeAllOrder): Promise<readonly MergeAnswer[]>;
-  predictConflict(a: string, b: string): Promise<Prediction>;
+  /** What a commit and each of the others would conflict in; undefined for those that it goes together with. */
+  predictConflicts(commit: string, others: readonly string[]): Promise<readonly (Conflict | undefined)[]>;
   /** Makes a commit on `onto` that takes back what came in between two commits, and moves nothing. */
   revertMerge(order: RevertOrder): Promise<RevertResult>;
   /** Moves a ref if it is still at `from` (undefined: if it is not there yet). Refused with `git.ref-moved`. */

@@ -122,6 +122,22 @@ test("of what is beyond doubt git merges nothing", async () => {
   expect([...asked].map(([, command]) => command)).toEqual(["merge-base", "rev-list", "cat-file", "index-pack"]);
 });
 
+test("a merge that git itself gives up on keeps no other from being merged", async () => {
+  const { onto, entries, control } = await fan({
+    ...{ one: { "a.txt": "one\n" }, two: { "a.txt": "two\n" }, three: { "b.txt": "three\n" } },
+  });
+  const program = stage.path("git");
+  const lines = ["#!/bin/sh", 'case " $* " in *" merge-tree "*) echo "Assertion failed." >&2; kill -ABRT $$;; esac'];
+  writeFileSync(program, [...lines, 'exec git "$@"', ""].join("\n"), { mode: 0o755 });
+  const failing = await stage.createGit({ program }).openControl(control.folder);
+  const answers = await failing.mergeAll({ onto, author, entries });
+  expect(answers).toMatchObject([
+    { kind: "merged" },
+    { kind: "conflict", files: [], text: "git gave up: Assertion failed." },
+    { kind: "merged" },
+  ]);
+});
+
 test("repositories with longer ids are no different", async () => {
   const user = stage.repository();
   rmSync(user.folder, { recursive: true });

@@ -105,8 +105,8 @@ test("kinds of conflicts: changed and deleted, a file and a folder, renamed twic
   user.git("rm", "--quiet", "a.txt");
   const branch = user.commit({ "place/inside": "in a folder\n" });
   const control = await stage.control(user);
-  const result = await control.predictConflict(onto, branch);
-  if (result.kind !== "conflict") throw new Error(result.kind);
+  const [result] = await control.predictConflicts(onto, [branch]);
+  if (result === undefined) throw new Error("There is no conflict.");
   const kinds = Object.fromEntries(result.files.map(({ path, kind }) => [path.text, kind]));
   expect(kinds).toMatchObject({ "a.txt": "modify/delete", "rename.txt": "rename/rename" });
   expect(Object.values(kinds)).toContain("file/directory");
@@ -118,8 +118,33 @@ test("a conflict is predicted, both ways round, and so is its absence", async ()
     [onto, branch],
     [branch, onto],
   ] as const)
-    expect(await control.predictConflict(a, b)).toMatchObject({ kind: "conflict", files: [{ kind: "contents" }] });
-  expect(await control.predictConflict(onto, onto)).toMatchObject({ kind: "clean" });
+    expect(await control.predictConflicts(a, [b])).toMatchObject([{ kind: "conflict", files: [{ kind: "contents" }] }]);
+  expect(await control.predictConflicts(onto, [onto])).toEqual([undefined]);
+  expect(await control.predictConflicts(onto, [])).toEqual([]);
+});
+
+test("what many would conflict in is the same as for each of them", async () => {
+  const user = stage.repository();
+  const base = user.commit({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "deep/c.txt": "c\n" });
+  const branchWith = (name: string, files: Readonly<Record<string, string>>) => {
+    user.git("checkout", "--quiet", "-b", name, base);
+    return user.commit(files);
+  };
+  const commit = branchWith("one", { "a.txt": "1\n2\nthree\n", "deep/c.txt": "mine\n" });
+  const others = [
+    branchWith("elsewhere", { "b.txt": "other\n" }),
+    branchWith("same-file", { "a.txt": "one\n2\n3\n" }),
+    branchWith("same-line", { "a.txt": "1\n2\n3!\n" }),
+    branchWith("deeper", { "deep/d.txt": "new\n" }),
+    branchWith("deep-conflict", { "deep/c.txt": "theirs\n" }),
+    base,
+  ];
+  const control = await stage.control(user);
+  const together = await control.predictConflicts(commit, others);
+  const filesOf = (each: (typeof together)[number]) => each?.files.map(({ path }) => path.text);
+  expect(together.map(filesOf)).toEqual([undefined, undefined, ["a.txt"], undefined, ["deep/c.txt"], undefined]);
+  for (const [index, other] of others.entries())
+    expect(await control.predictConflicts(commit, [other])).toEqual([together[index]]);
 });
 
 test("an author without a name is refused", async () => {

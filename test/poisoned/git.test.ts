@@ -44,7 +44,7 @@ async function useEverything(control: ControlRepository, workspace: Repository, 
   const folder = workspace.folder;
   const { commit } = await control.collect({ folder, branch: "task", task: "t1" });
   for (const branch of hostileBranches) await control.collect({ folder, branch, task: "hostile" });
-  expect(await control.predictConflict(onto, commit)).toMatchObject({ kind: "conflict" });
+  expect(await control.predictConflicts(onto, [commit])).toMatchObject([{ kind: "conflict" }]);
   expect(await control.merge({ onto, branch: commit, strategy: "merge", ...order })).toMatchObject({
     kind: "conflict",
   });

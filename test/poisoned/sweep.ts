@@ -75,7 +75,7 @@ export async function sweep(scene: Scene, { branches, isWhole }: Sweeping): Prom
     await attempt("changedLines", () => control.changedLines(onto, branch));
     await attempt("beforeMergeOf", () => control.beforeMergeOf(branch, onto));
     await attempt("fileAt", () => control.fileAt(branch, "a.txt", 100));
-    await attempt("predictConflict", () => control.predictConflict(rival, branch));
+    await attempt("predictConflicts", () => control.predictConflicts(rival, [branch, onto, branch, onto]));
     const merged = await attempt("merge", () => control.merge({ onto, branch, strategy: "merge", ...commitOrder }));
     if (merged?.kind !== "merged") return;
     const { commit } = merged;

@@ -5,9 +5,9 @@ import { collect } from "./control/collect.ts";
 import type { ControlGit } from "./control/control-git.ts";
 import { merge, revertMerge } from "./control/merge.ts";
 import { mergeAll } from "./control/merge-all.ts";
-import { mergeTree } from "./control/merge-tree.ts";
 import { moveRef } from "./control/move-ref.ts";
 import { openControl } from "./control/open-control.ts";
+import { predictConflicts } from "./control/predict-conflicts.ts";
 import { changedFiles, changedLines, diff, fileAt } from "./control/read-files.ts";
 import { beforeMergeOf, commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
 import { syncFrom } from "./control/sync-from.ts";
@@ -84,7 +84,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     fileAt: (commit, path, most) => fileAt(control, commit, path, most),
     merge: (order) => merge(control, order),
     mergeAll: (order) => mergeAll(control, order),
-    predictConflict: (a, b) => mergeTree(control, a, b),
+    predictConflicts: (commit, others) => predictConflicts(control, commit, others),
     revertMerge: (order) => revertMerge(control, order),
     moveRef: (ref, to, from) => moveRef(control, ref, to, from),
     publish: (order) => publish(control, order),

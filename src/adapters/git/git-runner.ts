@@ -21,6 +21,8 @@ export interface GitPlace {
 export interface RunOptions {
   /** Codes that are answers. */
   readonly accepts?: readonly number[];
+  /** That git found a mistake of its own, and ended itself, is an answer too. */
+  readonly mayGiveUp?: boolean;
   /** A stream is passed on as it comes. */
   readonly input?: Uint8Array | Readable;
   readonly inputFile?: string;
@@ -108,7 +110,7 @@ export function createRunner({ program, env, signal, limits }: RunnerOptions): R
         hint: "Look for files that do not belong into the repository.",
       });
     }
-    if (end.code !== undefined && accepts.includes(end.code)) return end;
+    if (end.code !== undefined ? accepts.includes(end.code) : end.hasGivenUp && options.mayGiveUp) return end;
     throw gitFault({
       command,
       cwd: folder,

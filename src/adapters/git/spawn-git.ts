@@ -25,6 +25,8 @@ export interface GitProcess {
 }
 
 export interface GitEnd {
+  /** It found itself in a state that must not be, and ended itself. */
+  readonly hasGivenUp: boolean;
   /** Undefined where a signal ended it. */
   readonly code: number | undefined;
   readonly stdout: Buffer;
@@ -92,11 +94,18 @@ export function spawnGit(order: GitProcess): Promise<GitEnd> {
       // Something that git has left running must not keep us waiting for the end of its output.
       timers.push(setTimeout(() => [child.stdout, child.stderr].map((stream) => stream?.destroy()), grace));
     });
-    child.on("close", (code) => {
+    child.on("close", (code, endedBy) => {
       clear();
       if (signal?.aborted) reject(stopped(command));
       else if (isLate) reject(late(command, timeout));
-      else resolve({ code: code ?? undefined, stdout: Buffer.concat(chunks), stderr, isCut });
+      else
+        resolve({
+          code: code ?? undefined,
+          hasGivenUp: endedBy === "SIGABRT",
+          stdout: Buffer.concat(chunks),
+          stderr,
+          isCut,
+        });
     });
   });
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readyTickets } from "../../engine/ready-tickets.ts";
+import { givingOrder } from "../../engine/giving-order.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Agent } from "../../ports/records.ts";
@@ -85,7 +85,7 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
 }
 
 /**
- * One look: every idle agent gets the most urgent ticket that is ready, open and was never given out, while there is room.
+ * One look: every idle agent gets the next ticket that is ready, open and was never given out, while there is room.
  * One that could not be given out does not keep the others waiting.
  */
 async function giveOut(
@@ -97,7 +97,7 @@ async function giveOut(
   const problems = new Map<string, string>();
   try {
     const { tickets, tasks } = await lookAtTickets(core, project);
-    const waiting = readyTickets(tickets).filter(({ id, status }) => status === "open" && !tasks.has(id));
+    const waiting = givingOrder(tickets).filter(({ id, status }) => status === "open" && !tasks.has(id));
     let room = most - [...tasks.values()].filter(({ open }) => open !== undefined).length;
     for (const agent of await idleAgents(core.store, project.name)) {
       for (let isGiven = false; !isGiven && room > 0 && waiting.length > 0 && goesOn(); ) {

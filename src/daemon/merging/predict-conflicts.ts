@@ -73,16 +73,22 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     else workless.delete(task.id);
     const all = await store.listTasks({ project: task.project, isOpen: true }, { limit: mostOthers });
     const others = isWorkless && of(task.id).size === 0 ? [] : all;
+    const asked: { readonly id: string; readonly commit: string }[] = [];
     for (const { task: other } of others) {
-      if (stopped || heads.get(task.id) !== commit) return;
       if (other.id === task.id || (workless.has(other.id) && !of(task.id).has(other.id))) continue;
       const theirs = heads.get(other.id) ?? (await control.commitAt(taskRef(other.id)));
       if (theirs === undefined || theirs === commit) continue;
       // Nobody has collected it since we started: what it has of the default branch's is not its own.
       if (!heads.has(other.id) && base !== undefined && (await control.isAncestor(theirs, base))) continue;
-      const result = await control.predictConflict(commit, theirs);
-      await note(task, other.id, result.kind === "conflict" ? result.files.map(({ path }) => path.text) : []);
+      asked.push({ id: other.id, commit: theirs });
     }
+    if (stopped || heads.get(task.id) !== commit) return;
+    const conflicts = await control.predictConflicts(
+      commit,
+      asked.map((other) => other.commit),
+    );
+    for (const [index, { id }] of asked.entries())
+      await note(task, id, conflicts[index]?.files.map(({ path }) => path.text) ?? []);
     const open = new Set(all.map(({ task: each }) => each.id));
     for (const other of of(task.id).keys()) if (!open.has(other)) forget(other);
   }

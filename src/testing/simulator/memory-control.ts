@@ -109,9 +109,11 @@ export function createMemoryControl(
         return answer;
       });
     },
-    async predictConflict(a, b) {
-      const result = commits.merge(a, b);
-      return result.kind === "conflict" ? conflict(result.files) : { kind: "clean", tree: "" };
+    async predictConflicts(commit, others) {
+      return others.map((other) => {
+        const result = commits.merge(commit, other);
+        return result.kind === "conflict" ? conflict(result.files) : undefined;
+      });
     },
     revertMerge: unavailable,
     async moveRef(ref, to, from) {

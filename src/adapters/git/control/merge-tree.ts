@@ -8,7 +8,10 @@ import type { ControlGit } from "./control-git.ts";
 export async function mergeTree(control: ControlGit, a: string, b: string): Promise<Prediction> {
   const ids = [checkCommit(a), checkCommit(b)];
   const args = ["merge-tree", "--write-tree", "-z", "--end-of-options", ...ids];
-  const { code, stdout } = await control.git(args, { accepts: [0, 1], settings, isLong: true, writes: true });
+  const options = { accepts: [0, 1], settings, isLong: true, writes: true, mayGiveUp: true };
+  const { code, stdout, stderr } = await control.git(args, options);
+  // Git 2.39 gives up on some mixes of links, files and folders. That must not keep others from being merged.
+  if (code === undefined) return { kind: "conflict", files: [], text: `git gave up: ${lastLines(stderr)}`, tree: "" };
   const parts = splitNul(stdout);
   const tree = parts[0]?.toString("latin1") ?? "";
   if (code === 0) return { kind: "clean", tree };
