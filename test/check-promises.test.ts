@@ -71,6 +71,15 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
   ],
   ["history tells of two merges", merges, (field) => field.linesOf("t1").push(field.eventOf("t1", "merge.landed"))],
   ["the branch was moved back", repositories, ({ git }) => git("reset", "--quiet", "--hard", "HEAD^")],
+  [
+    "a draft of a task file is in the branch",
+    repositories,
+    ({ git, repository }) => {
+      writeFileSync(join(repository, "TASK.md.17-ab.draft.before"), "x");
+      git("add", "TASK.md.17-ab.draft.before");
+      git("commit", "-qm", "x");
+    },
+  ],
   ["a file is changed", repositories, ({ repository }) => writeFileSync(join(repository, "t1.txt"), "x")],
   [
     "an object is gone",

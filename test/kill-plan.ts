@@ -12,7 +12,7 @@ export const killPlan = {
   /** Processes that merge and publish: test/git/kills. */
   publishing: { usual: 12, long: 500 },
   /** Daemons of a crew at exact points: test/faults/crew-interrupts.test.ts; in the long one at every point. */
-  points: { usual: 9, long: 200 },
+  points: { usual: 10, long: 200 },
   /** Daemons of a crew of which anything is asked: test/faults/crew/random-crew.ts. */
   random: { usual: 6, long: 100 },
   /** Daemons of a crew with a folder full of tickets, by a second process: test/faults/crew/under-fire.ts. */

@@ -66,8 +66,12 @@ export function repositoryProblems({ repository, control }: Evidence): readonly 
   const changes = linesOf(git("status", "--porcelain", "--untracked-files=all")).filter(
     (line) => !line.slice(3).startsWith(".tickets/"),
   );
+  const drafts = linesOf(git("ls-tree", "-r", "--name-only", "HEAD")).filter((name) =>
+    /\.md\.\d+-[^/]*draft/.test(name),
+  );
   return [
     ...broken,
+    ...drafts.map((name) => `the branch has a draft of a task file: ${name}`),
     ...back.map((commit) => `the branch was moved away from ${commit}`),
     ...changes.map((line) => `the checkout is changed: ${line}`),
   ];

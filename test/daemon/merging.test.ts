@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
+import { createPredictions } from "../../src/daemon/merging/predict-conflicts.ts";
 import { approveTask } from "../../src/daemon/requests/approve-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { syncTask } from "../../src/daemon/requests/sync-task.ts";
 import type { Merge } from "../../src/ports/records.ts";
+import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
 
 async function startStage(options: GitStageOptions = {}) {
@@ -482,6 +484,28 @@ test("tasks that will conflict are told so long before they are merged, and only
   await stage.until("b2222", ({ isOpen }) => !isOpen);
   expect((await explain("b1111")).warnings).toEqual([]);
   expect(core.repositories?.predictions.of("b1111").length).toBeLessThan(2);
+});
+
+test("after a start too, nobody is told of a conflict with a task that has done nothing", async () => {
+  const stage = await startStage();
+  const { work, begin, explain, repository, git, store, workspacesOf } = stage;
+  const folder = await work("b1111", { "recipe.md": "tea\n" });
+  await work("b3333", { "recipe.md": "milk\n" });
+  commit(stage, repository, { "recipe.md": "cocoa\n" });
+  await begin("b2222");
+  for (const id of ["b1111", "b2222", "b3333"]) await explain(id);
+  const { task } = (await store.getTask("b1111")) ?? {};
+  const predictions = createPredictions({
+    store,
+    clock: createScriptedClock(),
+    workspacesOf,
+    onError: expect.unreachable,
+  });
+  if (task !== undefined) predictions.collected(task, git(folder, "rev-parse", "HEAD"));
+  // The newest is looked at first: when the other is found, nothing more can come.
+  await expect.poll(() => predictions.of("b1111").map(({ task: other }) => other)).toContain("b3333");
+  expect(predictions.of("b1111")).toHaveLength(1);
+  await predictions.stop();
 });
 
 const byItself = `

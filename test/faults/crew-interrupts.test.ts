@@ -15,6 +15,7 @@ const interrupts: readonly (readonly [when: string, DeathPoint])[] = [
   ["the task is made, and nobody has it", { what: "^write .*insert into task ", when: "after" }],
   ["the agent has started, and nobody has noted it", { what: "^start node supervisor", when: "after" }],
   ["the agent has ended, and nobody has noted it", { what: '^write .*"agent.ended"', when: "before" }],
+  ["the task file is in its place, and the one before beside it", { what: "^place .*/TASK.md", when: "after", at: 3 }],
   ["the work is in main, and nobody has noted it", { what: "^start git merge --ff-only", when: "after" }],
   ["the worktree is given back, and the branch is there", { what: '^write .*"task.edited"', when: "after", at: 2 }],
   ["the ticket is about to be closed", { what: "^place .*/.tickets/", when: "before" }],
@@ -56,4 +57,5 @@ test.each(interrupts)("a ticket is done once although the daemon dies when %s", 
   expect(merges().filter((each) => each === id)).toEqual([id]);
   expect(crew.readTicket(id).match(/^Done by/gm)).toHaveLength(1);
   expect(crew.leftBeside()).toEqual([]);
+  expect(crew.git("ls-tree", "-r", "--name-only", "main")).not.toContain("draft");
 });

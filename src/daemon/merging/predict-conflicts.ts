@@ -77,7 +77,10 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     for (const { task: other } of others) {
       if (other.id === task.id || (workless.has(other.id) && !of(task.id).has(other.id))) continue;
       const theirs = heads.get(other.id) ?? (await control.commitAt(taskRef(other.id)));
-      if (theirs !== undefined && theirs !== commit) asked.push({ id: other.id, commit: theirs });
+      if (theirs === undefined || theirs === commit) continue;
+      // Nobody has collected it since we started: what it has of the default branch's is not its own.
+      if (!heads.has(other.id) && base !== undefined && (await control.isAncestor(theirs, base))) continue;
+      asked.push({ id: other.id, commit: theirs });
     }
     if (stopped || heads.get(task.id) !== commit) return;
     const conflicts = await control.predictConflicts(

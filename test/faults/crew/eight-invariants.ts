@@ -1,5 +1,7 @@
 import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { routes } from "../../../src/api/routes.ts";
 import type { InterruptedCrew } from "./interrupted-crew.ts";
 
 /** One agent, as `crew ps --json` shows it. */
@@ -29,7 +31,18 @@ export async function invariantProblems(crew: InterruptedCrew): Promise<readonly
     ...looked.flatMap(({ slot, problems }) => (isDeepStrictEqual(slot, after.get(slot.name)) ? problems : [])),
     ...(new Set(tasks).size === tasks.length ? [] : [`no_duplicate_task_assignments: ${tasks.join(", ")}`]),
     ...closed,
+    ...(await leftAlone(crew)).map((ticket) => `no agent has the ticket ${ticket}, which has a task`),
   ];
+}
+
+/** Tickets that were given out, and whose agent does not know. It may take a moment after a start until that is mended. */
+async function leftAlone({ ask, ps }: InterruptedCrew): Promise<readonly string[]> {
+  for (const end = Date.now() + 15_000; ; await sleep(50)) {
+    const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
+    const slots = await ps();
+    const alone = tasks.flatMap(({ ticket }) => (slots.some(({ task }) => task === ticket) ? [] : [ticket]));
+    if (alone.length === 0 || Date.now() > end) return alone;
+  }
 }
 
 function slotProblems({ git }: InterruptedCrew, slot: Slot): readonly string[] {

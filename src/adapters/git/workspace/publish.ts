@@ -4,6 +4,9 @@ import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../sync-folder.ts";
 
+/** What is not in its place yet. Beside task files git is told not to see it. */
+export const draftEnding = ".draft";
+
 export interface Publishing {
   readonly mode?: number;
   /** Whether it must outlive a power cut. */
@@ -17,7 +20,7 @@ export interface Publishing {
  */
 export async function publish(path: string, text: string | Buffer, options: Publishing = {}): Promise<boolean> {
   const { mode, lasts = false, replace = rename } = options;
-  const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.draft`;
+  const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}${draftEnding}`;
   try {
     const handle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode ?? 0o666);
     try {

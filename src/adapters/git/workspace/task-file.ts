@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { entryAt } from "./entry-at.ts";
-import { publish } from "./publish.ts";
+import { draftEnding, publish } from "./publish.ts";
 import { readFileAt } from "./read-git-folder.ts";
 
 export const mainTaskFile = "TASK.md";
@@ -39,7 +39,8 @@ export async function writeTaskFile(folder: string, name: string, text: string, 
  * is looked at once more when the new one has its place.
  */
 function replaceOnly(before: string, draft: string, path: string): boolean {
-  const aside = `${draft}.before`;
+  // Named like a draft, which git does not see: we may be killed before it is taken away.
+  const aside = `${draft.slice(0, -draftEnding.length)}-before${draftEnding}`;
   try {
     linkSync(path, aside);
     if (!isStill(aside, before)) return false;
