@@ -5,6 +5,7 @@ import {
   type Behaviour,
   busy,
   deaf,
+  handIn,
   handoff,
   review,
   type Step,
@@ -16,9 +17,9 @@ import {
   whenAllowed,
 } from "../steps.ts";
 
-/** What a reviewer wrote, for others to ask with. */
+/** What a reviewer wrote and handed in, for others to ask with. */
 const wrote = (verdict: "PASS" | "FAIL"): Behaviour[string] => [
-  { steps: [review(verdict, "Round {review_round}."), "hang"] },
+  { steps: [review(verdict, "Round {review_round}."), handIn, "hang"] },
 ];
 /** A worker that goes round by `stuck`, so that it is still alive when its work is reviewed, and then does this. */
 const roundabout = (...steps: readonly Step[]): Turn => ({
@@ -96,7 +97,7 @@ export function reviews(scenes: Scenes): void {
           ],
         },
       ],
-      reviewer: [{ steps: [whenAllowed(section("Review", "A clear pass."), "hang")] }],
+      reviewer: [{ steps: [whenAllowed(section("Review", "A clear pass."), handIn, "hang")] }],
     },
     async (life) => {
       await life.isRefusedAll("worker reviewing: gate-missing");
@@ -206,7 +207,7 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → stuck (worker asked): nor does a worker that is still there",
-    second(roundabout(askFor("stuck")), review("FAIL", "Still bitter."), "hang"),
+    second(roundabout(askFor("stuck")), review("FAIL", "Still bitter."), handIn, "hang"),
     async (life) => {
       await life.until(({ counters }) => counters.review_round === 2);
       await life.hasWritten("Still bitter");
