@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type AgentFinding, type AgentSight, reconcileAgent } from "./agent-state.ts";
+import { type AgentFinding, type AgentSight, reconcileAgent, recordedState } from "./agent-state.ts";
+import { loadWorkflow } from "./language/load.ts";
+import { noProgress, type Task } from "./task.ts";
 
 const recorded = ["idle", "ready", "working", "done", "stuck"] as const;
 const workspaces = ["none", "clean", "dirty"] as const;
@@ -44,6 +47,23 @@ test("for every record, workspace, session and marker it is told how the agent i
   );
   expect(all).toHaveLength(120);
   expect(all.map(reconcileAgent)).toEqual(expected);
+});
+
+test("done is who has made something, and not who has just been told to begin again", () => {
+  const text = readFileSync(new URL("../../workflows/crew.yml", import.meta.url), "utf8");
+  const { workflow } = loadWorkflow(text, "crew.yml");
+  if (workflow === undefined) throw new Error("It does not load.");
+  const task = {
+    status: "queued",
+    phase: "doing",
+    runCount: 1,
+    runs: {},
+    wait: noProgress,
+    held: undefined,
+  } as unknown as Task;
+  const seen = { isRaised: false, hasStarted: false };
+  expect(recordedState(workflow, task, seen)).toBe("ready");
+  expect(recordedState(workflow, { ...task, status: "merging" }, seen)).toBe("done");
 });
 
 test("whoever is found to be at something has a folder for it, unless its work was handed over", () => {

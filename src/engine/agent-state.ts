@@ -13,7 +13,8 @@ export function recordedState(workflow: Workflow, task: Task, { isRaised, hasSta
   const state = workflow.states[task.status];
   if (isRaised || task.held !== undefined || (state?.wait.kind === "time" && task.phase === "waiting")) return "stuck";
   const hasRuns = Object.keys(task.runs).length > 0;
-  if (task.phase === "doing" && task.runCount > 0) return "done";
+  // Where tasks wait for a slot they begin, perhaps not for the first time: nothing is made there.
+  if (task.phase === "doing" && task.runCount > 0 && state?.wait.kind !== "slot") return "done";
   return hasRuns && (hasStarted || task.wait.step > 0) ? "working" : "ready";
 }
 

@@ -5,7 +5,7 @@ import { type DeathPoint, type InterruptedCrew, openCrew } from "./crew/interrup
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-const script = `roles: { worker: [{ steps: [{ write: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
+const script = `roles: { worker: [{ steps: [{ append: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
 
 /** Each daemon heals what the one before left, and dies in the life of the next ticket. */
 const interrupts: readonly (readonly [when: string, DeathPoint])[] = [

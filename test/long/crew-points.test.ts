@@ -8,7 +8,7 @@ import { killsOf } from "../kill-plan.ts";
 const kills = killsOf("points", "long");
 /** To see again what went wrong. */
 const first = Number(process.env.SIGNALBOX_SEED ?? 0);
-const script = `roles: { worker: [{ steps: [{ write: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
+const script = `roles: { worker: [{ steps: [{ append: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
 
 let crew: InterruptedCrew;
 let tickets = 0;

@@ -55,7 +55,20 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
       const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
       const { runs } = await ask(routes.listRuns, { query: {} });
       const effects = await Promise.all(tasks.map(({ id }) => ask(routes.getTask, { params: { task: id } })));
-      const open = effects.map(({ task, effects: all }) => [task, all.filter(({ state }) => state !== "done")]);
+      const open = await Promise.all(
+        effects.map(async ({ task, effects: all }) => {
+          const { events } = await ask(routes.listEvents, { query: { task: task.id, limit: "1000" } });
+          const told = events.map(({ type, data }) => `${type} ${JSON.stringify(data)}`.slice(0, 400)).slice(-25);
+          return {
+            task: task.id,
+            ticket: task.ticket,
+            status: task.status,
+            held: task.held,
+            told,
+            owed: all.filter(({ state }) => state !== "done"),
+          };
+        }),
+      );
       const alive = processesWith([`HOME=${base}`]).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
       return `${JSON.stringify({ open, runs, alive }, undefined, 1)}\n${daemon?.said()}`;
     },
@@ -89,7 +102,7 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
       home.remove();
     },
     async begin(agents: number, workflow?: string) {
-      const project = { path: repository, name: "coffee", harness: "scripted", poolSize: Math.max(agents, 1) };
+      const project = { path: repository, name: "coffee", harness: "scripted", poolSize: Math.max(agents, 4) };
       await ask(routes.addProject, { body: { ...project, fullPermissions: "allow" } });
       if (agents === 0) return;
       await ask(routes.addAgents, { body: { project: "coffee", count: agents } });

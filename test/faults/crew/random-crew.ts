@@ -18,7 +18,7 @@ export interface RandomCrew {
 
 const script = `roles:
   worker:
-    - { when: { prompt: "Slow", turn: 1 }, steps: [{ write: { file: "{id}.txt", text: one } }, { commit: Begin }, { think: 1s }] }
+    - { when: { prompt: "Slow", turn: 1 }, steps: [{ append: { file: "{id}.txt", text: one } }, { commit: Begin }, { think: 1s }] }
     - { when: { prompt: "Fall", counter: { falls: 0 } }, steps: [{ count: falls }, { write: { file: "{id}.txt", text: half } }, { crash: SIGKILL }] }
     - { steps: [{ append: { file: "{id}.txt", text: more } }, { commit: Work }, marker] }
 `;
@@ -110,7 +110,8 @@ export async function liveAtRandom({ seed, kills }: RandomCrew): Promise<readonl
     expect([...checkPromises(await exportAll())].filter(([, problems]) => problems.length > 0)).toEqual([]);
     return done;
   } catch (error) {
-    throw new Error(`Seed ${seed}: ${done.join(", ")}\n${crew.said().slice(-3_000)}`, { cause: error });
+    const now = await crew.describe().catch(String);
+    throw new Error(`Seed ${seed}: ${done.join(", ")}\n${now.slice(0, 20_000)}`, { cause: error });
   } finally {
     await crew.close();
   }
