@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import type { Merge } from "../../ports/records.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { noteMerge } from "./note-merge.ts";
+
+const merge: Merge = {
+  ...{ id: "t1", project: "coffee", task: "t1", at: 0, target: "main", strategy: "merge", to: "", by: "engine" },
+  ...{ state: "merged", reason: "", files: [], commit: "aaa", before: "bbb", after: "ccc", endedAt: 1 },
+};
+
+test("that work has landed is told once, also by one who does not know that it was told, and again when it lands again", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  const ports = { store, clock: createScriptedClock() };
+  const land = (before: string, after: string) =>
+    noteMerge(ports, merge, "merge.landed", { commit: "aaa", before, after });
+  await land("bbb", "ccc");
+  // Whoever finds the work in the branch knows less about how it got there.
+  await land("ccc", "ccc");
+  await noteMerge(ports, merge, "merge.undone", { after: "ddd" });
+  await land("bbb", "ccc");
+  const told = (await store.listEvents({ task: "t1" }, 0, 100)).flatMap(({ event }) =>
+    event.type.startsWith("merge.") ? [[event.type, event.data.before]] : [],
+  );
+  expect(told).toEqual([
+    ["merge.landed", "bbb"],
+    ["merge.undone", undefined],
+    ["merge.landed", "bbb"],
+  ]);
+  expect(await store.merges.get("t1")).toEqual(merge);
+});
