@@ -1,7 +1,7 @@
 // Plants one bug after the other into a copy of the source: the simulator, or the test that is named, must find it.
 // Prints how each was found; ends with 1 where one was not. Only some: npm run mutants -- salvage
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Mutant, mutants } from "../src/testing/simulator/mutants.ts";
@@ -61,9 +61,11 @@ async function simulate(name: string): Promise<string | undefined> {
 
 async function runTest(name: string, test: string): Promise<string | undefined> {
   const vitest = join("node_modules", "vitest", "vitest.mjs");
-  const said = await run([vitest, "run", test, "--reporter=json"]);
-  const counts: { numFailedTests?: number; numPassedTests?: number } = JSON.parse(said.slice(said.indexOf('{"')));
-  const { numFailedTests: failed = 0, numPassedTests: passed = 0 } = counts;
+  const report = join(folder, "report.json");
+  rmSync(report, { force: true });
+  const said = await run([vitest, "run", test, "--reporter=json", `--outputFile=${report}`]);
+  const text = existsSync(report) ? readFileSync(report, "utf8") : "{}";
+  const { numFailedTests: failed = 0, numPassedTests: passed = 0 } = JSON.parse(text) as Record<string, number>;
   if (failed + passed === 0) throw new Error(`"${name}" does not run.\n${said}`);
   return failed === 0 ? undefined : `${test}: ${failed} failed;`;
 }

@@ -117,6 +117,23 @@ test("main that moves while it is tested is merged onto again, and tested again"
   expect([stage.show("cup.md"), stage.show("sugar.md")]).toEqual(["full", "none"]);
 });
 
+test("what an agent commits while its task is tested is merged as well", async () => {
+  let count = 0;
+  const stage: Awaited<ReturnType<typeof startStage>> = await startStage({
+    ports: {
+      landing: {
+        async test() {
+          if (++count === 1) commit(stage, workspace, { "sugar.md": "two\n" }, "late");
+          return undefined;
+        },
+      },
+    },
+  });
+  const workspace = await stage.work("b1111", { "cup.md": "full\n" });
+  expect(await stage.merge("b1111")).toMatchObject({ state: "merged", task: { status: "done" } });
+  expect([stage.show("cup.md"), stage.show("sugar.md")]).toEqual(["full", "two"]);
+});
+
 test("with test_merges the project's tests are run on what the merge would make, in a checkout of its own", async () => {
   const values = {
     testMerges: true,

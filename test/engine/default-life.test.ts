@@ -132,6 +132,8 @@ test("a death is judged once", () => {
   task.request({ kind: "ended", run, word: "exit" });
   expect(task.task.crashCount).toBe(1);
   expect(task.request({ kind: "ended", run, word: "exit" })).toMatchObject({ kind: "ignored" });
+  task.respawn();
+  expect(task.request({ kind: "ended", run, word: "exit" })).toMatchObject({ kind: "ignored" });
   expect(task.task.crashCount).toBe(1);
 });
 

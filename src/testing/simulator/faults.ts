@@ -12,8 +12,8 @@ export type PlannedFault =
   | { readonly kind: "request"; readonly number: number; readonly how: "lost" | "doubled" | "unanswered" }
   /** So many milliseconds after the beginning. */
   | { readonly kind: "event"; readonly at: number; readonly what: WorldEvent }
-  /** The tests fail when they are run for the n-th time. */
-  | { readonly kind: "tests"; readonly number: number }
+  /** When tests are run for the n-th time they fail, or agents commit meanwhile. */
+  | { readonly kind: "tests" | "meddling"; readonly number: number }
   /** Every call of git takes up to so long. */
   | { readonly kind: "sluggish"; readonly milliseconds: number }
   /** The person commits to the default branch again and again, so many milliseconds apart. */
@@ -71,7 +71,7 @@ export function planFaults(seed: number): readonly PlannedFault[] {
           how: lots.pick(["lost", "doubled", "unanswered"]) ?? "lost",
         };
       case 9:
-        return { kind: "tests", number: lots.between(1, 4) };
+        return { kind: lots.chance(0.5) ? "tests" : "meddling", number: lots.between(1, 4) };
       case 10:
         return lots.chance(0.3)
           ? { kind: "full", at, milliseconds: lots.between(1_000, 90_000) }

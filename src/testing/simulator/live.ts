@@ -88,6 +88,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   const lots = world.lots("world");
   const injector = createFaultInjector(world, faults);
   const failingTests = new Set(faults.flatMap((each) => (each.kind === "tests" ? [each.number] : [])));
+  const meddledWith = new Set(faults.flatMap((each) => (each.kind === "meddling" ? [each.number] : [])));
   let tests = 0;
   const notary = createNotary(world);
   const begin = () => {
@@ -97,8 +98,10 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
       harness: simulatedHarness((order) => void world.orders.set(order.run, order)),
       commands: {
         run: async () => {
+          const number = ++tests;
+          if (meddledWith.has(number)) clock.after(1_000, agent.meddle);
           await new Promise<void>((done) => void clock.after(2_000, done));
-          return failingTests.has(++tests) ? failed : passed;
+          return failingTests.has(number) ? failed : passed;
         },
       },
       died() {

@@ -158,6 +158,7 @@ export const mutants: readonly Mutant[] = [
         to: "hasAll === undefined",
       },
     ],
+    test: "test/daemon/merging.test.ts",
   },
   {
     name: "what is left in a workspace is not saved",
@@ -175,8 +176,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/workspaces/bind-workspace.ts",
-        from: 'const free = pool.find((each) => each.task === "");',
-        to: "const free = pool[0];",
+        from: "const free = unbound.find(({ readyFor }) => readyFor === task.id) ?? unbound[0];",
+        to: "const free = unbound[0] ?? pool[0];",
       },
     ],
   },
@@ -211,6 +212,7 @@ export const mutants: readonly Mutant[] = [
         to: 'task.runs[name]?.key.split("#")[0] === run.split("#")[0]);',
       },
     ],
+    test: "test/engine/default-life.test.ts",
   },
   {
     name: "a verdict is not read",
@@ -241,14 +243,15 @@ export const mutants: readonly Mutant[] = [
         to: 'if (credential.task === "") {',
       },
     ],
+    test: "test/api/who-asks.test.ts",
   },
   {
-    name: "a message that was kept is kept again",
+    name: "a message that may have been typed is typed again",
     edits: [
       {
-        file: "src/daemon/agents/mail.ts",
-        from: "if ((await store.messages.get(id)) !== undefined) return;",
-        to: "",
+        file: "src/daemon/agents/deliver.ts",
+        from: "const isInDoubt = message.triedAt !== undefined;",
+        to: "const isInDoubt = message.triedAt === -1;",
       },
     ],
   },

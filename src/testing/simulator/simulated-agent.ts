@@ -19,6 +19,8 @@ export interface SimulatedAgent {
   begin(program: Program, how: Misbehaviour | undefined): void;
   /** A message has arrived. */
   hear(program: Program, text: string): void;
+  /** Whoever sits in a window commits something, whether or not it is its turn. */
+  meddle(): void;
 }
 
 const mostTurns = 12;
@@ -179,6 +181,11 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     },
     hear(program, text) {
       later(program, 50, () => turn(program, text));
+    },
+    meddle() {
+      for (const program of world.programs.values())
+        if (program.isLive && program.order.mode === "session")
+          work(program, world.lots(`${program.name} meddles`), true);
     },
   };
 }
