@@ -95,10 +95,11 @@ export function checkDone(world: World, before: Task, after: Task, merge: Merge 
   if (!isInMain(world, before)) world.violate("done only if in main", `${after.id} is done, its work is not in main.`);
 }
 
+/** The work as it was collected last: what an agent commits while the daemon decides is saved, but came too late. */
 export function isInMain({ repositories }: World, task: Task): boolean {
   const { commits, branches, folders, refs } = repositories;
   const folder = folders.get(task.workspace);
-  const work = folder === undefined ? refs.get(taskRef(task.id)) : repositories.head(folder);
+  const work = refs.get(taskRef(task.id)) ?? (folder && repositories.head(folder));
   const main = branches.get(mainBranch);
   return work === undefined || (main !== undefined && commits.isAncestor(work, main));
 }
