@@ -127,6 +127,9 @@ export function createMerging(ports: MergingPorts): Merging {
     const isSame = before !== undefined && before.endedAt === undefined && before.target === merge.target;
     const asked = isSame ? { ...merge, at: before.at } : merge;
     if (!isSame) await note(asked, "merge.asked", { strategy: wanted.strategy });
+    // It had arrived, and the task could not be moved: there may be more by now, which has not.
+    else if (before.state === "merged")
+      await store.merges.put({ ...asked, commit: before.commit, before: before.before, after: before.after });
     return under.get(task.id)?.going ?? begin(task, asked);
   };
 

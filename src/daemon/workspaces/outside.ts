@@ -45,7 +45,7 @@ export function createOutside({ store, workspacesOf, collected, follow, where }:
     const branch = await workspaces.kind.currentBranch(task.workspace);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
-    const files = facts.numbers.workspace === 1 ? await readTaskFiles(workspaces.kind, task) : [];
+    const files = facts.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : [];
     return { files, facts };
   };
 }

@@ -29,6 +29,37 @@ test("whoever started beside another one keeps its file when that one ends: the 
   expect(await fileOf("reviewer", { reviewer: beside })).toBe(".signalbox/reviewer.md");
 });
 
+/** What is brought up to date where one file has a section that nobody has read yet, and these runs were started. */
+async function placedBeside(
+  file: string,
+  heading: string,
+  runs: Readonly<Record<string, LiveRun>>,
+  isStarted: boolean,
+): Promise<readonly string[]> {
+  const { workflow } = loadWorkflow(readFileSync(join(root, "workflows/default.yml"), "utf8"), "default.yml");
+  if (workflow === undefined) throw new Error("It is built in.");
+  const facts = { document: parseTaskDocument(""), artifacts: {}, numbers: {}, head: "", taskFileTracked: false };
+  const created = createTask(workflow, { ...blankIdentity, id: "bbbbb" }, { ...facts, poolFull: false });
+  if (created.kind !== "moved") throw new Error(JSON.stringify(created));
+  const placed: string[] = [];
+  const placing = {
+    ...kind,
+    readTaskFile: async (_folder: string, name: string) =>
+      name === file ? `## ${heading}\n\nVerdict: PASS\n` : "Of old.\n",
+    placeTaskFile: async (_folder: string, name: string) => placed.push(name) > 0,
+  } as unknown as WorkspaceKind;
+  const store = {
+    getDocument: async () => ({ text: "", authors: {} }),
+    runs: { get: async () => (isStarted ? {} : undefined) },
+  } as unknown as Store;
+  await placeTaskFiles(store, workflow, placing, { ...created.task, workspace: "/workspace", runs });
+  return placed;
+}
+
+test("a verdict that stood in the file before the reviewer was started is not the reviewer's, and goes", async () => {
+  expect(await placedBeside("TASK.md", "Review", { reviewer: alone }, false)).toEqual(["TASK.md"]);
+});
+
 test.each([
   ["a reviewer that is alone", { reviewer: alone }, "TASK.md", "Review", []],
   ["a reviewer beside a worker", { worker, reviewer: beside }, ".signalbox/reviewer.md", "Review", ["TASK.md"]],
@@ -36,20 +67,6 @@ test.each([
 ])(
   "what %s has written and nobody has read yet stays; other files are brought up to date",
   async (_, runs, file, heading, others) => {
-    const { workflow } = loadWorkflow(readFileSync(join(root, "workflows/default.yml"), "utf8"), "default.yml");
-    if (workflow === undefined) throw new Error("It is built in.");
-    const facts = { document: parseTaskDocument(""), artifacts: {}, numbers: {}, head: "", taskFileTracked: false };
-    const created = createTask(workflow, { ...blankIdentity, id: "bbbbb" }, { ...facts, poolFull: false });
-    if (created.kind !== "moved") throw new Error(JSON.stringify(created));
-    const placed: string[] = [];
-    const placing = {
-      ...kind,
-      readTaskFile: async (_folder: string, name: string) =>
-        name === file ? `## ${heading}\n\nVerdict: PASS\n` : "Of old.\n",
-      placeTaskFile: async (_folder: string, name: string) => placed.push(name) > 0,
-    } as unknown as WorkspaceKind;
-    const store = { getDocument: async () => ({ text: "", authors: {} }) } as unknown as Store;
-    await placeTaskFiles(store, workflow, placing, { ...created.task, workspace: "/workspace", runs });
-    expect(placed).toEqual(others);
+    expect(await placedBeside(file, heading, runs, true)).toEqual(others);
   },
 );

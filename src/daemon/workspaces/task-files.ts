@@ -4,6 +4,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { Store } from "../../ports/store.ts";
 import { roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
+import { runRecordId } from "../agents/run-name.ts";
 import { parsedDocument } from "../parsed-document.ts";
 import { writeDocument } from "../write-document.ts";
 
@@ -42,10 +43,16 @@ function hasOwnFile(task: Task, role: string): boolean {
   return !isAlone;
 }
 
+/** Whether a run can have written anything: one that is wanted but was not started yet finds what others have left. */
+async function canHaveWritten(store: Store, task: Task, run: string): Promise<boolean> {
+  return run === "" || (await store.runs.get(runRecordId(task.id, run))) !== undefined;
+}
+
 /** What the agents of a task have written so far. */
-export async function readTaskFiles(kind: WorkspaceKind, task: Task): Promise<readonly WrittenFile[]> {
+export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Task): Promise<readonly WrittenFile[]> {
   const files = await Promise.all(
     rolesOf(task).map(async ({ role, run }) => {
+      if (!(await canHaveWritten(store, task, run))) return [];
       const text = await kind.readTaskFile(task.workspace, await fileNameOf(kind, task, role));
       return text === undefined ? [] : [{ role, run, text, isShared: hasOwnFile(task, role) }];
     }),
@@ -63,7 +70,8 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
   const writers = new Map<string, { readonly role: string; readonly run: string }[]>();
   for (const writer of rolesOf(task)) {
     const name = await fileNameOf(kind, task, writer.role);
-    writers.set(name, [...(writers.get(name) ?? []), writer]);
+    const known = writers.get(name) ?? [];
+    writers.set(name, (await canHaveWritten(store, task, writer.run)) ? [...known, writer] : known);
   }
   for (const [name, roles] of writers) {
     const before = await kind.readTaskFile(task.workspace, name);
