@@ -29,24 +29,26 @@ test("whoever started beside another one keeps its file when that one ends: the 
   expect(await fileOf("reviewer", { reviewer: beside })).toBe(".signalbox/reviewer.md");
 });
 
-/** What is brought up to date where one file has a section that nobody has read yet, and these runs were started. */
+/** The files that are brought up to date where one has sections that nobody has read yet, and these runs were started. */
 async function placedBeside(
   file: string,
-  heading: string,
+  headings: readonly string[],
   runs: Readonly<Record<string, LiveRun>>,
   isStarted: boolean,
-): Promise<readonly string[]> {
+): Promise<Readonly<Record<string, string>>> {
   const { workflow } = loadWorkflow(readFileSync(join(root, "workflows/default.yml"), "utf8"), "default.yml");
   if (workflow === undefined) throw new Error("It is built in.");
   const facts = { document: parseTaskDocument(""), artifacts: {}, numbers: {}, head: "", taskFileTracked: false };
   const created = createTask(workflow, { ...blankIdentity, id: "bbbbb" }, { ...facts, poolFull: false });
   if (created.kind !== "moved") throw new Error(JSON.stringify(created));
-  const placed: string[] = [];
+  const placed: Record<string, string> = {};
   const placing = {
     ...kind,
     readTaskFile: async (_folder: string, name: string) =>
-      name === file ? `## ${heading}\n\nVerdict: PASS\n` : "Of old.\n",
-    placeTaskFile: async (_folder: string, name: string) => placed.push(name) > 0,
+      name === file ? headings.map((heading) => `## ${heading}\n\nVerdict: PASS\n\n`).join("") : "Of old.\n",
+    placeTaskFile: async (_folder: string, name: string, text: string) => {
+      placed[name] = text;
+    },
   } as unknown as WorkspaceKind;
   const store = {
     getDocument: async () => ({ text: "", authors: {} }),
@@ -57,7 +59,15 @@ async function placedBeside(
 }
 
 test("a verdict that stood in the file before the reviewer was started is not the reviewer's, and goes", async () => {
-  expect(await placedBeside("TASK.md", "Review", { reviewer: alone }, false)).toEqual(["TASK.md"]);
+  const placed = await placedBeside("TASK.md", ["Review"], { reviewer: alone }, false);
+  expect(Object.keys(placed)).toEqual(["TASK.md"]);
+  expect(placed["TASK.md"]).not.toContain("## Review");
+});
+
+test("so does one beside which the worker has written what nobody has read yet; that stays", async () => {
+  const placed = await placedBeside("TASK.md", ["Handoff", "Review"], { reviewer: alone }, false);
+  expect(placed["TASK.md"]).toContain("## Handoff");
+  expect(placed["TASK.md"]).not.toContain("## Review");
 });
 
 test.each([
@@ -67,6 +77,6 @@ test.each([
 ])(
   "what %s has written and nobody has read yet stays; other files are brought up to date",
   async (_, runs, file, heading, others) => {
-    expect(await placedBeside(file, heading, runs, true)).toEqual(others);
+    expect(Object.keys(await placedBeside(file, [heading], runs, true))).toEqual(others);
   },
 );

@@ -1,8 +1,9 @@
 import { defaultNames } from "../../engine/default-names.ts";
 import { renderTaskDocument } from "../../engine/render-task-document.ts";
+import type { Actor } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Store, StoredDocument } from "../../ports/store.ts";
 import { roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
 import { runRecordId } from "../agents/run-name.ts";
 import { parsedDocument } from "../parsed-document.ts";
@@ -62,24 +63,40 @@ export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Tas
 
 /**
  * Writes the task's document into the files of its agents, with frontmatter as the engine knows it. A file in which its
- * agent has written something since it was last read stays as it is: it is read with the next request.
+ * agent has written something since it was last read stays as it is: it is read with the next request. Whoever is started
+ * finds in it what is theirs to say, and nothing that they have put there in its name.
  */
 export async function placeTaskFiles(store: Store, workflow: Workflow, kind: WorkspaceKind, task: Task): Promise<void> {
   const document = await store.getDocument(task.id);
   const text = renderTaskDocument(task, parsedDocument(document));
-  const writers = new Map<string, { readonly role: string; readonly run: string }[]>();
+  const files = new Map<string, { readonly writers: Actor[]; isForNewcomer: boolean }>();
+  // One who is alone writes into the main file, whosever that is otherwise.
   for (const writer of rolesOf(task)) {
     const name = await fileNameOf(kind, task, writer.role);
-    const known = writers.get(name) ?? [];
-    writers.set(name, (await canHaveWritten(store, task, writer.run)) ? [...known, writer] : known);
+    const file = files.get(name) ?? { writers: [], isForNewcomer: false };
+    files.set(name, file);
+    if (await canHaveWritten(store, task, writer.run)) file.writers.push(writer);
+    else file.isForNewcomer = true;
   }
-  for (const [name, roles] of writers) {
+  for (const [name, { writers, isForNewcomer }] of files) {
     const before = await kind.readTaskFile(task.workspace, name);
     if (before === text) continue;
-    // One who is alone writes into the main file, whosever that is otherwise.
-    const isNewer =
-      before !== undefined &&
-      roles.some((role) => writeDocument(workflow, document, before, role, "").changed.length > 0);
-    if (!isNewer) await kind.placeTaskFile(task.workspace, name, text, before);
+    const unread = before === undefined ? document : withUnread(workflow, document, before, writers);
+    if (unread === document) await kind.placeTaskFile(task.workspace, name, text, before);
+    else if (isForNewcomer)
+      await kind.placeTaskFile(task.workspace, name, renderTaskDocument(task, parsedDocument(unread)), before);
   }
+}
+
+/** The document with what these have written into a file that is theirs to write; itself where that is nothing. */
+function withUnread(
+  workflow: Workflow,
+  document: StoredDocument,
+  text: string,
+  writers: readonly Actor[],
+): StoredDocument {
+  return writers.reduce((known, writer) => {
+    const written = writeDocument(workflow, known, text, writer, "");
+    return written.changed.length > 0 ? written.document : known;
+  }, document);
 }
