@@ -59,15 +59,12 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       );
       stage.press(asking, "y");
     },
-    /** Waits until this stands in a task file of some agent. */
+    /** Waits until an agent has said this, so that it counts. */
     async hasWritten(words: string): Promise<void> {
-      const { workspace } = await now();
-      const texts = ["TASK.md", ".signalbox/reviewer.md"].map((name) => join(workspace, name));
-      await eventually(
-        async () =>
-          texts.some((file) => existsSync(file) && readFileSync(file, "utf8").includes(words)) ? true : undefined,
-        life.story,
-      );
+      await eventually(async () => {
+        const { text } = await stage.call(routes.getDocument, { params: { task: id } });
+        return text.includes(words) ? true : undefined;
+      }, life.story);
     },
     /** Waits until the task is in this state, and everything that belongs to that is done. */
     async reaches(status: string): Promise<TaskView> {
