@@ -20,10 +20,15 @@ export async function connectionsTo(socket: string, count: number): Promise<void
   await until(() => ends().length > count);
 }
 
-/** The processes that a process has begun and not outlived; undefined where there are none. */
+/** The processes that a process has begun and not outlived; undefined where it has begun none, none where it is over. */
 export function childrenOf(pid: number | undefined): readonly string[] | undefined {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return text === "" ? undefined : text.split(" ");
+  const file = `/proc/${pid}/task/${pid}/children`;
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    return text === "" ? undefined : text.split(" ");
+  } catch {
+    return [];
+  }
 }
 
 /** Whether a process that need not be our child has ended. */
