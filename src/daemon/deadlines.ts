@@ -4,6 +4,7 @@ import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import { eventsOf } from "./events-of.ts";
 
 /** Before what failed is tried again, in milliseconds. */
 const pause = 10_000;
@@ -149,10 +150,6 @@ const arrivals = new Set(["task.created", "task.moved", "task.migrated"]);
 
 async function lastEntry(store: Store, task: string, otherwise: number): Promise<number> {
   let at = otherwise;
-  for (let after = 0; ; ) {
-    const page = await store.listEvents({ task }, after, 500);
-    for (const each of page) if (arrivals.has(each.event.type)) at = each.at;
-    after = page.at(-1)?.position ?? 0;
-    if (page.length < 500) return at;
-  }
+  for await (const each of eventsOf(store, task)) if (arrivals.has(each.event.type)) at = each.at;
+  return at;
 }

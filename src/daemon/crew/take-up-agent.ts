@@ -6,6 +6,7 @@ import { hasMarker } from "../agents/read-turn.ts";
 import { processName } from "../agents/run-name.ts";
 import { readTurnOutput } from "../agents/turn-reading.ts";
 import type { Core } from "../core.ts";
+import { eventsOf } from "../events-of.ts";
 
 /** Finds out how an agent really is, after a start or where its folder is gone, and lets its task go on from there. */
 export async function takeUpAgent(core: Core, agent: Agent): Promise<void> {
@@ -31,14 +32,9 @@ const mostBeginnings = 2;
 /** How often the engine itself has put a task back to a state. */
 async function timesMoved({ store }: Core, task: string, to: string): Promise<number> {
   let count = 0;
-  for (let after = 0; ; ) {
-    const page = await store.listEvents({ task }, after, 500);
-    for (const { event } of page)
-      if (event.type === "task.moved" && event.by === "engine" && event.data.to === to) count++;
-    const last = page.at(-1)?.position;
-    if (last === undefined) return count;
-    after = last;
-  }
+  for await (const { event } of eventsOf(store, task))
+    if (event.type === "task.moved" && event.by === "engine" && event.data.to === to) count++;
+  return count;
 }
 
 async function seeAgent(core: Core, task: Task): Promise<AgentSight> {

@@ -3,6 +3,7 @@ import type { TaskEventType } from "../../engine/event-types.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
+import { eventsOf } from "../events-of.ts";
 
 /**
  * Writes into a task's history what became of its merge. A crash in between may tell it twice, but never not at all; that
@@ -23,18 +24,12 @@ export async function noteMerge<Type extends MergeEventType>(
 
 export type MergeEventType = Extract<TaskEventType, `merge.${string}`>;
 
-const pageSize = 500;
-
 /** With which commit the task's work is in the branch, as history tells it; undefined where it is not, or not any more. */
 async function lastLanding(store: Store, task: string): Promise<unknown> {
   let landed: unknown;
-  for (let after = 0; ; ) {
-    const page = await store.listEvents({ task }, after, pageSize);
-    for (const { event } of page) {
-      if (event.type === "merge.landed") landed = event.data.after;
-      if (event.type === "merge.undone") landed = undefined;
-    }
-    after = page.at(-1)?.position ?? 0;
-    if (page.length < pageSize) return landed;
+  for await (const { event } of eventsOf(store, task)) {
+    if (event.type === "merge.landed") landed = event.data.after;
+    if (event.type === "merge.undone") landed = undefined;
   }
+  return landed;
 }

@@ -9,10 +9,9 @@ import type { StoredTask } from "../../ports/store.ts";
 import { publishAgents } from "../agents-at-work.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { eventsOf } from "../events-of.ts";
 import { releaseWorkspaces } from "../workspaces/release-workspaces.ts";
 import { findTask } from "./find-task.ts";
-
-const pageSize = 500;
 
 /** Everything that is known about a task, one JSON object a line: the task, its document, then all that happened. */
 async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<string> {
@@ -26,12 +25,8 @@ async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<s
   for (const [kind, of] of Object.entries({ runs, findings, messages, conversations, usage, merges, pullRequests })) {
     for (const each of await of.list({ task: id })) yield line(kind, each);
   }
-  for (let after = 0; ; ) {
-    const page = await store.listEvents({ task: id }, after, pageSize);
-    for (const each of page) yield line("event", { ...each, event: { ...each.event, set: takenAway(each.event.set) } });
-    after = page.at(-1)?.position ?? 0;
-    if (page.length < pageSize) return;
-  }
+  for await (const each of eventsOf(store, id))
+    yield line("event", { ...each, event: { ...each.event, set: takenAway(each.event.set) } });
 }
 
 /** JSON has no `undefined`: null says that something was taken away, so that history can be replayed from the file. */
