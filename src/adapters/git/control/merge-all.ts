@@ -4,12 +4,13 @@ import { checkCommit } from "../check-names.ts";
 import { commitText, commitTree, isPlain, type NewCommit } from "./commit-tree.ts";
 import type { ControlGit } from "./control-git.ts";
 import { type Drafts, openDrafts } from "./draft-objects.ts";
+import { type KnownTrees, knownTrees } from "./known-trees.ts";
 import { createTrunk, readHistory, type Trunk } from "./merge-bases.ts";
 import { mergeTree } from "./merge-tree.ts";
 import { isAncestor, noteCommit } from "./read-history.ts";
 import { openReader } from "./read-objects.ts";
 import { mergeTrees, readAhead, type Trees } from "./tree-merge.ts";
-import { readTree, type Tree, writeTree } from "./tree-object.ts";
+import { writeTree } from "./tree-object.ts";
 
 /**
  * Most of the time of a merge goes into starting git and into making objects last. So what is beyond doubt is merged
@@ -21,7 +22,7 @@ export async function mergeAll(control: ControlGit, order: MergeAllOrder): Promi
   const drafts = await openDrafts(control, order.onto.length);
   const reader = openReader(drafts.git);
   try {
-    const objects = readingFrom(drafts, (id) => reader.read(id));
+    const objects: Objects = { drafts, ...knownTrees(async (id) => drafts.contentOf(id) ?? (await reader.read(id))) };
     const trunk = history && createTrunk(history, order.onto);
     if (trunk !== undefined) await readAll(objects, trunk, order);
     const { answers, top } = await stack(objects, trunk, order);
@@ -35,27 +36,8 @@ export async function mergeAll(control: ControlGit, order: MergeAllOrder): Promi
   }
 }
 
-interface Objects {
+interface Objects extends KnownTrees {
   readonly drafts: Drafts;
-  treeOf(commit: string): Promise<string>;
-  readTree(id: string): Promise<Tree | undefined>;
-}
-
-function readingFrom(drafts: Drafts, read: (id: string) => Promise<Buffer>): Objects {
-  const trees = new Map<string, Promise<Tree | undefined>>();
-  const contentOf = async (id: string) => drafts.contentOf(id) ?? (await read(id));
-  return {
-    drafts,
-    async treeOf(commit) {
-      const start = "tree ".length;
-      return (await contentOf(commit)).toString("latin1", start, start + commit.length);
-    },
-    readTree(id) {
-      const known = trees.get(id) ?? contentOf(id).then((content) => readTree(content, id.length));
-      trees.set(id, known);
-      return known;
-    },
-  };
 }
 
 async function readAll(objects: Objects, trunk: Trunk, { onto, entries }: MergeAllOrder): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Conflict } from "../../../ports/control-repository.ts";
 import { checkCommit } from "../check-names.ts";
 import type { ControlGit } from "./control-git.ts";
+import { knownTrees } from "./known-trees.ts";
 import { createTrunk, readHistory, type Trunk } from "./merge-bases.ts";
 import { mergeTree } from "./merge-tree.ts";
 import { openReader } from "./read-objects.ts";
 import { mergeTrees, type Trees } from "./tree-merge.ts";
-import { readTree, type Tree } from "./tree-object.ts";
 
 /** For fewer, asking git about each takes less time than finding out what is beyond doubt. */
 const many = 4;
@@ -36,20 +36,9 @@ async function goTogether(
 ): Promise<readonly boolean[]> {
   if (trunk === undefined) return [];
   const reader = openReader(control);
-  const known = new Map<string, Promise<Tree | undefined>>();
-  const trees: Trees = {
-    read(id) {
-      const tree = known.get(id) ?? reader.read(id).then((content) => readTree(content, id.length));
-      known.set(id, tree);
-      return tree;
-    },
-    // Whether there is a result is all that is asked.
-    write: () => "",
-  };
-  const treeOf = async (id: string) => {
-    const start = "tree ".length;
-    return (await reader.read(id)).toString("latin1", start, start + id.length);
-  };
+  const { treeOf, readTree } = knownTrees((id) => reader.read(id));
+  // Whether there is a result is all that is asked.
+  const trees: Trees = { read: readTree, write: () => "" };
   try {
     return await Promise.all(
       others.map(async (other) => {
