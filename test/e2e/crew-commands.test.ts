@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { eventually } from "../agents/stage.ts";
+import { mergedTickets } from "../merged-tickets.ts";
 import { startCommands } from "./agent-stage.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -50,13 +51,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
     const { tickets } = await json("ticket", "list", "--all");
     return tickets.every(({ status }: { status: string }) => status === "closed") ? true : undefined;
   });
-  const merged = git(
-    repository,
-    "log",
-    "--merges",
-    "--reverse",
-    "--format=%(trailers:key=Ticket,valueonly,separator=)",
-  );
+  const merged = git(repository, ...mergedTickets, "--reverse");
   expect(merged.split("\n").filter(Boolean)).toEqual(["c-1", "c-2", "c-3"]);
   for (const id of ["c-1", "c-2", "c-3"])
     expect(read(id)).toMatch(/\n\nDone by coffee#\d \(\w+\), merged into main with \w{40}\.\n$/);

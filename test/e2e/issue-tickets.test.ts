@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { eventually } from "../agents/stage.ts";
+import { mergedTickets } from "../merged-tickets.ts";
 import { startCommands } from "./agent-stage.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -44,13 +45,7 @@ test("a crew works off issues on GitHub: what is blocked waits, and each is clos
     await eventually(async () =>
       github.state.issues.slice(0, 2).every(({ state }) => state === "closed") ? true : undefined,
     );
-    const merged = git(
-      repository,
-      "log",
-      "--merges",
-      "--reverse",
-      "--format=%(trailers:key=Ticket,valueonly,separator=)",
-    );
+    const merged = git(repository, ...mergedTickets, "--reverse");
     expect(merged.split("\n").filter(Boolean)).toEqual(["4", "3"]);
     for (const { pull, body } of github.state.comments) {
       const [, commit = ""] = /^Done by coffee#\d \(\w+\), merged into main with (\w{40})\./.exec(body) ?? [];

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { processesWith } from "../agents/stage.ts";
 import { root } from "../documents.ts";
+import { mergedTickets } from "../merged-tickets.ts";
 import { invariantProblems } from "./crew/eight-invariants.ts";
 import { openCrew } from "./crew/interrupted-crew.ts";
 import { until } from "./look-at-system.ts";
@@ -84,7 +85,7 @@ test("whatever has become of agents and their folders while no daemon lived, the
     .poll(async () => (await crew.ps()).map(({ status }) => status), { timeout: 60_000 })
     .toEqual(tickets.map(() => "idle"));
   expect(await invariantProblems(crew)).toEqual([]);
-  const merged = crew.git("log", "--format=%(trailers:key=Ticket,valueonly,separator=)", "--merges", "main");
+  const merged = crew.git(...mergedTickets, "main");
   expect(merged.split("\n").filter(Boolean).toSorted()).toEqual(tickets.map((title) => title.toLowerCase()).toSorted());
   const files = (ticket: string) => crew.git("show", `main:${before.get(ticket)?.id}.txt`);
   // What was committed is gone on with, what was said is not asked again, and what was not committed is there.

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { invariantProblems } from "../faults/crew/eight-invariants.ts";
-import { type InterruptedCrew, openCrew } from "../faults/crew/interrupted-crew.ts";
+import { type InterruptedCrew, oneCommit, openCrew } from "../faults/crew/interrupted-crew.ts";
 import { killsOf } from "../kill-plan.ts";
+import { mergedTickets } from "../merged-tickets.ts";
 
 // As test/faults/crew-interrupts.test.ts, at every point: whatever the daemon does to the world for a ticket, it dies before or after it.
 
 const kills = killsOf("points", "long");
 /** To see again what went wrong. */
 const first = Number(process.env.SIGNALBOX_SEED ?? 0);
-const script = `roles: { worker: [{ steps: [{ append: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
 
 let crew: InterruptedCrew;
 let tickets = 0;
 beforeAll(async () => {
-  crew = openCrew(script);
+  crew = openCrew(oneCommit);
   await crew.start();
   await crew.begin(1);
 });
@@ -62,7 +62,7 @@ async function finish(id: string): Promise<void> {
   await expect.poll(() => crew.isClosed(id), { timeout: 60_000, interval: 20 }).toBe(true);
   await expect.poll(async () => (await crew.ps())[0]?.status, { timeout: 60_000, interval: 20 }).toBe("idle");
   expect([id, await invariantProblems(crew)]).toEqual([id, []]);
-  const merged = crew.git("log", "--format=%(trailers:key=Ticket,valueonly,separator=)", "--merges", "main");
+  const merged = crew.git(...mergedTickets, "main");
   expect(merged.split("\n").filter((each) => each === id)).toEqual([id]);
   expect(crew.readTicket(id).match(/^Done by/gm)).toHaveLength(1);
   expect(crew.leftBeside()).toEqual([]);

@@ -10,6 +10,9 @@ import { createAsk, type Daemon, spawnDaemon } from "../daemon.ts";
 import { createHome, type Home } from "../home.ts";
 import type { Slot } from "./eight-invariants.ts";
 
+/** For `openCrew`: an agent that commits once for a ticket, and is done. */
+export const oneCommit = `roles: { worker: [{ steps: [{ append: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
+
 /** Where a daemon dies: before or after the point that fits. Points are what `dying.mjs` notes. */
 export interface DeathPoint {
   readonly what: string;

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { readProcessTree, signalIfThere } from "../../process-tree.ts";
 import { daemonFile } from "./keep-daemon.ts";
 
 const [base = "", repository = "", ...numbers] = process.argv.slice(2);
@@ -24,7 +25,7 @@ for (let kill = 1; kill <= kills; kill++) {
   await sleep(life * most);
   // The daemon alone, so that git goes on without it; or both.
   const below = whole < 0.3 ? gitsBelow(pid) : [];
-  for (const each of [pid, ...below]) end(each);
+  for (const each of [pid, ...below]) signalIfThere(each, "SIGKILL");
   last = String(pid);
   process.stdout.write(
     `${JSON.stringify({ kill, pid, isStarting, life: Math.round(life * most), below: below.length })}\n`,
@@ -62,13 +63,10 @@ function closed(): number {
 
 /** The gits that it has started, with theirs: what else it has started outlives it. */
 function gitsBelow(pid: number): readonly number[] {
-  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const childrenOf = (parent: number): readonly number[] =>
-    names.filter((name) => parentOf(name) === parent).map(Number);
-  const all = (parent: number): readonly number[] => [parent, ...childrenOf(parent).flatMap(all)];
+  const { childrenOf, below } = readProcessTree();
   return childrenOf(pid)
     .filter((child) => nameOf(child).startsWith("git"))
-    .flatMap(all);
+    .flatMap((git) => [git, ...below(git)]);
 }
 
 function nameOf(pid: number): string {
@@ -76,23 +74,5 @@ function nameOf(pid: number): string {
     return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
   } catch {
     return "";
-  }
-}
-
-/** It stands behind the name, which may have anything in it, and the state. */
-function parentOf(pid: string): number {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
-  } catch {
-    return 0;
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself.
   }
 }
