@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { removeFolder } from "./remove-folder.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -18,5 +19,5 @@ export default function buildPrograms(): (() => void) | undefined {
   for (const name of ["workflows", "schema", "skills", "node_modules"])
     symlinkSync(join(root, name), join(folder, name));
   process.env.SIGNALBOX_BUILT = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => removeFolder(folder);
 }

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { removeFolder } from "./remove-folder.ts";
 
 /** A line of an exported history: the task, an effect, or an event. */
 export interface Line {
@@ -42,7 +43,7 @@ interface Original {
 export function createField(): Field {
   original ??= makeRepositories();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-promises-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   cpSync(original.folder, folder, { recursive: true });
   const repository = join(folder, "coffee");
   const git = (...args: readonly string[]) => gitIn(repository, ...args);
@@ -93,7 +94,7 @@ function gitIn(folder: string, ...args: readonly string[]): string {
 
 function makeRepositories(): Original {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-promises-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.once("exit", () => removeFolder(folder));
   const repository = join(folder, "coffee");
   mkdirSync(join(repository, ".tickets"), { recursive: true });
   const git = (...args: readonly string[]) => gitIn(repository, ...args);

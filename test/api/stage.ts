@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { systemClock } from "../../src/adapters/clock/system-clock.ts";
@@ -18,6 +18,7 @@ import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
 import { realWorkspaces } from "../real-workspaces.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { bearer, type Received, type Sent, ask as send } from "./http.ts";
 
 /** Moved by people alone. */
@@ -142,7 +143,7 @@ export function newHome(): string {
 
 /** Removes every home that was made. */
 export function removeHomes(): void {
-  for (const base of homes.splice(0)) rmSync(base, { recursive: true, force: true });
+  for (const base of homes.splice(0)) removeFolder(base);
 }
 
 /** A folder beside the home. */

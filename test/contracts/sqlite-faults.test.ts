@@ -22,6 +22,7 @@ import { connect } from "../../src/adapters/store/sqlite/connect.ts";
 import { createSqliteStore, openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { removeFolder } from "../remove-folder.ts";
 import {
   sampleArtifact,
   sampleDecision,
@@ -34,7 +35,7 @@ import {
 } from "./samples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 let files = 0;
 const newFile = () => join(folder, `${++files}.db`);
 

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { removeFolder } from "../remove-folder.ts";
 import {
   sampleArtifact,
   sampleDecision,
@@ -16,7 +17,7 @@ import {
 import { storeContract } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-store-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 let files = 0;
 const newFile = () => join(folder, `${++files}.db`);
 

@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -21,10 +20,11 @@ import { blockersOf } from "../../src/engine/ready-tickets.ts";
 import type { Ticket } from "../../src/engine/ticket.ts";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { createScriptedTickets } from "../../src/testing/scripted-tickets.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { type SourceStage, sourceContract, type TicketsStage, ticketsContract } from "./tickets.ts";
 
 const place = mkdtempSync(join(tmpdir(), "signalbox-tickets-"));
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+afterAll(() => removeFolder(place));
 let count = 0;
 
 function onDisk(): TicketsStage & { readonly folder: string } {

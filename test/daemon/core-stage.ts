@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -13,6 +13,7 @@ import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 
@@ -21,7 +22,7 @@ export async function coreStage(text: string, poolSize = 1, store: Store = creat
   const { workflow, problems } = loadWorkflow(text, "test.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));
   const home = mkdtempSync(join(tmpdir(), "signalbox-core-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(home));
   makePrivateFolder(homePlaces(home).run);
   const clock = createScriptedClock(1_000_000);
   const errors: unknown[] = [];

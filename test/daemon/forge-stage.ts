@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -21,6 +21,7 @@ import type { Log } from "../../src/ports/log.ts";
 import type { Project, StoredTask } from "../../src/ports/store.ts";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { realWorkspaces } from "../real-workspaces.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { human, isAtRest } from "./git-core.ts";
 
 export { human };
@@ -148,7 +149,7 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
   onTestFinished(async () => {
     await core.close();
     await github.close();
-    rmSync(base, { recursive: true, force: true });
+    removeFolder(base);
   });
   const { workflow, problems } = loadWorkflow(flow, "flow.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));

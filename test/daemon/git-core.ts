@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -14,6 +14,7 @@ import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { Project, StoredTask } from "../../src/ports/store.ts";
 import { realWorkspaces } from "../real-workspaces.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 export const human = { role: "human" };
 
@@ -84,7 +85,7 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
   const core = start();
   onTestFinished(async () => {
     await core.close();
-    rmSync(base, { recursive: true, force: true });
+    removeFolder(base);
   });
   const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
   await store.addProject({ name: "coffee", path: repository, defaultBranch: "main", poolSize, ...settings });

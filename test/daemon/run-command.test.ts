@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,12 +6,13 @@ import { systemClock } from "../../src/adapters/clock/system-clock.ts";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import { runCommand } from "../../src/daemon/effects/run-command.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-command-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const perform = runCommand({
   commands: spawnCommands,

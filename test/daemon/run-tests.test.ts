@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -19,6 +10,7 @@ import type { Effect } from "../../src/engine/decision.ts";
 import { blankIdentity, type Task } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Log } from "../../src/ports/log.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { stage } from "./stage.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-tests-"));
@@ -28,7 +20,7 @@ beforeEach(() => {
   folder = join(base, String(++count));
   mkdirSync(folder);
 });
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => removeFolder(base));
 
 /** Files of the project; those that begin with #! may be run. */
 function put(files: Readonly<Record<string, string>>): void {

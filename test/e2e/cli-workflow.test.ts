@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { launcher } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const base = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => removeFolder(base));
 
 const wedge = `name: wedge
 version: 1

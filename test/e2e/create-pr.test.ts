@@ -1,10 +1,11 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ScriptedGithub, startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-create-pr-")));
 const [home, userHome, coffee, tea] = ["home", "user", "coffee", "tea"].map((name) => join(base, name)) as [
@@ -81,7 +82,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await signalbox(base, "down");
   await github.close();
-  rmSync(base, { recursive: true, force: true });
+  removeFolder(base);
 });
 
 test("create-pr pushes the branch, opens the pull request, and gives the same one when it is asked again", async () => {

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { homePlaces } from "../../src/home/places.ts";
 import { ask, bearer } from "../api/http.ts";
 import { cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-credential-")));
 const home = join(base, "home");
@@ -103,7 +104,7 @@ afterAll(async () => {
   const pid = (await api("/v1/status")).json.pid;
   const { code } = await signalbox(["down"]);
   if (code !== 0) process.kill(pid, "SIGKILL");
-  rmSync(base, { recursive: true, force: true });
+  removeFolder(base);
 }, 60_000);
 
 beforeEach(async () => {

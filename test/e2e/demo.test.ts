@@ -1,14 +1,5 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -19,6 +10,7 @@ import { loadSound } from "../../src/cli/load-found.ts";
 import { findWorkflow } from "../../src/home/workflows.ts";
 import { eventually, processesWith } from "../agents/stage.ts";
 import { cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -27,7 +19,7 @@ function createPerson() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-person-")));
   const temporary = join(base, "tmp");
   mkdirSync(temporary);
-  onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 20 }));
+  onTestFinished(() => removeFolder(base));
   const env = {
     PATH: process.env.PATH ?? "",
     HOME: base,

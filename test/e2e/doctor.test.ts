@@ -18,6 +18,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { homePlaces } from "../../src/home/places.ts";
 import { ask, bearer } from "../api/http.ts";
 import { appFile, cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-doctor-")));
 const inherited = Object.fromEntries(
@@ -31,7 +32,7 @@ let homes = 0;
 afterEach(() => {
   for (const child of daemons.splice(0)) child.kill("SIGKILL");
 });
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => removeFolder(base));
 
 /** Programs of these names, which say this about themselves. */
 const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.3a", claude: "", codex: "" });

@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-sources-")));
 const home = join(base, "home");
@@ -29,7 +30,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   signalbox("down");
-  rmSync(base, { recursive: true, force: true });
+  removeFolder(base);
 });
 
 test("a project is cloned from its address, is whole after an interruption, and stays when the project goes", () => {

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { socketRequest } from "../../src/api/socket-request.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import { cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-task-")));
 const home = join(base, "home");
@@ -116,7 +117,7 @@ afterAll(async () => {
   const { pid } = json(await signalbox(["status", "--json"]));
   const { code } = await signalbox(["down"]);
   if (code !== 0 && pid !== null) process.kill(pid, "SIGKILL");
-  rmSync(base, { recursive: true, force: true });
+  removeFolder(base);
 }, 60_000);
 
 function git(...args: string[]): Promise<void> {

@@ -1,9 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cliFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-workspace-")));
 const home = join(base, "home");
@@ -73,7 +74,7 @@ afterAll(async () => {
   const { pid } = JSON.parse((await signalbox("status", "--json")).stdout);
   const { code } = await signalbox("down");
   if (code !== 0 && pid !== undefined) process.kill(pid, "SIGKILL");
-  rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  removeFolder(base);
 }, 60_000);
 
 test("a newcomer who has nothing is told so", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,6 +7,7 @@ import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { assemble, coffee, furnish } from "./assembled-core.ts";
 
 const hour = 3_600_000;
@@ -47,7 +48,7 @@ prompts: { work: Work }
 /** A daemon with one task. `during` happens inside each command. */
 async function start(during: (command: string) => void = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-clock-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   furnish(folder, "timed", workflow);
   const wall = createWallClock();
   const done: string[] = [];

@@ -6,6 +6,7 @@ import { routes } from "../../src/api/routes.ts";
 import { processesWith } from "../agents/stage.ts";
 import { root } from "../documents.ts";
 import { mergedTickets } from "../merged-tickets.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { invariantProblems } from "./crew/eight-invariants.ts";
 import { openCrew } from "./crew/interrupted-crew.ts";
 import { until } from "./look-at-system.ts";
@@ -36,7 +37,7 @@ test("whatever has become of agents and their folders while no daemon lived, the
   timeout: 240_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-recovery-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   const waits = join(folder, "wait.sh");
   writeFileSync(waits, `until test -e "$(dirname "$0")/$1"; do sleep 0.1; done\n`);
   const crew = openCrew(script(waits), { quick });

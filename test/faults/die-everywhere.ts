@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -7,6 +7,7 @@ import type { Performers } from "../../src/daemon/perform.ts";
 import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { type Assembled, assemble, coffee, furnish } from "./assembled-core.ts";
 import { createMortal, type Death } from "./dying-store.ts";
 
@@ -127,7 +128,7 @@ async function live(deaths: readonly Death[]) {
     }
     throw new Error("The last one lives.");
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { homePlaces, type Places } from "../../src/home/places.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { endAllWith } from "./look-at-system.ts";
 
 /** A user's folder, with a repository beside it. */
@@ -41,7 +42,7 @@ export function createHome(workflows: (base: string) => Readonly<Record<string, 
   const remove = () => {
     // Commands start daemons that are nobody's child, and one that lost against another may still be on its way.
     endAllWith(`HOME=${base}`);
-    rmSync(base, { recursive: true, force: true });
+    removeFolder(base);
   };
   return { base, folder, places, repository, env, remove };
 }

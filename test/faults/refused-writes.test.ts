@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { TaskView } from "../../src/api/task-wires.ts";
 import { Fault } from "../../src/fault.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { assemble, coffee, furnish } from "./assembled-core.ts";
 
 const workflow = `name: alone
@@ -19,7 +20,7 @@ states:
 
 test("what a task does by itself is tried again after the disk was full, without anybody's word", async () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-refused-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   furnish(folder, "alone", workflow);
   const clock = createScriptedClock(1_800_000_000_000);
   let isFull = false;

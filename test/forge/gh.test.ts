@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chooseTransport, tokenFor } from "../../src/adapters/forge/github/choose-transport.ts";
 import { ghTransport } from "../../src/adapters/forge/github/gh-transport.ts";
 import { type ScriptedGithub, startScriptedGithub } from "../../src/testing/scripted-github.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { placeGh } from "./place-gh.ts";
 
 const token = "ghp_verysecretindeed0123456789";
@@ -18,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await github.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Puts a `gh` in place that prints this and ends. */

@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { ghTransport } from "../../src/adapters/forge/github/gh-transport.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { githubContract, token } from "./github-contract.ts";
 import { placeGh } from "./place-gh.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-gh-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 // Every request starts a program, which takes its time.
 githubContract({

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createOpenGithub } from "../../src/adapters/forge/github/open-github.ts";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { placeGh } from "./place-gh.ts";
 
 const token = "ghp_verysecretindeed0123456789";
@@ -15,7 +16,7 @@ async function startStage() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-open-"));
   onTestFinished(async () => {
     await github.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   github.state.branches.set("brew", "c1");
   return { github, folder, nowhere: { PATH: join(folder, "nowhere") } };

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
@@ -7,6 +7,7 @@ import { createGit, type GitOptions } from "../../src/adapters/git/create-git.ts
 import { Fault } from "../../src/fault.ts";
 import type { ControlRepository } from "../../src/ports/control-repository.ts";
 import type { Git } from "../../src/ports/git.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 export const author = { name: "Ada", email: "ada@example.org" };
 export const date = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -39,7 +40,7 @@ export function createStage(name: string): Stage {
   // In memory where there is such a place: git makes everything last, and disks are slow at that.
   const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
   const base = realpathSync(mkdtempSync(join(place, `signalbox-git-${name}-`)));
-  afterAll(() => rmSync(base, { recursive: true, force: true }));
+  afterAll(() => removeFolder(base));
   const home = join(base, "home");
   mkdirSync(home);
   writeFileSync(

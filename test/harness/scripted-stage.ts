@@ -1,20 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scripted } from "../../src/adapters/harness/scripted/scripted.ts";
 import type { Harness, HarnessEvent, HarnessOrder, TurnEnd } from "../../src/ports/harness.ts";
 import type { ProcessEnd } from "../../src/ports/processes.ts";
 import { scriptedAgentFile } from "../programs.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const program = scriptedAgentFile;
 
@@ -96,7 +88,7 @@ export function createScriptedStage() {
     orderFor,
     calls: () => (existsSync(calls) ? linesOf(calls) : []),
     transcript: (session: string) => readJsonLines(join(state, "sessions", `${session}.jsonl`)),
-    close: () => rmSync(root, { recursive: true, force: true }),
+    close: () => removeFolder(root),
   };
 }
 

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Harness, HarnessOrder } from "../../src/ports/harness.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/start-model-server.ts";
+import { removeFolder } from "../remove-folder.ts";
 import type { Candidate } from "./candidate.ts";
 
 /** Everything that one behaviour needs, and nothing that another has left behind. */
@@ -105,7 +106,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
     async close() {
       daemon.close();
       await server.close();
-      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+      removeFolder(root);
     },
   };
 }

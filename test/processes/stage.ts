@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { createProcesses, type ProcessesOptions } from "../../src/adapters/proce
 import { supervisorCommand } from "../../src/adapters/processes/supervisor-command.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import type { Processes, ProcessIdentity, ProcessOrder, ProcessState } from "../../src/ports/processes.ts";
+import { removeFolder } from "../remove-folder.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-processes-"));
 const opened: { processes: Processes; folder: string }[] = [];
@@ -16,7 +17,7 @@ afterAll(async () => {
     const ids = existsSync(folder) ? readdirSync(folder).filter((name) => /^[a-z0-9-]+$/.test(name)) : [];
     for (const id of ids) await processes.kill(id);
   }
-  rmSync(base, { recursive: true, force: true });
+  removeFolder(base);
 });
 
 // As it is when installed: one file, which starts three times faster.

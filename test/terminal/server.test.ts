@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTmux } from "../../src/adapters/terminal/tmux/create-tmux.ts";
 import { procTable } from "./proc-table.ts";
@@ -108,10 +109,21 @@ test("bytes of any kind on the screen, and many of them, stay inside of it", asy
 
 test("whoever waited for one that was killed does not wait for ever", async () => {
   await stage.open({ run: "r-1" });
-  const waiting = stage.tmux("wait-for", "signalbox-death");
-  const stop = stage.terminal.watch(() => {});
+  let isOver = false;
+  const waiting = stage.tmux("wait-for", "signalbox-death").then(() => {
+    isOver = true;
+  });
+  // Nobody can tell when tmux has noted who waits: a watcher that was faster frees nobody, the next one does.
+  await until(
+    async () => {
+      const stop = stage.terminal.watch(() => {});
+      await setTimeout(100);
+      stop();
+      return isOver;
+    },
+    (is) => is,
+  );
   await waiting;
-  stop();
 });
 
 test("every death is told of by itself, and soon", async () => {

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { createTmux } from "../../src/adapters/terminal/tmux/create-tmux.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { procTable } from "./proc-table.ts";
 import type { Told } from "./puppet.ts";
 import type { TerminalStage } from "./stage.ts";
@@ -67,7 +68,7 @@ export async function createTmuxStage(options: { readonly grace?: number } = {})
       const sessions = new Set((await terminal.list()).map(({ session }) => session));
       await Promise.all([...sessions].map((session) => terminal.closeSession(session)));
       await tmux("kill-server").catch(() => {});
-      await rm(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { removeFolder } from "../../../test/remove-folder.ts";
 import { findProgram } from "./find-program.ts";
 
 const root = mkdtempSync(join(tmpdir(), "signalbox-find-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => removeFolder(root));
 
 test("a program is the first file of that name that may be run", () => {
   for (const name of ["a", "b", "c"]) mkdirSync(join(root, name));

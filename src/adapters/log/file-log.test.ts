@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder } from "../../../test/remove-folder.ts";
 import { Fault } from "../../fault.ts";
 import { createFileLog, type FileLogOptions } from "./file-log.ts";
 
@@ -24,7 +25,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-log-"));
   path = join(folder, "logs", "daemon.log");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const noon = Date.UTC(2026, 6, 1, 12);
 const open = (options: Partial<FileLogOptions> = {}) =>

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { removeFolder } from "../../../test/remove-folder.ts";
 import { spawnCommands } from "../commands/spawn-commands.ts";
 import { desktop } from "./desktop.ts";
 
@@ -9,7 +10,7 @@ let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-desktop-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const note = { title: "coffee#12 Brew", text: "It is done.", task: "t1", project: "coffee", key: "t1:7" };
 

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import { removeFolder } from "../../../test/remove-folder.ts";
 import type { Tail } from "../../ports/tail.ts";
 import { createTail } from "./create-tail.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-tail-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 let files = 0;
 const newFile = () => join(folder, `${++files}.jsonl`);
 

@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { HarnessEvent, HarnessOrder } from "../../../ports/harness.ts";
 import { spawnCommands } from "../../commands/spawn-commands.ts";
 import { acp } from "./acp.ts";
 
 const root = mkdtempSync(join(tmpdir(), "signalbox-acp-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => removeFolder(root));
 
 /** An agent that speaks the protocol, and does with each prompt what its first word says. */
 const agent = join(root, "agent.mjs");

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { Harness, HarnessOrder } from "../../../ports/harness.ts";
 import { spawnCommands } from "../../commands/spawn-commands.ts";
 import { claude } from "./claude.ts";
@@ -25,7 +26,7 @@ beforeEach(() => {
   program("echo '2.1.325 (Claude Code)'");
   harness = harnessWith();
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const order = (change: Partial<HarnessOrder> = {}): HarnessOrder => ({
   run: "worker-1",

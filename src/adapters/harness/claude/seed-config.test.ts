@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -17,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder } from "../../../../test/remove-folder.ts";
 import { seedConfig } from "./seed-config.ts";
 
 let root = "";
@@ -25,7 +25,7 @@ beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-seed-")));
   file = join(root, ".claude.json");
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const read = () => JSON.parse(readFileSync(file, "utf8"));
 const seed = (folder: string, apiKey = "") => seedConfig({ file, folder, apiKey });

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
 import { spawnCommands } from "../../commands/spawn-commands.ts";
 import { gemini } from "./gemini.ts";
@@ -11,7 +12,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "signalbox-gemini-"));
   mkdirSync(join(root, ".gemini"));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const harness = () => gemini({ commands: spawnCommands, env: { HOME: root }, home: "/nowhere" });
 const order = (change: Partial<HarnessOrder> = {}): HarnessOrder => ({

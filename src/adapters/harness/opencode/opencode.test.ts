@@ -1,14 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
 import { spawnCommands } from "../../commands/spawn-commands.ts";
 import { opencode } from "./opencode.ts";
 import { readEvent } from "./read-event.ts";
 
 const root = mkdtempSync(join(tmpdir(), "signalbox-opencode-"));
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const harness = opencode({ commands: spawnCommands, env: {} });
 const order: HarnessOrder = {
