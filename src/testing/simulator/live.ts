@@ -169,7 +169,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   let overAt: number | undefined;
   const pass = async (until: number) => {
     for (;;) {
-      await new Promise((done) => setImmediate(done));
+      await settled();
       if (world.violations.length > 0) return;
       if (world.tasks.open.size > 0 || world.tasks.made < wanted || daemon === undefined) overAt = undefined;
       else overAt ??= clock.now();
@@ -190,7 +190,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
 
   await notary.addProject(coffee(lots.between(1, 3)));
   begin();
-  await new Promise((done) => setImmediate(done));
+  await settled();
   for (let number = 1; number <= wanted; number++)
     clock.after(number === 1 ? 0 : lots.between(0, 40_000), () => void create(world, `k${number}`, () => daemon));
   for (const fault of faults) {
@@ -223,7 +223,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     const hasSlotLeft = daemon?.core.scheduler.isLeft("coffee") ?? false;
     for (const { task } of left) await checkAsks(world, task, left.length > 1 || hasSlotLeft);
   }
-  await new Promise((done) => setImmediate(done));
+  await settled();
   checkNothingLost(world, "at the end");
   for (const program of world.programs.values())
     if (program.isLive && (await store.getTask(program.task))?.isOpen === false)
@@ -285,6 +285,11 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
         return;
     }
   }
+}
+
+/** Everything that can happen without time passing has happened: ticks are taken when no promise is left to go on. */
+function settled(): Promise<void> {
+  return new Promise((done) => process.nextTick(done));
 }
 
 const passed = { code: 0, timedOut: false, output: "ok" };

@@ -1,10 +1,10 @@
 import type { Effect, TaskEvent } from "../../../engine/decision.ts";
 import type { Task } from "../../../engine/task.ts";
-import type { Failure, Project, StoredDocument, StoredEffect } from "../../../ports/store.ts";
+import type { Failure, Project, StoredDocument, StoredEffect, StoredEvent } from "../../../ports/store.ts";
 import { dueAt } from "../due-at.ts";
-import { writeEvents } from "../event-text.ts";
+import { readEvents, writeEvents } from "../event-text.ts";
 import { taskMissing } from "../faults.ts";
-import { type Snapshot, snapshot } from "./snapshot.ts";
+import { freeze, type Snapshot, snapshot } from "./snapshot.ts";
 
 /** Runs something at once and in one piece: nothing else happens between its beginning and its end. */
 export type Run = <T>(run: () => T) => Promise<T>;
@@ -71,6 +71,7 @@ export interface EventRow {
   readonly revision: number;
   readonly at: number;
   readonly text: string;
+  read(): StoredEvent;
 }
 
 export interface EffectRow {
@@ -130,12 +131,25 @@ export function prepare(
   const { number } = tables.last;
   return {
     events: events.map((event, i) => {
-      return { position: number + 1 + i, task: id, project, revision, at, text: writeEvents([event]) };
+      return eventRow({ position: number + 1 + i, task: id, project, revision, at }, writeEvents([event]));
     }),
     effects: effects.map((effect, i) => ({
       ...{ id: number + events.length + 1 + i, task, entry, effect: snapshot(effect) },
       ...{ state: "owed", dueAt: dueAt(effect, at), tries: 0, failure: undefined },
     })),
+  };
+}
+
+/** Kept as text, and read when somebody asks for it; then it is the same for all, so nobody may change it. */
+function eventRow(place: Omit<StoredEvent, "event">, text: string): EventRow {
+  let known: StoredEvent | undefined;
+  return {
+    ...place,
+    text,
+    read() {
+      known ??= freeze({ ...place, event: readEvents(text)[0] as TaskEvent });
+      return known;
+    },
   };
 }
 
