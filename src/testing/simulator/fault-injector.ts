@@ -34,7 +34,8 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
     method: string,
     isWrite: boolean,
     life: DaemonLife,
-    run: () => unknown,
+    run: (...args: unknown[]) => unknown,
+    args: unknown[],
   ): Promise<unknown> {
     if (life.isDead || calls >= mostCalls) return never();
     const fault = byCall.get(++calls);
@@ -45,7 +46,7 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       if (life.isDead) return never();
     }
     if (fault === undefined) {
-      const result = await run();
+      const result = await run(...args);
       // Nobody hears what was answered after his death.
       return life.isDead ? never() : result;
     }
@@ -54,7 +55,7 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       world.note(`${what} takes ${fault.milliseconds} ms`);
       await new Promise<void>((done) => void world.clock.after(fault.milliseconds, done));
       if (life.isDead) return never();
-      return run();
+      return run(...args);
     }
     if (fault.kind === "crash" && fault.when === "before") {
       life.die(`before ${what}`);
@@ -66,7 +67,7 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       world.note(`${what} fails`);
       throw failureOf(port);
     }
-    await run();
+    await run(...args);
     if (fault.kind === "crash") {
       life.die(`after ${what}`);
       return never();
@@ -81,7 +82,8 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       const value: unknown = Reflect.get(port, key);
       if (typeof value === "function" && !plain.includes(key)) {
         const isWrite = name === "store" && writes.test(key);
-        wrapped[key] = (...args: unknown[]) => call(name, key, isWrite, life, () => value.apply(port, args));
+        const run = value.bind(port);
+        wrapped[key] = (...args: unknown[]) => call(name, key, isWrite, life, run, args);
       } else if (typeof value === "object" && value !== null && name === "store")
         wrapped[key] = around(name, value, life);
       else wrapped[key] = value;

@@ -22,7 +22,7 @@ export function createEvents(
           const event = events[i];
           if (event === undefined || found.length >= limit) break;
           const fits = event.task === (task ?? event.task) && event.project === (project ?? event.project);
-          if (fits) found.push(event.read());
+          if (fits) found.push(event);
         }
         return found;
       }),

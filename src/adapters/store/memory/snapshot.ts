@@ -62,7 +62,7 @@ function copyRecord(record: object, depth: number): unknown {
   return Object.freeze(copies);
 }
 
-export function freeze<T>(value: T): T {
+function freeze<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   for (const each of Object.values(value)) freeze(each);
   return Object.freeze(value);

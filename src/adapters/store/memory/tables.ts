@@ -2,9 +2,8 @@ import type { Effect, TaskEvent } from "../../../engine/decision.ts";
 import type { Task } from "../../../engine/task.ts";
 import type { Failure, Project, StoredDocument, StoredEffect, StoredEvent } from "../../../ports/store.ts";
 import { dueAt } from "../due-at.ts";
-import { readEvents, writeEvents } from "../event-text.ts";
 import { taskMissing } from "../faults.ts";
-import { freeze, type Snapshot, snapshot } from "./snapshot.ts";
+import { frozenCopy, type Snapshot, snapshot } from "./snapshot.ts";
 
 /** Runs something at once and in one piece: nothing else happens between its beginning and its end. */
 export type Run = <T>(run: () => T) => Promise<T>;
@@ -17,7 +16,7 @@ export interface Tables {
   /** By id, the oldest first. */
   readonly tasks: Map<string, TaskRow>;
   /** The oldest first. */
-  events: EventRow[];
+  events: StoredEvent[];
   readonly effects: Map<number, EffectRow>;
   /** The tasks that have open effects, with these in order. */
   readonly open: Map<TaskRow, readonly EffectRow[]>;
@@ -64,16 +63,6 @@ export interface TaskRow {
   document: Snapshot<StoredDocument>;
 }
 
-export interface EventRow {
-  readonly position: number;
-  readonly task: string;
-  readonly project: string;
-  readonly revision: number;
-  readonly at: number;
-  readonly text: string;
-  read(): StoredEvent;
-}
-
 export interface EffectRow {
   readonly id: number;
   readonly task: TaskRow;
@@ -95,7 +84,7 @@ interface Happening {
 }
 
 interface Rows {
-  readonly events: readonly EventRow[];
+  readonly events: readonly StoredEvent[];
   readonly effects: readonly EffectRow[];
 }
 
@@ -131,7 +120,7 @@ export function prepare(
   const { number } = tables.last;
   return {
     events: events.map((event, i) => {
-      return eventRow({ position: number + 1 + i, task: id, project, revision, at }, writeEvents([event]));
+      return { position: number + 1 + i, task: id, project, revision, at, event: frozenEvent(event) };
     }),
     effects: effects.map((effect, i) => ({
       ...{ id: number + events.length + 1 + i, task, entry, effect: snapshot(effect) },
@@ -140,17 +129,11 @@ export function prepare(
   };
 }
 
-/** Kept as text, and read when somebody asks for it; then it is the same for all, so nobody may change it. */
-function eventRow(place: Omit<StoredEvent, "event">, text: string): EventRow {
-  let known: StoredEvent | undefined;
-  return {
-    ...place,
-    text,
-    read() {
-      known ??= freeze({ ...place, event: readEvents(text)[0] as TaskEvent });
-      return known;
-    },
-  };
+/** What an event takes away from its task is undefined in it, which JSON would leave out. */
+function frozenEvent({ type, by, data, set }: TaskEvent): TaskEvent {
+  const changes: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(set)) changes[key] = value === undefined ? undefined : frozenCopy(value);
+  return Object.freeze({ ...frozenCopy({ type, by, data }), set: Object.freeze(changes) }) as TaskEvent;
 }
 
 export function keep(tables: Tables, task: TaskRow, { events, effects }: Rows): void {
