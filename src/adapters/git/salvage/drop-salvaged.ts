@@ -3,6 +3,7 @@ import { checkCommit, checkRef } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { commitAt } from "../control/read-history.ts";
 import { salvageFolder } from "./salvage.ts";
+import { forgetSaved } from "./saved-commits.ts";
 
 export async function dropSalvaged(control: ControlGit, ref: string, commit: string): Promise<void> {
   checkCommit(commit);
@@ -12,5 +13,9 @@ export async function dropSalvaged(control: ControlGit, ref: string, commit: str
     });
   }
   if ((await commitAt(control, ref)) === undefined) return;
-  await control.git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, commit], { writes: true });
+  try {
+    await control.git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, commit], { writes: true });
+  } finally {
+    forgetSaved(control);
+  }
 }
