@@ -5,6 +5,7 @@ import { createTurns } from "../turns.ts";
 import { lookForRef } from "../workspace/read-git-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
+import { noteReached } from "./known-commits.ts";
 import { moveRef } from "./move-ref.ts";
 import { commitAt } from "./read-history.ts";
 
@@ -33,6 +34,7 @@ async function collectAlone(control: ControlGit, order: CollectOrder): Promise<C
   const previous = await commitAt(control, ref);
   await moveRef(control, ref, commit, previous);
   if ((await commitAt(control, ref)) !== commit) throw lost(folder, branch);
+  noteReached(control, [commit]);
   await forget(control, incoming);
   return { commit, previous };
 }

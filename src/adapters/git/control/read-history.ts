@@ -26,6 +26,7 @@ const ancestry = remembering<boolean>();
 
 export async function isAncestor(control: ControlGit, ancestor: string, commit: string): Promise<boolean> {
   const ids = [checkCommit(ancestor), checkCommit(commit)];
+  if (ancestor === commit) return true;
   return ancestry(`${control.folder} ${ids.join(" ")}`, async () => {
     const args = ["merge-base", "--is-ancestor", "--end-of-options", ...ids];
     return (await control.git(args, { accepts: [0, 1] })).code === 0;

@@ -1,9 +1,9 @@
 import { Fault } from "../../../fault.ts";
 import { checkCommit, checkRef } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
+import { knownCommits } from "../control/known-commits.ts";
 import { commitAt } from "../control/read-history.ts";
 import { salvageFolder } from "./salvage.ts";
-import { forgetSaved } from "./saved-commits.ts";
 
 export async function dropSalvaged(control: ControlGit, ref: string, commit: string): Promise<void> {
   checkCommit(commit);
@@ -16,6 +16,6 @@ export async function dropSalvaged(control: ControlGit, ref: string, commit: str
   try {
     await control.git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, commit], { writes: true });
   } finally {
-    forgetSaved(control);
+    knownCommits(control).reached.clear();
   }
 }

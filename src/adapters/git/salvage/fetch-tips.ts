@@ -3,9 +3,9 @@ import { Fault } from "../../../fault.ts";
 import { isObjectId } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkWhole, fetchInto } from "../control/fetch-into.ts";
+import { knownCommits, noteReached } from "../control/known-commits.ts";
 import { entryAt } from "../entry-at.ts";
 import { readHead } from "../workspace/read-git-folder.ts";
-import { savedCommits } from "./saved-commits.ts";
 import { distrust, readSome, type Workspace, withObjectsOf } from "./workspace.ts";
 
 export interface Tips {
@@ -24,8 +24,8 @@ export async function fetchTips(
 ): Promise<Tips> {
   const { head, others } = await refsOf(control, workspace, signal);
   const sure = [...(head === undefined ? [] : [head]), ...others, ...leftByOperations(workspace)];
-  const saved = savedCommits(control);
-  const asked = [...sure, ...fromLogs(workspace)].filter((id) => !saved.has(id));
+  const { reached } = knownCommits(control);
+  const asked = [...sure, ...fromLogs(workspace)].filter((id) => !reached.has(id));
   const known = await existing(control, workspace, asked);
   const commits = sure.flatMap((id) => known.get(id) ?? []);
   let lookedAt: readonly string[] = [...known.values()];
@@ -36,7 +36,7 @@ export async function fetchTips(
     lookedAt = commits;
     return unsaved(control, workspace, lookedAt);
   });
-  if (tips.length === 0) for (const commit of lookedAt) saved.add(commit);
+  if (tips.length === 0) noteReached(control, lookedAt);
   if (tips.length > 0) {
     await fetchInto(control, {
       from: workspace.source ?? workspace.folder,
@@ -46,7 +46,7 @@ export async function fetchTips(
     });
     await checkWhole(control, tips);
   }
-  const isThere = head !== undefined && (saved.has(head) || commits.includes(head));
+  const isThere = head !== undefined && (reached.has(head) || commits.includes(head));
   return { head: isThere ? head : undefined, unsaved: tips };
 }
 

@@ -59,7 +59,7 @@ export async function fileSettings(
   // The later one wins, as it does where git reads both.
   await writeFile(ignored, `${everywhere}\n${readSome(join(workspace.commonFolder, "info", "exclude"))}`);
   const text = readSome(join(workspace.commonFolder, "config"));
-  const kept = await abilities(text, async () => {
+  const kept = await abilities(`${control.folder} ${text}`, async () => {
     const config = join(draft.gitDir, "workspace-config");
     await writeFile(config, text);
     const { code, stdout } = await control.git(
