@@ -2,6 +2,7 @@ import { Fault } from "../../../fault.ts";
 import { distrust, findWorkspace, withObjectsOf } from "../salvage/workspace.ts";
 import type { ControlGit } from "./control-git.ts";
 import { fsckSeverities } from "./fetch-into.ts";
+import { manyObjects, packCommit } from "./pack-commit.ts";
 
 export interface BroughtIn {
   readonly folder: string;
@@ -11,34 +12,20 @@ export interface BroughtIn {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What an agent commits is small. More is for `fetch`. */
-const mostBytes = 16 * 1024 * 1024;
-/** As git does it where it fetches: few objects stay by themselves, many stay together. */
-const manyObjects = 100;
-
 /**
  * Copies a commit of a workspace with what it needs, without asking the git there, which would take three times as many
  * processes. What arrives is hashed and looked at anew. False where this is not the way.
  */
-export async function bringIn(control: ControlGit, { folder, commit, known, signal }: BroughtIn): Promise<boolean> {
+export async function bringIn(control: ControlGit, { folder, ...order }: BroughtIn): Promise<boolean> {
   const workspace = await findWorkspace(control.run, folder, undefined);
   if (workspace?.source === undefined) return false;
-  const lines = [commit, ...new Set(known.map((each) => `^${each}`))];
   try {
-    const packed = await control.git(["pack-objects", "--quiet", "--revs", "--stdout", "--window=0"], {
-      input: Buffer.from(lines.map((line) => `${line}\n`).join("")),
-      env: withObjectsOf(workspace),
-      settings: distrust,
-      most: mostBytes,
-      cuts: true,
-      isLong: true,
-      signal,
-    });
-    if (packed.isCut) return false;
-    const count = packed.stdout.readUInt32BE(8);
+    const pack = await packCommit(control, { ...order, env: withObjectsOf(workspace), settings: distrust });
+    if (pack === undefined) return false;
     const strict = `--strict=${fsckSeverities}`;
-    const write = count < manyObjects ? ["unpack-objects", "-q", strict] : ["index-pack", "--stdin", strict];
-    if (count > 0) await control.git(write, { input: packed.stdout, writes: true, isLong: true, signal });
+    const write = pack.count < manyObjects ? ["unpack-objects", "-q", strict] : ["index-pack", "--stdin", strict];
+    const options = { input: pack.bytes, writes: true, isLong: true, signal: order.signal };
+    if (pack.count > 0) await control.git(write, options);
     return true;
   } catch (error) {
     // Some of it may be missing there, or forbidden: whoever fetches it learns why.
