@@ -1,77 +1,60 @@
 import type { Store, StoredDocument, StoredTask } from "../ports/store.ts";
-
-/** Thirty agents keep thirty tasks busy; the others are read when somebody asks for them. */
-const mostTasks = 200;
+import { createMemory } from "./memory-of-tasks.ts";
 
 /**
  * The same store, which knows the tasks it saw last without asking the disk. Everything that changes them goes through
  * here, because there is one daemon for a store; what was refused is forgotten, and read anew.
  */
 export function rememberTasks(store: Store): Store {
-  const tasks = new Map<string, StoredTask>();
-  const documents = new Map<string, StoredDocument>();
+  const tasks = createMemory<StoredTask>();
+  const documents = createMemory<StoredDocument>();
   const forget = (task: string) => {
-    tasks.delete(task);
-    documents.delete(task);
+    tasks.forget(task);
+    documents.forget(task);
   };
-  const know = <T>(known: Map<string, T>, task: string, value: T) => {
-    // The oldest of a Map comes first.
-    const [oldest] = known.keys();
-    if (known.size >= mostTasks && oldest !== undefined && !known.has(task)) known.delete(oldest);
-    known.set(task, value);
+  const forgetAll = () => {
+    tasks.forgetAll();
+    documents.forgetAll();
   };
   return {
     ...store,
-    async getTask(id) {
-      const known = tasks.get(id);
-      if (known !== undefined) return known;
-      const found = await store.getTask(id);
-      // Somebody may have changed it while we were reading.
-      if (found !== undefined && !tasks.has(id)) know(tasks, id, found);
-      return found;
-    },
+    getTask: (id) => tasks.read(id, () => store.getTask(id)),
     async findTask(reference, project) {
-      return tasks.get(reference) ?? store.findTask(reference, project);
+      return tasks.known(reference) ?? store.findTask(reference, project);
     },
-    async getDocument(task) {
-      const known = documents.get(task);
-      if (known !== undefined) return known;
-      const found = await store.getDocument(task);
-      if (!documents.has(task)) know(documents, task, found);
-      return found;
-    },
+    getDocument: (task) => documents.read(task, () => store.getDocument(task)),
     async createTask(project, decide) {
       const stored = await store.createTask(project, decide);
       // Somebody may have asked for its document before there was one.
       forget(stored.task.id);
-      know(tasks, stored.task.id, stored);
+      tasks.know(stored.task.id, stored);
       return stored;
     },
-    async saveDecision(decision) {
+    saveDecision(decision) {
+      const { document } = decision;
       const { id } = decision.task;
-      try {
-        const stored = await store.saveDecision(decision);
-        know(tasks, id, stored);
-        if (decision.document !== undefined) know(documents, id, decision.document);
-        return stored;
-      } catch (error) {
-        forget(id);
-        throw error;
-      }
+      const save = () => store.saveDecision(decision);
+      return tasks.write(
+        id,
+        document === undefined ? save : () => documents.write(id, save, () => document),
+        (stored) => stored,
+      );
     },
-    async saveDocument(task, document, events, at) {
-      documents.delete(task);
-      await store.saveDocument(task, document, events, at);
-      know(documents, task, document);
-    },
+    saveDocument: (task, document, events, at) =>
+      documents.write(
+        task,
+        () => store.saveDocument(task, document, events, at),
+        () => document,
+      ),
     async deleteTask(id) {
       forget(id);
       await store.deleteTask(id);
+      forget(id);
     },
     async removeProject(name) {
-      tasks.clear();
-      documents.clear();
+      forgetAll();
       await store.removeProject(name);
+      forgetAll();
     },
   };
 }
