@@ -171,7 +171,10 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig):
       ...{ socket: places.terminal, launcher: ownProgram("launcher"), table },
       folderOf: (run) => join(places.runs, run),
     }),
-    processes: createProcesses({ folder: places.runs, supervisor: supervisorCommand(ownFile("supervisor")), table }),
+    processes: createProcesses({
+      ...{ folder: places.runs, supervisor: supervisorCommand(ownFile("supervisor")), table },
+      keepsSpare: true,
+    }),
   };
 }
 

@@ -480,6 +480,9 @@ test("where the remote's branch counts, nothing of the user's is in the way, and
   expect(git(remote, "show", "main:pot.md")).toBe("full");
 });
 
+/** They are worked out when there is time. */
+const patience = { timeout: 60_000 };
+
 test("tasks that will conflict are told so long before they are merged, and only while both are open", async () => {
   const stage = await startStage();
   const { work, core, explain, types, merge, git } = stage;
@@ -488,15 +491,15 @@ test("tasks that will conflict are told so long before they are merged, and only
   await explain("b1111");
   await explain("b2222");
   await expect
-    .poll(async () => (await explain("b1111")).warnings)
+    .poll(async () => (await explain("b1111")).warnings, patience)
     .toEqual(["It will conflict with coffee#2 (Brew) in recipe.md."]);
   expect(await types("b2222")).toEqual(["merge.predicted"]);
   git(other, "revert", "--no-edit", "HEAD");
   await explain("b2222");
-  await expect.poll(async () => (await explain("b1111")).warnings).toEqual([]);
+  await expect.poll(async () => (await explain("b1111")).warnings, patience).toEqual([]);
   commit(stage, other, { "recipe.md": "cocoa\n" });
   await explain("b2222");
-  await expect.poll(async () => (await explain("b1111")).warnings.length).toBe(1);
+  await expect.poll(async () => (await explain("b1111")).warnings.length, patience).toBe(1);
   await merge("b2222");
   await stage.until("b2222", ({ isOpen }) => !isOpen);
   expect((await explain("b1111")).warnings).toEqual([]);
@@ -512,15 +515,20 @@ test("after a start too, nobody is told of a conflict with a task that has done 
   await begin("b2222");
   for (const id of ["b1111", "b2222", "b3333"]) await explain(id);
   const { task } = (await store.getTask("b1111")) ?? {};
+  const clock = createScriptedClock();
   const predictions = createPredictions({
     store,
-    clock: createScriptedClock(),
+    clock,
     workspacesOf,
     onError: expect.unreachable,
   });
   if (task !== undefined) predictions.collected(task, git(folder, "rev-parse", "HEAD"));
   // The newest is looked at first: when the other is found, nothing more can come.
-  await expect.poll(() => predictions.of("b1111").map(({ task: other }) => other)).toContain("b3333");
+  const found = async () => {
+    await clock.pass(1_000);
+    return predictions.of("b1111").map(({ task: other }) => other);
+  };
+  await expect.poll(found, patience).toContain("b3333");
   expect(predictions.of("b1111")).toHaveLength(1);
   await predictions.stop();
 });

@@ -92,6 +92,17 @@ const operations: Readonly<Record<string, Operation>> = {
       expect(await isReachable(here, collected)).toBe(true);
     },
   },
+  "collecting what was seen": {
+    run: async (git, { control, clone }) => {
+      const order = { folder: clone.folder, branch: "task", task: "t1", seenAt: rewritten };
+      return (await git.openControl(control)).collect(order);
+    },
+    holds: async (control, here) => {
+      expect(await control.commitAt(taskRef("t1"))).toBe(rewritten);
+      expect(await control.commitAt("refs/signalbox/kept/t1/1")).toBe(collected);
+      expect(await isReachable(here, collected)).toBe(true);
+    },
+  },
   syncing: {
     run: async (git, { control, user }) =>
       (await git.openControl(control)).syncFrom({ from: user.folder, name: "user" }),

@@ -95,3 +95,40 @@ test("what another task has salvaged is salvaged again only for whoever must hav
   clone.write("a.txt", "more work\n");
   expect((await control.salvage({ ...order, task: "free", anybodys: true })).saved?.ref).toContain("/free/");
 });
+
+test.each(["clone", "worktree"] as const)(
+  "of a %s that is as it was committed nothing is saved; whatever is changed after that is, also at the same moment",
+  async (kind) => {
+    const user = stage.repository();
+    const control = await stage.control(user);
+    const workspace = kind === "clone" ? cloneOf(stage, user) : worktreeOf(stage, user);
+    const order = { folder: workspace.folder, task: "t1", at: date };
+    workspace.commit({ "a.txt": "one\n", ".gitignore": "built\n" });
+    await control.collect({ folder: workspace.folder, branch: "task", task: "t1" });
+    workspace.write("built", "12345\n");
+    const untouched = await control.salvage(order);
+    expect(untouched).toMatchObject({ saved: undefined, repositories: [], refused: [] });
+    expect(untouched.ignored).toMatchObject([{ isFolder: false, size: 6 }]);
+    workspace.commit({ "a.txt": "two\n" });
+    workspace.write("a.txt", "six\n");
+    const { saved } = await control.salvage(order);
+    expect(controlGit(stage, control)("show", `${saved?.commit}:a.txt`)).toBe("six");
+    workspace.write("a.txt", "two\n");
+    workspace.git("update-index", "--cacheinfo", `100644,${workspace.git("rev-parse", "HEAD~1:a.txt")},a.txt`);
+    expect((await control.salvage(order)).saved?.ref).toBeDefined();
+  },
+);
+
+test("what was dropped and is still in a log of the workspace is saved again, though it was seen to be saved before", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const workspace = worktreeOf(stage, user);
+  const order = { folder: workspace.folder, task: "t1", at: date };
+  const reset = workspace.commit({ "a.txt": "reset away\n" });
+  workspace.git("reset", "--quiet", "--hard", "HEAD~1");
+  const { ref = "", commit = "" } = (await control.salvage(order)).saved ?? {};
+  expect((await control.salvage(order)).saved).toBeUndefined();
+  await control.dropSalvaged(ref, commit);
+  const again = (await control.salvage(order)).saved?.commit ?? "";
+  expect(await control.isAncestor(reset, again)).toBe(true);
+});

@@ -6,13 +6,16 @@ import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import { endRun } from "./end-run.ts";
 import { lookAtRun } from "./look-at-run.ts";
 import { newsFolder } from "./run-records.ts";
+import { createSpare } from "./spare-supervisor.ts";
 import { makeFolder, startRun } from "./start-run.ts";
 
 export interface ProcessesOptions {
   /** Where the folders of the runs are; nobody else's. */
   readonly folder: string;
-  /** What starts a supervisor; the run's folder is put after it. */
+  /** What starts a supervisor; the run's folder is put after it, or into its input. */
   readonly supervisor: readonly string[];
+  /** Whether one is started before it is needed, for a while after each start. */
+  readonly keepsSpare?: boolean;
   /** The one for this machine: supervisors write down who somebody is in its words. */
   readonly table: ProcessTable;
   /** Milliseconds that a program has to end by itself once it is asked to. */
@@ -23,13 +26,14 @@ export interface ProcessesOptions {
 
 /** Programs below supervisors, with everything about them in files: any number of us can come and go. */
 export function createProcesses(options: ProcessesOptions): Processes {
-  const { folder, table, grace = 5_000, patience = 60_000 } = options;
+  const { folder, table, grace = 5_000, patience = 60_000, keepsSpare = false } = options;
+  const spare = keepsSpare ? createSpare(options.supervisor) : undefined;
   const folderOf = (id: string) => {
     if (/^[a-z0-9-]+$/.test(id)) return join(folder, id);
     throw new Fault("processes.bad-id", `"${id}" cannot be the id of a run: only a-z, 0-9 and "-" can be in it.`);
   };
   return {
-    start: async (order) => startRun({ ...options, grace, patience }, folderOf(order.id), order),
+    start: async (order) => startRun({ ...options, spare, grace, patience }, folderOf(order.id), order),
     look: async (id) => lookAtRun(table, folderOf(id)),
     kill: async (id) => endRun(table, folderOf(id), grace),
     watch(listener) {

@@ -16,10 +16,12 @@ import {
   troubleFile,
 } from "./run-records.ts";
 import { sleep } from "./sleep.ts";
+import type { SpareSupervisor } from "./spare-supervisor.ts";
 import { unwritable } from "./unwritable.ts";
 
 export interface Starting {
   readonly supervisor: readonly string[];
+  readonly spare: SpareSupervisor | undefined;
   readonly table: ProcessTable;
   readonly grace: number;
   readonly patience: number;
@@ -30,7 +32,8 @@ export async function startRun(starting: Starting, folder: string, order: Proces
   const isClaimed = () => [readClaim, readProcess, readEnd].some((read) => read(folder) !== undefined);
   if (isClaimed()) return waitForRecord(starting, folder, () => undefined);
   writeOrder(starting, folder, order);
-  const failure = spawnSupervisor(starting.supervisor, folder);
+  const failure = spawnSupervisor(starting, folder);
+  starting.spare?.wanted();
   await waitForRecord(starting, folder, () => (isClaimed() ? undefined : failure()));
 }
 
@@ -51,17 +54,22 @@ function writeOrder({ grace }: Starting, folder: string, { input, ...order }: Pr
 }
 
 /** Gives a function that says why there will be no record, once that is known. */
-function spawnSupervisor([program = "", ...rest]: readonly string[], folder: string): () => Fault | undefined {
+function spawnSupervisor({ supervisor, spare }: Starting, folder: string): () => Fault | undefined {
+  const [program = "", ...rest] = supervisor;
   const trouble = join(folder, troubleFile);
   const descriptor = openTrouble(trouble, folder);
   let reason: string | undefined;
-  // It inherits nothing: what our environment says is about us.
-  const child = spawn(program, [...rest, folder], {
-    cwd: "/",
-    env: {},
-    detached: true,
-    stdio: ["ignore", descriptor, descriptor],
-  });
+  const waiting = spare?.take();
+  waiting?.stdin?.end(folder);
+  const child =
+    waiting ??
+    // It inherits nothing: what our environment says is about us.
+    spawn(program, [...rest, folder], {
+      cwd: "/",
+      env: {},
+      detached: true,
+      stdio: ["ignore", descriptor, descriptor],
+    });
   closeSync(descriptor);
   child.on("error", (error: NodeJS.ErrnoException) => {
     reason ??= error.code ?? error.message;

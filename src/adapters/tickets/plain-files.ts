@@ -27,15 +27,18 @@ export type FileReading =
 
 const mostBytes = 1024 * 1024;
 
-/** Undefined where there is none. What is no plain file, such as a link or a pipe, may lead anywhere, or never end. */
-export async function readPlainFile(path: string): Promise<FileReading | undefined> {
-  let handle: Awaited<ReturnType<typeof open>> | undefined;
+/**
+ * Undefined where there is none. What is no plain file, such as a link or a pipe, may lead anywhere, or never end. It is read
+ * at once: to hand something so small to another thread and back takes this one ten times as long.
+ */
+export function readPlainFile(path: string): FileReading | undefined {
+  let descriptor: number | undefined;
   try {
-    handle = await open(path, reading);
-    const found = await handle.stat();
+    descriptor = openSync(path, reading);
+    const found = fstatSync(descriptor);
     if (!found.isFile()) return { ok: false, problem: "It is no plain file." };
     if (found.size > mostBytes) return { ok: false, problem: `It has more than ${mostBytes} bytes.` };
-    return { ok: true, text: exact.decode(await handle.readFile()) };
+    return { ok: true, text: exact.decode(readFileSync(descriptor)) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
@@ -45,7 +48,7 @@ export async function readPlainFile(path: string): Promise<FileReading | undefin
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return { ok: false, problem: "It is not written in UTF-8." };
     throw asFault(error, path, "read");
   } finally {
-    await handle?.close();
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { changeTicket } from "../../engine/change-ticket.ts";
 import { isTicketId, readTicket, type Ticket } from "../../engine/ticket.ts";
 import { Fault } from "../../fault.ts";
@@ -8,6 +9,7 @@ import { sweepDrafts } from "./sweep-drafts.ts";
 
 const ending = ".md";
 const mostTries = 5;
+const atOnce = 100;
 
 /** The tickets in a folder of files, in the format of `tk`. No link is followed, neither the folder's nor a file's. */
 export function ticketFiles(folder: string): Tickets {
@@ -16,10 +18,12 @@ export function ticketFiles(folder: string): Tickets {
     async list() {
       const tickets: Ticket[] = [];
       const broken: BrokenTicket[] = [];
-      for (const file of await listFiles(folder)) {
+      for (const [place, file] of (await listFiles(folder)).entries()) {
+        // Thousands must not keep everybody else waiting.
+        if (place % atOnce === atOnce - 1) await setImmediate();
         if (!file.endsWith(ending) || file.startsWith(".")) continue;
         const id = file.slice(0, -ending.length);
-        const found = isTicketId(id) ? await readPlainFile(join(folder, file)) : noId;
+        const found = isTicketId(id) ? readPlainFile(join(folder, file)) : noId;
         // Deleted since the folder was read.
         if (found === undefined) continue;
         const read = found.ok ? readTicket(id, found.text) : found;
@@ -60,7 +64,7 @@ interface Found {
 async function readOne(folder: string, id: string): Promise<Found | undefined> {
   if (!isTicketId(id) || !(await listFiles(folder)).includes(id + ending)) return undefined;
   const path = join(folder, id + ending);
-  const found = await readPlainFile(path);
+  const found = readPlainFile(path);
   if (found === undefined) return undefined;
   if (!found.ok) throw bad(path, found.problem);
   return { path, text: found.text, ticket: parsed(path, id, found.text) };

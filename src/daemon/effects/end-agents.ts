@@ -27,7 +27,10 @@ export function killAgent(ports: EndAgentPorts): Perform {
 export function killSession(ports: EndAgentPorts): Perform {
   return async (_, { task }) => {
     await endRuns(ports, task.id, () => true);
-    await ports.closeSession?.(task.id);
+    const runs = await ports.store.runs.list({ task: task.id });
+    // To ask the terminal about windows that nobody has opened would be a process for nothing.
+    const hasNone = runs.length > 0 && runs.every(({ started }) => started !== undefined && started.mode !== "session");
+    if (!hasNone) await ports.closeSession?.(task.id);
   };
 }
 

@@ -30,6 +30,8 @@ export interface Predicted {
 
 /** Each is a merge in memory: some milliseconds. */
 const mostOthers = 100;
+/** What is merged right after it was committed, or committed over, conflicts with nobody for long. */
+const pause = 2_000;
 
 /** Tells two tasks that are at odds long before the second of them is merged. */
 export function createPredictions({ store, clock, workspacesOf, onError }: PredictPorts): Predictions {
@@ -39,7 +41,13 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
   const found = new Map<string, Map<string, readonly string[]>>();
   const inTurn = createTurns();
   const under = new Set<Promise<void>>();
+  const timers = new Map<string, () => void>();
   let stopped = false;
+  const track = (work: Promise<void>) => {
+    const safe = work.catch(onError);
+    under.add(safe);
+    safe.finally(() => under.delete(safe));
+  };
 
   const of = (task: string) => found.get(task) ?? new Map<string, readonly string[]>();
   const forget = (task: string) => {
@@ -62,9 +70,26 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     await store.addEvents(task.id, [event], clock.now());
   };
 
-  async function predict(task: Task, commit: string): Promise<void> {
+  const predictLater = async (task: Task, commit: string) => {
     const project = await store.getProject(task.project);
     if (project === undefined) return;
+    const { control } = await workspacesOf(project);
+    const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
+    timers.get(task.id)?.();
+    timers.delete(task.id);
+    if (commit === base && of(task.id).size === 0) return void workless.add(task.id);
+    const cancel = clock.after(pause, () => {
+      timers.delete(task.id);
+      track(inTurn(task.project, () => predict(task, commit)));
+    });
+    if (stopped) cancel();
+    else timers.set(task.id, cancel);
+  };
+
+  async function predict(task: Task, commit: string): Promise<void> {
+    const project = await store.getProject(task.project);
+    const isOpen = (await store.getTask(task.id))?.isOpen ?? false;
+    if (project === undefined || !isOpen || heads.get(task.id) !== commit) return;
     const { control } = await workspacesOf(project);
     const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
     // Most tasks have nothing of their own for most of their lives: they conflict with nobody.
@@ -97,13 +122,12 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     collected(task, commit) {
       if (stopped || heads.get(task.id) === commit) return;
       heads.set(task.id, commit);
-      const work = inTurn(task.project, () => predict(task, commit)).catch(onError);
-      under.add(work);
-      work.finally(() => under.delete(work));
+      track(predictLater(task, commit));
     },
     of: (task) => [...of(task)].map(([other, files]) => ({ task: other, files })),
     async stop() {
       stopped = true;
+      for (const cancel of timers.values()) cancel();
       await Promise.all(under);
     },
   };

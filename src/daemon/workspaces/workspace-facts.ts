@@ -24,14 +24,13 @@ export async function workspaceFacts(
   if (collected === undefined) return nowhere;
   const { commit, dirty } = collected;
   const base = await lastSeen(control, targetOf(project, task), where);
-  const [commits, merged] =
-    base === undefined
-      ? [0, false]
-      : await Promise.all([control.countCommits(base, commit), control.isAncestor(commit, base)]);
+  const commits = base === undefined ? 0 : await control.countCommits(base, commit);
+  // What has no commit that the base has not is in it.
+  const merged = base !== undefined && commits === 0;
   return {
     head: commit,
     taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
-    numbers: { workspace: 1, dirty: dirty ? 1 : 0, commits, merged: merged && commits === 0 ? 1 : 0 },
+    numbers: { workspace: 1, dirty: dirty ? 1 : 0, commits, merged: merged ? 1 : 0 },
   };
 }
 

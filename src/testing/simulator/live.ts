@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../api/error.ts";
 import { createTask } from "../../engine/create.ts";
@@ -16,6 +17,7 @@ import { createNotary } from "./notary.ts";
 import { createPrograms } from "./programs.ts";
 import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
 import { createAgent } from "./simulated-agent.ts";
+import { createSimulatedCrew } from "./simulated-crew.ts";
 import { simulatedHarness } from "./simulated-harness.ts";
 import { attend } from "./simulated-person.ts";
 import { createWorld, mainBranch, type Program, start, type World } from "./world.ts";
@@ -54,6 +56,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   const places = homePlaces(home);
   for (const folder of [
     places.run,
+    places.workflows,
     places.workspaces,
     places.runs,
     places.logs,
@@ -61,6 +64,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     join(places.control, "coffee.git"),
   ])
     makeMemoryFolder(folder);
+  writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
   const world = createWorld(seed, workflow, text);
   const { clock, store, repositories } = world;
   for (const fault of faults) world.note(`planned: ${describeFault(fault)}`);
@@ -163,8 +167,16 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     return request(route, task, body, humanToken, "");
   };
 
+  const crew =
+    closesTickets(world) && world.lots("crew").chance(0.5)
+      ? createSimulatedCrew({
+          ...{ world, lots: world.lots("tickets"), daemon: () => daemon },
+          ask: (route, body) => asPerson(route, "", body),
+        })
+      : undefined;
   const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
-  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  const drawn = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  const wanted = crew === undefined ? drawn : 0;
   let steps = 0;
   let overAt: number | undefined;
   const pass = async (until: number) => {
@@ -172,7 +184,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
       await settled();
       if (world.violations.length > 0) return;
       if (world.tasks.open.size > 0 || world.tasks.made < wanted || daemon === undefined) overAt = undefined;
-      else overAt ??= clock.now();
+      else if (overAt === undefined && (await crew?.isWanted()) !== true) overAt = clock.now();
       const next = clock.next();
       if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
       if (++steps > mostSteps) return world.violate("every life ends", `It was not over after ${mostSteps} steps.`);
@@ -206,6 +218,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
       world.note("the disk has room again");
     });
   }
+  crew?.begin();
   visit();
   await pass(start + troubled);
   world.isCalm = true;
@@ -225,6 +238,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   }
   await settled();
   checkNothingLost(world, "at the end");
+  if (world.violations.length === 0) await crew?.check();
   for (const program of world.programs.values())
     if (program.isLive && (await store.getTask(program.task))?.isOpen === false)
       world.violate("at most one agent owns a task", `${program.run} of ${program.task} outlives its task.`);
@@ -327,10 +341,14 @@ async function create(world: World, id: string, daemonNow: () => Daemon | undefi
   }
 }
 
+function closesTickets({ workflow }: World): boolean {
+  return workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
+}
+
 /** Tasks are made from tickets where the workflow closes them. */
-function ticketOf({ workflow, tickets }: World, task: string): string {
-  const closes = workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
-  if (!closes) return "";
+function ticketOf(world: World, task: string): string {
+  if (!closesTickets(world)) return "";
+  const { tickets } = world;
   const id = `c-${task}`;
   if (!tickets.files.has(`${id}.md`))
     tickets.files.set(`${id}.md`, `---\nid: ${id}\nstatus: open\n---\n# Brew ${task}\n`);

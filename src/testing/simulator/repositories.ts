@@ -12,6 +12,8 @@ export interface Folder {
   readonly taskFiles: Map<string, string>;
   /** A clone's own branches. */
   readonly own: Map<string, string>;
+  /** The commit that it was parked at. */
+  readonly parkedAt?: string;
 }
 
 /** The repositories of one project in memory: the user's, the control repository, and the working copies. */

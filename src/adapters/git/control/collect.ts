@@ -1,12 +1,15 @@
 import { Fault } from "../../../fault.ts";
 import { type Collected, type CollectOrder, taskRef } from "../../../ports/control-repository.ts";
-import { branchRef, checkPart } from "../check-names.ts";
+import { branchRef, checkCommit, checkPart } from "../check-names.ts";
+import { listRefs } from "../list-refs.ts";
 import { createTurns } from "../turns.ts";
 import { lookForRef } from "../workspace/read-git-folder.ts";
+import { bringIn } from "./bring-in.ts";
 import type { ControlGit } from "./control-git.ts";
 import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
+import { knownCommits, noteReached } from "./known-commits.ts";
 import { moveRef } from "./move-ref.ts";
-import { commitAt } from "./read-history.ts";
+import { commitAt, isAncestor, treeOf } from "./read-history.ts";
 
 const turns = createTurns();
 
@@ -19,22 +22,54 @@ export function collect(control: ControlGit, order: CollectOrder): Promise<Colle
 }
 
 async function collectAlone(control: ControlGit, order: CollectOrder): Promise<Collected> {
-  const { folder, branch, task, seenAt, signal } = order;
+  const { folder, branch, task, seenAt } = order;
   const ref = taskRef(checkPart(task));
   const known = seenAt === undefined ? undefined : await commitAt(control, ref);
   if (known !== undefined && known === seenAt) return { commit: known, previous: known };
   const incoming = `refs/signalbox/incoming/tasks/${task}`;
-  const source = branchRef(branch);
+  branchRef(branch);
+  checkFolder(folder);
   if ((await lookForRef(control.folder, incoming)).kind !== "absent") await forget(control, incoming);
-  await fetchInto(control, { from: checkFolder(folder), refspecs: [`+${source}:${incoming}`], prunes: false, signal });
-  const commit = await commitAt(control, incoming);
-  if (commit === undefined) throw lost(folder, branch);
-  await checkWhole(control, [commit]);
+  const seen = seenAt !== undefined && (await isBroughtIn(control, order, seenAt, known)) ? seenAt : undefined;
+  const commit = seen ?? (await fetchBranch(control, order, incoming));
   const previous = await commitAt(control, ref);
   await moveRef(control, ref, commit, previous);
   if ((await commitAt(control, ref)) !== commit) throw lost(folder, branch);
-  await forget(control, incoming);
+  noteReached(control, [commit]);
+  if (seen === undefined) await forget(control, incoming);
   return { commit, previous };
+}
+
+/** Whether a commit is here, with everything that it needs: brought in now, or long known. */
+async function isBroughtIn(
+  control: ControlGit,
+  { folder, signal }: CollectOrder,
+  commit: string,
+  previous: string | undefined,
+): Promise<boolean> {
+  const { whole } = knownCommits(control);
+  if (whole.has(checkCommit(commit))) return true;
+  const branches = (await listRefs(control.folder, "refs/remotes/user/")) ?? new Map<string, string>();
+  const known = [...(previous === undefined ? [] : [previous]), ...branches.values()];
+  if (known.length === 0 || !(await bringIn(control, { folder, commit, known, signal }))) return false;
+  await checkWhole(control, [commit]);
+  // Of what is no commit nobody can say what it contains.
+  await (previous === undefined ? treeOf(control, commit) : isAncestor(control, previous, commit));
+  whole.add(commit);
+  return true;
+}
+
+async function fetchBranch(
+  control: ControlGit,
+  { folder, branch, signal }: CollectOrder,
+  incoming: string,
+): Promise<string> {
+  const refspecs = [`+${branchRef(branch)}:${incoming}`];
+  await fetchInto(control, { from: checkFolder(folder), refspecs, prunes: false, signal });
+  const commit = await commitAt(control, incoming);
+  if (commit === undefined) throw lost(folder, branch);
+  await checkWhole(control, [commit]);
+  return commit;
 }
 
 async function forget(control: ControlGit, incoming: string): Promise<void> {

@@ -53,6 +53,8 @@ export const fromControl = ["--no-prune", "--upload-pack=git -c pack.window=0 up
 
 /** Old, well-known slips of git's own ancestors, which half the world's histories have. */
 const harmless = ["zeroPaddedFilemode", "badTimezone", "missingSpaceBeforeDate"];
+/** The same for those who look at objects without fetching them. */
+export const fsckSeverities = harmless.map((name) => `${name}=ignore`).join(",");
 const checks = ["fetch.fsckObjects=true", ...harmless.map((name) => `fetch.fsck.${name}=ignore`)];
 
 /** A path that git takes for a folder, and for nothing else. */

@@ -4,6 +4,7 @@ import { checkCommit } from "../check-names.ts";
 import { commitText, commitTree, isPlain, type NewCommit } from "./commit-tree.ts";
 import type { ControlGit } from "./control-git.ts";
 import { type Drafts, openDrafts } from "./draft-objects.ts";
+import { knownCommits } from "./known-commits.ts";
 import { type KnownTrees, knownTrees } from "./known-trees.ts";
 import { createTrunk, readHistory, type Trunk } from "./merge-bases.ts";
 import { mergeTree } from "./merge-tree.ts";
@@ -27,8 +28,13 @@ export async function mergeAll(control: ControlGit, order: MergeAllOrder): Promi
     if (trunk !== undefined) await readAll(objects, trunk, order);
     const { answers, top } = await stack(objects, trunk, order);
     if (answers.some(({ kind }) => kind === "merged")) await drafts.keep(top, commits);
-    for (const answer of answers)
-      if (answer.kind === "merged") await noteCommit(control, answer.commit, answer.tree, [order.onto]);
+    const { whole } = knownCommits(control);
+    for (const [place, answer] of answers.entries()) {
+      if (answer.kind !== "merged") continue;
+      whole.add(answer.commit);
+      const branch = order.entries[place]?.branch;
+      await noteCommit(control, answer.commit, answer.tree, [order.onto, ...(branch === undefined ? [] : [branch])]);
+    }
     return answers;
   } finally {
     await reader.close();

@@ -4,11 +4,12 @@ import { checkCommit, checkRef, noCommit } from "../check-names.ts";
 import { syncFolder } from "../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { keep } from "./keep.ts";
+import { knownCommits } from "./known-commits.ts";
 import { commitAt, isAncestor, treeOf } from "./read-history.ts";
 
 export async function moveRef(control: ControlGit, ref: string, to: string, from: string | undefined): Promise<void> {
   checkRef(ref);
-  await treeOf(control, to);
+  if (!knownCommits(control).whole.has(to)) await treeOf(control, to);
   if (from !== undefined && !(await isAncestor(control, checkCommit(from), to))) {
     await keep(control, ownerOf(ref), from);
   }

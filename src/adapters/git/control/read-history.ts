@@ -26,6 +26,7 @@ const ancestry = remembering<boolean>();
 
 export async function isAncestor(control: ControlGit, ancestor: string, commit: string): Promise<boolean> {
   const ids = [checkCommit(ancestor), checkCommit(commit)];
+  if (ancestor === commit) return true;
   return ancestry(`${control.folder} ${ids.join(" ")}`, async () => {
     const args = ["merge-base", "--is-ancestor", "--end-of-options", ...ids];
     return (await control.git(args, { accepts: [0, 1] })).code === 0;
@@ -42,9 +43,13 @@ const counts = remembering<number>();
 
 export async function countCommits(control: ControlGit, from: string, to: string): Promise<number> {
   const ids = [`^${checkCommit(from)}`, checkCommit(to)];
+  if (from === to) return 0;
   return counts(`${control.folder} ${ids.join(" ")}`, async () => {
     const { stdout } = await control.git(["rev-list", "--count", "--end-of-options", ...ids]);
-    return Number(stdout.toString("utf8"));
+    const count = Number(stdout.toString("utf8"));
+    // What has nothing of its own is contained.
+    await ancestry(`${control.folder} ${to} ${from}`, async () => count === 0);
+    return count;
   });
 }
 
@@ -80,7 +85,10 @@ export async function noteCommit(
   ancestors: readonly string[],
 ): Promise<void> {
   await trees(`${folder} ${commit}`, async () => tree);
-  for (const ancestor of ancestors) await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
+  for (const ancestor of ancestors) {
+    await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
+    await counts(`${folder} ^${commit} ${ancestor}`, async () => 0);
+  }
 }
 
 function splitOnce(line: string): readonly [string, string] {

@@ -1,6 +1,7 @@
 import { Fault } from "../../../fault.ts";
 import { checkCommit, checkRef } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
+import { knownCommits } from "../control/known-commits.ts";
 import { commitAt } from "../control/read-history.ts";
 import { salvageFolder } from "./salvage.ts";
 
@@ -12,5 +13,9 @@ export async function dropSalvaged(control: ControlGit, ref: string, commit: str
     });
   }
   if ((await commitAt(control, ref)) === undefined) return;
-  await control.git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, commit], { writes: true });
+  try {
+    await control.git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, commit], { writes: true });
+  } finally {
+    knownCommits(control).reached.clear();
+  }
 }

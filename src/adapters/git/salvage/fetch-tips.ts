@@ -3,6 +3,9 @@ import { Fault } from "../../../fault.ts";
 import { isObjectId } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkWhole, fetchInto } from "../control/fetch-into.ts";
+import { knownCommits, noteReached } from "../control/known-commits.ts";
+import { entryAt } from "../entry-at.ts";
+import { readHead } from "../workspace/read-git-folder.ts";
 import { distrust, readSome, type Workspace, withObjectsOf } from "./workspace.ts";
 
 export interface Tips {
@@ -21,14 +24,19 @@ export async function fetchTips(
 ): Promise<Tips> {
   const { head, others } = await refsOf(control, workspace, signal);
   const sure = [...(head === undefined ? [] : [head]), ...others, ...leftByOperations(workspace)];
-  const known = await existing(control, workspace, [...sure, ...fromLogs(workspace)]);
+  const { reached } = knownCommits(control);
+  const asked = [...sure, ...fromLogs(workspace)].filter((id) => !reached.has(id));
+  const known = await existing(control, workspace, asked);
   const commits = sure.flatMap((id) => known.get(id) ?? []);
-  const tips = await unsaved(control, workspace, known.values()).catch((error) => {
+  let lookedAt: readonly string[] = [...known.values()];
+  const tips = await unsaved(control, workspace, lookedAt).catch((error) => {
     // A log may name commits whose parents were thrown away; nobody can save those. A git that was killed proves nothing.
     const isBroken = error instanceof Fault && error.retry === "never";
-    if (isBroken) return unsaved(control, workspace, commits);
-    throw error;
+    if (!isBroken) throw error;
+    lookedAt = commits;
+    return unsaved(control, workspace, lookedAt);
   });
+  if (tips.length === 0) noteReached(control, lookedAt);
   if (tips.length > 0) {
     await fetchInto(control, {
       from: workspace.source ?? workspace.folder,
@@ -38,7 +46,8 @@ export async function fetchTips(
     });
     await checkWhole(control, tips);
   }
-  return { head: head !== undefined && commits.includes(head) ? head : undefined, unsaved: tips };
+  const isThere = head !== undefined && (reached.has(head) || commits.includes(head));
+  return { head: isThere ? head : undefined, unsaved: tips };
 }
 
 /** Where they are until something that stays contains them. */
@@ -47,17 +56,29 @@ function incomingTips(task: string): string {
 }
 
 export async function forgetTips(control: ControlGit, task: string): Promise<void> {
+  if (hasNone(control, incomingTips(task))) return;
   const { stdout } = await control.git(["for-each-ref", "--format=delete %(refname)", incomingTips(task)]);
   if (stdout.length > 0) await control.git(["update-ref", "--no-deref", "--stdin"], { input: stdout, writes: true });
 }
 
+/** Whether the files say that there is no ref in a folder of refs; most often there is none. */
+function hasNone({ folder }: ControlGit, refs: string): boolean {
+  if (entryAt(join(folder, "reftable")) !== undefined || entryAt(join(folder, refs)) !== undefined) return false;
+  const packed = entryAt(join(folder, "packed-refs"));
+  return packed === undefined || (packed.size <= mostPacked && !readSome(join(folder, "packed-refs")).includes(refs));
+}
+
+const mostPacked = 1024 * 1024;
+
 /** Of a worktree only HEAD: its branches are the repository's, and stay when the worktree goes. */
 async function refsOf(
   control: ControlGit,
-  { folder, source, isLinked }: Workspace,
+  { folder, gitFolder, commonFolder, source, isLinked }: Workspace,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly head: string | undefined; readonly others: readonly string[] }> {
   if (source === undefined) return { head: undefined, others: [] };
+  const head = isLinked ? (await readHead({ gitFolder, commonFolder }))?.commit : undefined;
+  if (head !== undefined) return { head, others: [] };
   const { stdout } = await control.git(["ls-remote", "--end-of-options", source], {
     protocols: ["file"],
     about: folder,

@@ -14,6 +14,7 @@ import { syncFolder } from "../sync-folder.ts";
 import { draftIndex } from "./draft-index.ts";
 import { fetchTips, forgetTips } from "./fetch-tips.ts";
 import { ignoredFiles } from "./ignored-files.ts";
+import { isAsCommitted, unborn } from "./is-as-committed.ts";
 import { savedBefore } from "./saved-before.ts";
 import { copyStaged } from "./staged-objects.ts";
 import { hasMore, stagedTree } from "./staged-tree.ts";
@@ -37,12 +38,17 @@ export async function salvage(control: ControlGit, order: SalvageOrder): Promise
   const gitDir = await mkdtemp(join(drafts, "salvage-"));
   try {
     const { head, unsaved } = await fetchTips(control, workspace, task, signal);
-    await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
+    await writeFile(join(gitDir, "HEAD"), unborn);
     await writeFile(join(gitDir, "commondir"), `${control.folder}\n`);
     const place = workspace.hasFiles ? folder : await emptyFolder(gitDir);
     const draft = { folder: place, gitDir, workTree: place, configuration: "ours" } as const;
     const settings = await fileSettings(control, workspace, draft);
     const entries = await draftIndex(control, workspace, draft, head);
+    const isSaved = workspace.hasFiles && head !== undefined && unsaved.length === 0;
+    if (isSaved && (await isAsCommitted(control, draft, settings, entries, head))) {
+      await forgetTips(control, task);
+      return { ...nothing, ignored: await ignoredFiles(control, draft, settings) };
+    }
     await copyStaged(control, workspace, draft, entries);
     const staged = await stagedTree(control, draft, entries);
     // Where the folder is gone, nobody meant to delete each of its files.

@@ -4,6 +4,7 @@ import type { FileName } from "../../../ports/git-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { fileName, joinNul, splitNul } from "../file-name.ts";
 import type { GitPlace } from "../git-runner.ts";
+import { remembering } from "../remember.ts";
 import type { IndexEntry } from "./draft-index.ts";
 import { readSome, type Workspace } from "./workspace.ts";
 
@@ -57,15 +58,30 @@ export async function fileSettings(
   const everywhere = own === undefined ? "" : await readFile(own, "utf8").catch(() => "");
   // The later one wins, as it does where git reads both.
   await writeFile(ignored, `${everywhere}\n${readSome(join(workspace.commonFolder, "info", "exclude"))}`);
-  const config = join(draft.gitDir, "workspace-config");
-  await writeFile(config, readSome(join(workspace.commonFolder, "config")));
-  const { code, stdout } = await control.git(
-    ["config", "--file", config, "--no-includes", "--type=bool", "-z", "--get-regexp", "^core\\.(filemode|symlinks)$"],
-    { accepts: [0, 1, 3, 128] },
-  );
-  const kept = code === 0 ? splitNul(stdout).map((part) => part.toString("latin1").replace("\n", "=")) : [];
+  const text = readSome(join(workspace.commonFolder, "config"));
+  const kept = await abilities(`${control.folder} ${text}`, async () => {
+    const config = join(draft.gitDir, "workspace-config");
+    await writeFile(config, text);
+    const { code, stdout } = await control.git(
+      [
+        "config",
+        "--file",
+        config,
+        "--no-includes",
+        "--type=bool",
+        "-z",
+        "--get-regexp",
+        "^core\\.(filemode|symlinks)$",
+      ],
+      { accepts: [0, 1, 3, 128] },
+    );
+    return code === 0 ? splitNul(stdout).map((part) => part.toString("latin1").replace("\n", "=")) : [];
+  });
   return [...kept, `core.excludesFile=${ignored}`, "core.untrackedCache=false"];
 }
+
+/** The same text says the same. */
+const abilities = remembering<readonly string[]>();
 
 async function userIgnoreFile({ git, ignoreFile }: ControlGit): Promise<string | undefined> {
   const { code, stdout } = await git(["config", "--type=path", "--get", "core.excludesFile"], {

@@ -3,13 +3,13 @@ import { Fault } from "../../../fault.ts";
 import type { Waits } from "../../../ports/control-repository.ts";
 import type { FileName } from "../../../ports/git-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
-import { fetchFlags, fromControl } from "../control/fetch-into.ts";
 import { fileName } from "../file-name.ts";
 import { gitFault, lockHint } from "../git-fault.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { describeLock, lookAtLock } from "../left-lock.ts";
 import type { GitEnd } from "../spawn-git.ts";
 import { checkedOutRef, gitFolderOf } from "./git-folders.ts";
+import { giveObjects } from "./give-objects.ts";
 import { undoHalfDone, updateNote } from "./half-done.ts";
 import { localChanges } from "./local-changes.ts";
 import { waits } from "./waits.ts";
@@ -30,12 +30,7 @@ export async function forwardWorktree(control: ControlGit, forward: Forward): Pr
   const busy = await busyWith(control, place);
   if (busy !== undefined) return busy;
   try {
-    await control.run(place, ["fetch", ...fetchFlags, ...fromControl, "--end-of-options", control.folder, commit], {
-      protocols: ["file"],
-      isLong: true,
-      writes: true,
-      signal,
-    });
+    await giveObjects(control, place, commit, signal);
     if ((await checkedOutRef(control.run, place)) !== ref) return undefined;
     return await update(control, place, before, commit);
   } catch (error) {

@@ -33,7 +33,10 @@ export async function findUserRepository(run: RunGit, repository: string): Promi
   return { folder, gitFolder, commonFolder, mainFolder: isBare ? undefined : mainFolder };
 }
 
-async function findFolders(folder: string): Promise<Pick<UserRepository, "gitFolder" | "commonFolder"> | undefined> {
+/** Undefined where there is no repository. */
+export async function findFolders(
+  folder: string,
+): Promise<Pick<UserRepository, "gitFolder" | "commonFolder"> | undefined> {
   const dotGit = join(folder, ".git");
   // It may be a link, which git follows too.
   const real = await realpath(dotGit).catch(() => dotGit);

@@ -1,0 +1,73 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listRefs } from "../../src/adapters/git/list-refs.ts";
+import { controlGit, createStage, type Repository, worktreeOf } from "./stage.ts";
+
+const stage = createStage("sync");
+
+/** What git says about the branches. */
+function asked({ git }: Repository): Readonly<Record<string, string>> {
+  const lines = git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads/").split("\n");
+  return Object.fromEntries(lines.map((line) => line.split(" ")));
+}
+
+const read = async ({ folder }: Repository) => {
+  const found = await listRefs(join(folder, ".git"), "refs/heads/");
+  // Names are bytes.
+  const toText = (name: string) => Buffer.from(name, "latin1").toString("utf8");
+  return found && Object.fromEntries([...found].map(([name, id]) => [toText(name), id]));
+};
+
+test("branches are read from files as git reads them, loose and packed; what files do not say plainly is not guessed", async () => {
+  const user = stage.repository();
+  for (const name of ["a", "folder/b", "folder/deep/c", "grün"]) user.git("branch", name);
+  expect(await read(user)).toEqual(asked(user));
+  user.git("pack-refs", "--all");
+  expect(await read(user)).toEqual(asked(user));
+  user.commit({ "a.txt": "more\n" });
+  user.git("branch", "--force", "folder/b");
+  user.git("branch", "-D", "a", "folder/deep/c");
+  expect(await read(user)).toEqual(asked(user));
+  writeFileSync(join(user.folder, ".git/refs/heads/folder/b.lock"), "");
+  expect(Object.keys((await read(user)) ?? {})).toEqual(["folder/b", "grün", "main"]);
+  user.git("symbolic-ref", "refs/heads/alias", "refs/heads/main");
+  expect(await read(user)).toBeUndefined();
+  user.git("symbolic-ref", "--delete", "refs/heads/alias");
+  writeFileSync(join(user.folder, ".git/refs/heads/broken"), "nothing\n");
+  expect(await read(user)).toBeUndefined();
+});
+
+test("repositories that keep their refs in another form are asked", async () => {
+  const user = stage.repository();
+  mkdirSync(join(user.folder, ".git/reftable"));
+  expect(await read(user)).toBeUndefined();
+});
+
+test("what was collected or merged here is known when the user's repository has it, and what its branches left is kept", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const git = controlGit(stage, control);
+  const sync = () => control.syncFrom({ from: user.folder, name: "user" });
+  const tree = worktreeOf(stage, user);
+  const first = tree.commit({ "a.txt": "first\n" });
+  await control.collect({ folder: tree.folder, branch: "task", task: "t1" });
+  expect((await sync()).branches).toEqual(asked(user));
+  expect(git("rev-parse", "refs/remotes/user/task")).toBe(first);
+
+  const second = tree.commit({ "a.txt": "second\n" });
+  await control.collect({ folder: tree.folder, branch: "task", task: "t1" });
+  // Nobody has collected this one.
+  const own = user.commit({ "b.txt": "the user's\n" });
+  expect((await sync()).branches).toEqual({ main: own, task: second });
+  expect(git("rev-parse", "refs/remotes/user/main", "refs/remotes/user/task").split("\n")).toEqual([own, second]);
+
+  // Everything is known that the branches are at, and what they have left must stay.
+  user.git("reset", "--quiet", "--hard", "HEAD~1");
+  tree.git("checkout", "--quiet", "--detach");
+  user.git("branch", "-D", "task");
+  expect((await sync()).branches).toEqual(asked(user));
+  expect(git("for-each-ref", "--format=%(refname)", "refs/remotes/user/")).toBe("refs/remotes/user/main");
+  const kept = git("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/user/").split("\n");
+  expect(kept.sort()).toEqual([own, second].sort());
+});
