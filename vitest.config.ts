@@ -55,7 +55,8 @@ export default defineConfig({
           name: "agents",
           include: ["test/{agents,processes,terminal,harness}/**/*.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "forks",
-          testTimeout: 600_000,
+          // Many times what any of them takes: one that hangs must not take the whole run with it.
+          testTimeout: 180_000,
           // Daemons, terminals and agents at once are at the mercy of whatever else a machine does.
           hookTimeout: 120_000,
         },
@@ -65,7 +66,7 @@ export default defineConfig({
           name: "scenarios",
           include: ["test/scenarios/**/*.test.ts"],
           pool: "forks",
-          testTimeout: 900_000,
+          testTimeout: 240_000,
           hookTimeout: 60_000,
           // In one daemon, side by side: agents wait for each other more than they work.
           maxConcurrency: 5,

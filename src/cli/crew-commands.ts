@@ -2,7 +2,7 @@ import { buildCommand, buildRouteMap } from "@stricli/core";
 import { spawnParameters } from "./agent-commands.ts";
 import { flag, json, numberFlag } from "./parameters.ts";
 import { allowFullPermissions } from "./project-commands.ts";
-import { changeForm, onlyProject, project, workflow } from "./task-parameters.ts";
+import { changeForm, project, workflow } from "./task-parameters.ts";
 import { ticket } from "./ticket-commands.ts";
 
 const name = { parse: String, placeholder: "NAME", brief: "A named agent, such as A" } as const;
@@ -167,12 +167,12 @@ Exit codes: 0 ok, 1 refused, or you said no, 2 wrong usage, 3 no such project`,
 
 const dashboard = buildCommand({
   loader: async () => (await import("./commands/crew/see.ts")).dashboard,
-  parameters: { flags: { project: onlyProject, json } },
+  parameters: { flags: { project, json } },
   docs: {
-    brief: "Watch all tasks and agents, until q or Ctrl-C",
-    fullDescription: `As signalbox status --watch; signalbox crew d is the same.
+    brief: "Watch the agents and the tickets that wait for them, until q or Ctrl-C",
+    fullDescription: `Every agent, also one that is idle, with what its program is at. Drawn from the stream of events; where there is no terminal, a line for each agent that is different from before. signalbox crew d is the same. All tasks: signalbox status --watch
 
---json: one document on each line, as signalbox task list --watch prints them
+--json: one document on each line, as signalbox crew ps prints it, whenever it is different from before
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
   },
 });

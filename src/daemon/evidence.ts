@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as hashed } from "node:crypto";
 import type { TaskEvent } from "../engine/decision.ts";
 import type { Facts } from "../engine/request.ts";
 import type { Artifact, StoredDocument } from "../ports/store.ts";
@@ -17,7 +17,7 @@ export function evidenceOf(
       const section = facts.document.byHeading.get(heading);
       if (section === undefined) return [];
       const { role = "", run = "" } = authors[heading] ?? {};
-      const hash = createHash("sha256").update(section.body).digest("hex");
+      const hash = hashed("sha256", section.body);
       return [{ task, section: heading, text: section.body, hash, role, run, commit: facts.head, at }];
     });
   });

@@ -20,6 +20,7 @@ import type { Turns } from "./turns.ts";
 import { createFollowBranch } from "./workspaces/follow-branch.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
 import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
+import { createParking } from "./workspaces/parking.ts";
 import type { PoolPorts } from "./workspaces/pool-ports.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
@@ -81,7 +82,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const limits = given.limits ?? usualLimits;
   const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
-  const pools = { store, clock, log, inTurn, places, workspacesOf, limits };
+  const parking = createParking({ store, clock, log, workspacesOf, settingsOf: given.settingsOf });
+  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits };
   const upkeepTimer = createUpkeepTimer(pools);
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, signal: stopping.signal },
@@ -124,7 +126,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     pools,
     forge,
     performers: {
-      ...gitEffects({ ...repositories, ...given, workspacesOf, limits }),
+      ...gitEffects({ ...repositories, ...given, workspacesOf, parking, limits }),
       ...(forge === undefined ? {} : forgeEffects(forge)),
     },
     async placeFiles(task, role) {
@@ -153,7 +155,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([predictions, upkeepTimer, repositories.merging, watch].map((each) => each?.stop()));
+      await Promise.all([predictions, upkeepTimer, parking, repositories.merging, watch].map((each) => each?.stop()));
       await Promise.all(refreshing);
     },
   };

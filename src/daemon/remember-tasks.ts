@@ -14,6 +14,23 @@ export function rememberTasks(store: Store): Store {
     tasks.delete(task);
     documents.delete(task);
   };
+  /** How often each is being written just now. */
+  const changing = new Map<string, number>();
+  /**
+   * What is being written is asked of the disk: who has seen there what follows from a decision must not be told how the
+   * task was before it.
+   */
+  const change = async <T>(known: Map<string, unknown>, task: string, write: () => Promise<T>): Promise<T> => {
+    known.delete(task);
+    changing.set(task, (changing.get(task) ?? 0) + 1);
+    try {
+      return await write();
+    } finally {
+      const left = (changing.get(task) ?? 1) - 1;
+      if (left > 0) changing.set(task, left);
+      else changing.delete(task);
+    }
+  };
   const know = <T>(known: Map<string, T>, task: string, value: T) => {
     // The oldest of a Map comes first.
     const [oldest] = known.keys();
@@ -27,7 +44,7 @@ export function rememberTasks(store: Store): Store {
       if (known !== undefined) return known;
       const found = await store.getTask(id);
       // Somebody may have changed it while we were reading.
-      if (found !== undefined && !tasks.has(id)) know(tasks, id, found);
+      if (found !== undefined && !tasks.has(id) && !changing.has(id)) know(tasks, id, found);
       return found;
     },
     async findTask(reference, project) {
@@ -37,7 +54,7 @@ export function rememberTasks(store: Store): Store {
       const known = documents.get(task);
       if (known !== undefined) return known;
       const found = await store.getDocument(task);
-      if (!documents.has(task)) know(documents, task, found);
+      if (!documents.has(task) && !changing.has(task)) know(documents, task, found);
       return found;
     },
     async createTask(project, decide) {
@@ -49,19 +66,14 @@ export function rememberTasks(store: Store): Store {
     },
     async saveDecision(decision) {
       const { id } = decision.task;
-      try {
-        const stored = await store.saveDecision(decision);
-        know(tasks, id, stored);
-        if (decision.document !== undefined) know(documents, id, decision.document);
-        return stored;
-      } catch (error) {
-        forget(id);
-        throw error;
-      }
+      if (decision.document !== undefined) documents.delete(id);
+      const stored = await change(tasks, id, () => store.saveDecision(decision));
+      if ((tasks.get(id)?.revision ?? 0) <= stored.revision) know(tasks, id, stored);
+      if (decision.document !== undefined) know(documents, id, decision.document);
+      return stored;
     },
     async saveDocument(task, document, events, at) {
-      documents.delete(task);
-      await store.saveDocument(task, document, events, at);
+      await change(documents, task, () => store.saveDocument(task, document, events, at));
       know(documents, task, document);
     },
     async deleteTask(id) {

@@ -32,7 +32,8 @@ export function rememberWorkspaces(store: Store): Store {
       put: writing(store.workspaces.put),
       remove: writing(store.workspaces.remove),
       async list(filter) {
-        const key = JSON.stringify([filter.project, filter.task]);
+        // No name has a line break in it.
+        const key = `${filter.project ?? "*"}\n${filter.task ?? "*"}`;
         const into = lists;
         const before = into.get(key);
         if (before !== undefined) return before;

@@ -5,7 +5,7 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { StoredTask } from "../ports/store.ts";
+import type { StoredEffect, StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
 import { type LookPorts, look } from "./look.ts";
 import { createTurns, type Turns } from "./turns.ts";
@@ -69,8 +69,9 @@ async function submitOnce(
   const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
   const told = { asks: request.kind === "move", ...(request.kind === "ended" ? { ended: request.run } : {}) };
   const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told });
-  const first = decide(workflow, task, request, facts);
-  const owes = (await store.openEffects(id)).length > 0;
+  const open = await store.openEffects(id);
+  const first = decide(workflow, task, request, withUnstarted(facts, task, open));
+  const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
   if (decision.kind === "ignored") return { decision, stored, from };
   const at = clock.now();
@@ -113,6 +114,15 @@ function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hop
 
 function withoutOutside({ outsideOf: _, ...ports }: SubmitPorts): LookPorts {
   return ports;
+}
+
+/** Whoever leads a task away from its work, or from a hook that failed, drops the starts that are owed. */
+function withUnstarted(facts: Facts, { held, phase }: Task, open: readonly StoredEffect[]): Facts {
+  if (held?.again !== "effects" && phase !== "doing") return facts;
+  const unstarted = open.flatMap(({ effect: { action, agent } }) =>
+    action === "spawn_agent" && agent !== undefined ? [agent.run] : [],
+  );
+  return unstarted.length === 0 ? facts : { ...facts, unstarted };
 }
 
 /** Once a state's own work is over or left, what was still to come of it must not happen any more. */

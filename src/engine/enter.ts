@@ -22,6 +22,7 @@ export function enter(
 ): Decision {
   const state = stateOf(workflow, way.to);
   const draft = startDraft(workflow, task, way.to);
+  endUnstarted(draft, facts);
   leave(draft, stateOf(workflow, task.status));
   const set = arrive(draft, state, way, facts, by === "human");
   const event: TaskEvent = {
@@ -76,6 +77,11 @@ const noVisits: Task["visits"] = {};
 /** The count after a person had a hand in the task without moving it. */
 export function restarted(state: State): Task["visits"] {
   return state.countsVisits ? { [state.name]: 1 } : noVisits;
+}
+
+/** Nobody will start them any more. A start may have failed half-way, so they are ended like others. */
+function endUnstarted(draft: Draft, { unstarted = [] }: Facts): void {
+  for (const [name, { key }] of Object.entries(draft.runs)) if (unstarted.includes(key)) endRun(draft, name, true);
 }
 
 /** Ends what only the old state needed. */

@@ -74,6 +74,8 @@ export interface Facts {
   readonly taskFileTracked: boolean;
   /** The project has no workspace left to give. */
   readonly poolFull: boolean;
+  /** Runs whose start is owed and is dropped when the task leaves its state. */
+  readonly unstarted?: readonly string[];
 }
 
 export interface Artifact {

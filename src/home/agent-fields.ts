@@ -176,9 +176,18 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
 };
 
 /** What is configured, with a value for everything. */
-export function agentConfig(values: Readonly<Partial<Record<keyof AgentConfig, unknown>>>): AgentConfig {
-  const names = Object.keys(agentFields) as (keyof AgentConfig)[];
-  return Object.fromEntries(
-    names.map((name) => [name, values[name] ?? agentFields[name].default]),
+export function agentConfig(values: AgentValues): AgentConfig {
+  const before = known.get(values);
+  if (before !== undefined) return before;
+  const whole = Object.fromEntries(
+    fieldNames.map((name) => [name, values[name] ?? agentFields[name].default]),
   ) as unknown as AgentConfig;
+  known.set(values, whole);
+  return whole;
 }
+
+type AgentValues = Readonly<Partial<Record<keyof AgentConfig, unknown>>>;
+
+// It is asked for with every look at a run, and the values are the same until the file is written again.
+const known = new WeakMap<AgentValues, AgentConfig>();
+const fieldNames = Object.keys(agentFields) as readonly (keyof AgentConfig)[];

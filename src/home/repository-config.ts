@@ -13,6 +13,8 @@ export interface RepositoryConfig {
   readonly commands: readonly string[];
 }
 
+const hashOfNothing = sha256("");
+
 /** Undefined where the repository cannot have one. A file that is wrong is a Fault; one that is missing says nothing. */
 export function readRepositoryConfig(home: string, repository: string): RepositoryConfig | undefined {
   const file = repositoryPlaces(home, repository)?.config;
@@ -20,7 +22,7 @@ export function readRepositoryConfig(home: string, repository: string): Reposito
   // Read once: what is trusted and what counts must be the same text.
   const text = readText(file);
   // Most have none, and it is looked for with every request.
-  if (text === "") return { file, config: {}, hash: sha256(text), commands: [] };
+  if (text === "") return { file, config: {}, hash: hashOfNothing, commands: [] };
   const { config, problems } = readConfig(text, file, "project");
   if (problems.length > 0) throw configFault(file, problems);
   const fields = configNames.filter((name) => config[name] !== undefined).map((name): Field => configFields[name]);

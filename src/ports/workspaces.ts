@@ -17,6 +17,12 @@ export interface WorkspaceKind {
    * outside of it has its commits, and with `workspace.branch-elsewhere` where another folder has the branch.
    */
   prepare(order: PrepareOrder): Promise<Prepared>;
+  /**
+   * Makes a workspace that nobody has, and that was salvaged, ready for whoever gets it next: the files of a branch as it
+   * is now, no branch checked out, everything else in the trash. `prepare` is much faster then. False where nothing was
+   * done: whatever is wrong is for `prepare`.
+   */
+  park(order: ParkOrder): Promise<boolean>;
   /** Runs nothing that was planted in a clone. A worktree shares its configuration: compare `Git.fingerprint` before. */
   inspect(folder: string): Promise<Inspection>;
   /** Undefined where HEAD is on no branch, or where there is no working copy. */
@@ -101,6 +107,16 @@ export interface PrepareOrder {
   readonly baseBranch?: string;
 }
 
+export interface ParkOrder {
+  readonly folder: string;
+  /** A branch of the user's. */
+  readonly at: string;
+  /** As in `PrepareOrder`. */
+  readonly keep?: readonly string[];
+  /** Asked right before anything is touched. Whoever prepares it later waits until it is parked. */
+  isFree(): Promise<boolean>;
+}
+
 export interface Prepared {
   /** What is checked out. */
   readonly commit: string;
@@ -117,6 +133,8 @@ export type Inspection =
       /** Undefined where HEAD is on no branch. */
       readonly branch: string | undefined;
       readonly head: string;
+      /** Whether it was parked, and nobody has committed or checked out anything since. */
+      readonly parked: boolean;
       /** Whether anything is uncommitted: changed, staged or untracked. */
       readonly dirty: boolean;
       /** As `git status` counts them: a folder is one. */

@@ -43,6 +43,30 @@ test("what a task leaves behind is saved before the next one gets the folder", a
   expect(git(folder, "show", `${salvage}:recipe.md`)).toBe("more beans");
 });
 
+test("a workspace that is given back is cleaned while nobody waits for it, and what comes late is saved", async () => {
+  const { begin, core, until, git, store, control, complaints } = await startGitStage();
+  const { workspace } = await begin("b1111");
+  writeFileSync(join(workspace, "recipe.md"), "more beans\n");
+  await core.submit("b1111", { kind: "move", to: "dropped", actor: human });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  // Whoever outlived its task.
+  writeFileSync(join(workspace, "late.md"), "late\n");
+  const branch = () => git(workspace, "rev-parse", "--abbrev-ref", "HEAD");
+  while (branch() !== "HEAD" || existsSync(join(workspace, "late.md")))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => git(workspace, "status", "--porcelain"), { timeout: 30_000 }).toBe("");
+  expect(readFileSync(join(workspace, "recipe.md"), "utf8")).toBe("beans\n");
+  expect((await store.workspaces.list({ project: "coffee" })).map(({ task }) => task)).toEqual([""]);
+  const { folder } = await control();
+  const saved = git(folder, "for-each-ref", "--format=%(refname)", "refs/signalbox/salvage").split("\n");
+  const files = saved.map((ref) => git(folder, "ls-tree", "--name-only", ref));
+  expect(files.some((names) => names.includes("late.md"))).toBe(true);
+  const second = await begin("b2222");
+  expect(second.workspace).toBe(workspace);
+  expect(git(workspace, "branch", "--show-current")).toBe("signalbox/b2222");
+  expect(complaints).toEqual([]);
+});
+
 test("what the agent writes into its file is evidence for the commit it was written on, and its frontmatter is ours", async () => {
   const { begin, core, until, git, store } = await startGitStage();
   const { workspace } = await begin("b1111");

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { eventually } from "../agents/stage.ts";
 import { mergedTickets } from "../merged-tickets.ts";
 import { startCommands } from "./agent-stage.ts";
+import { atTerminal } from "./at-terminal.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -19,7 +20,7 @@ const ticket = (id: string, title: string, deps = "") =>
   `---\nid: ${id}\nstatus: open\ndeps: [${deps}]\nlinks: []\ntype: task\npriority: 2\n---\n# ${title}\n`;
 
 test("a crew works off tickets in the order of what they depend on, also when the daemon is killed, and each command says what it is for", async () => {
-  const { signalbox, json, repository, git, daemon } = await startCommands(script);
+  const { signalbox, json, repository, git, daemon, base, env, main } = await startCommands(script);
   const write = (id: string, text: string) => writeFileSync(join(repository, ".tickets", `${id}.md`), text);
   const read = (id: string) => readFileSync(join(repository, ".tickets", `${id}.md`), "utf8");
   expect((await signalbox(["ticket", "list"])).stderr).toContain("There are no tickets in");
@@ -42,6 +43,12 @@ test("a crew works off tickets in the order of what they depend on, also when th
     expect((await signalbox(["crew", verb, "A", ...(verb === "kill" ? ["--yes"] : [])])).stderr).toContain("A is idle");
   expect((await signalbox(["crew", "assign", "A", "c-2"])).stderr).toContain("waits for c-1");
   expect((await signalbox(["crew", "assign", "Z", "c-1"])).code).toBe(3);
+
+  const watching = [process.execPath, main, "crew", "d"];
+  const screen = atTerminal(watching, { base, env, folder: repository, columns: 110, rows: 12 });
+  await screen.shows(
+    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
+  );
 
   expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
   await eventually(async () => (read("c-1").includes("status: closed") ? true : undefined));
@@ -72,6 +79,9 @@ test("a crew works off tickets in the order of what they depend on, also when th
     branch: `agent/${working.name}-c-5`,
     worktree: expect.stringContaining("workspaces"),
   });
+  await screen.shows(new RegExp(`\\n● {2}${working.name} +working +c-5 +coffee#\\d`));
+  screen.press("q");
+  await screen.shows(/^it ended with 0\n/m);
   expect((await signalbox(["ticket", "close", "c-5"])).stderr).toContain("works on the ticket");
   expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
   expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });

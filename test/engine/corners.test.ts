@@ -163,3 +163,18 @@ test("a gate in front of a state in which nobody runs needs no producer of its o
   );
   expect(verify(workflow).findings.filter((finding) => finding.code === "gate-without-producer")).toEqual([]);
 });
+
+test("whoever was to be started behind a hook that failed does not count as alive once the task is led away", () => {
+  const workflow = builtIn("classic");
+  const task = drive(workflow);
+  task.owe().ask("human", "working");
+  task.request({ kind: "unsettled", entry: task.task.entry, action: "acquire_workspace", reason: "There is none." });
+  expect(task.task).toMatchObject({ held: { again: "effects" }, runs: { worker: { key: "worker#1" } } });
+  task.unstarted("worker#1").ask("human", "stuck");
+  expect(task.task.runs).toEqual({});
+  expect(task.actions).toEqual(["kill_agent"]);
+  task.settle();
+  task.unstarted().ask("human", "working");
+  expect(task.actions).toEqual(["spawn_agent"]);
+  expect(task.task.runs).toMatchObject({ worker: { key: "worker#2" } });
+});

@@ -41,6 +41,7 @@ export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {
   let head = "c1";
   let taskFileTracked = false;
   let poolFull = false;
+  let unstarted: readonly string[] = [];
   let settles = true;
 
   const facts = (): Facts => ({
@@ -50,6 +51,7 @@ export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {
     numbers,
     taskFileTracked,
     poolFull,
+    unstarted,
   });
   const text = () =>
     Object.entries(sections)
@@ -106,6 +108,11 @@ export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {
     fillPool() {
       poolFull = true;
       numbers.workspace = 0;
+      return self;
+    },
+    /** Runs whose start is owed still. */
+    unstarted(...runs: readonly string[]) {
+      unstarted = runs;
       return self;
     },
     /** From here on effects stay owed until `settle`. */

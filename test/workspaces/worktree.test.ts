@@ -5,6 +5,7 @@ import { copyContract } from "./contract/copy-files.ts";
 import { killContract } from "./contract/kills.ts";
 import { lookContract } from "./contract/look.ts";
 import { oddRepositoryContract } from "./contract/odd-repositories.ts";
+import { parkContract } from "./contract/park.ts";
 import { prepareContract } from "./contract/prepare.ts";
 import { recycleContract } from "./contract/recycle.ts";
 import { removeContract } from "./contract/remove.ts";
@@ -13,6 +14,7 @@ import { taskFileContract } from "./contract/task-file.ts";
 describe("worktree", () => {
   prepareContract("worktree");
   recycleContract("worktree");
+  parkContract("worktree");
   lookContract("worktree");
   branchContract("worktree");
   commitAllContract("worktree");

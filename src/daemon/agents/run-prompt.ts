@@ -1,8 +1,8 @@
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentOrder } from "../../engine/decision.ts";
 import { buildPrompt, type OutsideValues } from "../../engine/prompt.ts";
-import { sha256 } from "../../engine/sha256.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
@@ -53,7 +53,7 @@ async function outsideValues(
     base: await baseOf(store, project, task),
     port: port === undefined ? "" : String(port),
     slug: slugOf(task.summary),
-    uuid8: sha256(task.id).slice(0, 8),
+    uuid8: hash("sha256", task.id).slice(0, 8),
     conflicts: merge?.state === "conflict" ? merge.files.join("\n") : "",
     tests: await lastTests(places, task),
     ...(parent === undefined

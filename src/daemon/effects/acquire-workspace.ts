@@ -101,7 +101,7 @@ async function prepare(
   };
   // Noted before, so that a crash after the folder is made does not hide that it is not ready.
   if (isMarked) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
-  const isLeft = found.kind === "there" && (found.dirty || found.branch !== task.branch);
+  const isLeft = found.kind === "there" && (found.dirty || (found.branch !== task.branch && !found.parked));
   if (isLeft) await save();
   const { keep } = settings;
   await kind.prepare({ ...order, keep, salvaged: isLeft }).catch(async (error) => {

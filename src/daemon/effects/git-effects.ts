@@ -9,6 +9,7 @@ import type { Merging } from "../merging/merging.ts";
 import type { Performers } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
+import type { Parking } from "../workspaces/parking.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep-limits.ts";
@@ -31,6 +32,7 @@ export interface GitEffectPorts extends CommandPorts {
   readonly submit: Submit;
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
+  readonly parking: Pick<Parking, "released">;
   readonly merging: Merging;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;

@@ -26,6 +26,8 @@ interface Place {
   readonly settle: PromiseWithResolvers<Landing>;
   /** Undefined while nothing is in its way. */
   waiting: Waiting | undefined;
+  /** What the person was told it waits for. */
+  told: string | undefined;
   pause: number;
   dueAt: number;
 }
@@ -67,15 +69,16 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
   };
   /** Looks again when the first of those that wait may not have to any more. */
   const rest = (line: Line) => {
-    const due = Math.min(...[...line.places.values()].map(({ dueAt }) => dueAt));
-    if (stopped || !Number.isFinite(due)) return;
-    line.cancelTimer = clock.after(Math.max(0, due - clock.now()), () => wake(line));
+    const now = clock.now();
+    const first = Math.min(...[...line.places.values()].map((place) => untilDue(place, now)));
+    if (stopped || !Number.isFinite(first)) return;
+    line.cancelTimer = clock.after(first, () => wake(line));
   };
 
   async function run(line: Line): Promise<void> {
     while (!stopped) {
       const now = clock.now();
-      const due = [...line.places.values()].filter(({ dueAt }) => dueAt <= now);
+      const due = [...line.places.values()].filter((place) => untilDue(place, now) === 0);
       const batch = due.sort((one, other) => rankOf(one.entry) - rankOf(other.entry)).slice(0, mostAtOnce);
       const [first] = batch;
       if (first === undefined) return;
@@ -100,7 +103,14 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
     place.waiting = outcome;
     place.pause = isNew ? firstPause : Math.min(place.pause * 2, longestPause);
     place.dueAt = clock.now() + place.pause;
-    if (isNew) await ports.waits(place.entry, outcome);
+    if (place.told === outcome.reason) return;
+    // Who cannot be told now, because the disk is full, is told with the next try; the others have their turn meanwhile.
+    try {
+      await ports.waits(place.entry, outcome);
+      place.told = outcome.reason;
+    } catch (error) {
+      ports.onError(error);
+    }
   }
 
   /** What may work later is tried later; about anything else the person is told. */
@@ -120,7 +130,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       if (there !== undefined) return there.settle.promise;
       if (stopped) return Promise.reject(stopping());
       const settle = Promise.withResolvers<Landing>();
-      line.places.set(entry.task, { entry, settle, waiting: undefined, pause: firstPause, dueAt: 0 });
+      line.places.set(entry.task, { entry, settle, waiting: undefined, told: undefined, pause: firstPause, dueAt: 0 });
       wake(line);
       return settle.promise;
     },
@@ -147,6 +157,12 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       for (const { places } of lines.values()) for (const { settle } of places.values()) settle.reject(stopping());
     },
   };
+}
+
+/** Never more than its pause: a clock that was set back keeps nobody waiting. */
+function untilDue({ dueAt, pause }: Place, now: number): number {
+  const left = dueAt - now;
+  return left > pause ? 0 : Math.max(0, left);
 }
 
 function rankOf({ at, priority }: Entry): number {

@@ -71,6 +71,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
   return {
     kind: kind.kind,
     prepare: async (order) => (await at(order.folder)).prepare(order),
+    park: async (order) => (await at(order.folder)).park(order),
     inspect: async (folder) => (await at(folder)).inspect(folder),
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),

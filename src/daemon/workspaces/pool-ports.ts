@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Turns } from "../turns.ts";
+import type { Parking } from "./parking.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import type { UpkeepLimits } from "./upkeep-limits.ts";
 
@@ -14,5 +15,6 @@ export interface PoolPorts {
   readonly inTurn: Turns;
   readonly places: Places;
   readonly workspacesOf: WorkspacesOf;
+  readonly parking: Pick<Parking, "released">;
   limits(): UpkeepLimits;
 }

@@ -1,5 +1,6 @@
 import type { Store } from "../../ports/store.ts";
 import { type BindPorts, unbindWorkspace } from "./bind-workspace.ts";
+import type { Parking } from "./parking.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import { type SavePorts, saveWorkspace } from "./save-workspace.ts";
 import { filesOf } from "./task-files.ts";
@@ -7,6 +8,7 @@ import { filesOf } from "./task-files.ts";
 export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
+  readonly parking: Pick<Parking, "released">;
 }
 
 /** Gives every workspace of a task back, once what is in it has been saved. Gives their folders. */
@@ -20,9 +22,10 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
     }
     const project = await store.getProject(workspace.project);
     if (project === undefined) continue;
-    await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);
+    const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);
     // Whoever is at writing the task's files must be done before the folder is somebody else's.
     await ports.inTurn(filesOf(task), () => unbindWorkspace(ports, workspace));
+    if (salvage !== undefined) ports.parking.released(workspace);
     released.push(workspace.path);
   }
   return released;

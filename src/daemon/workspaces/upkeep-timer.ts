@@ -16,7 +16,7 @@ const firstPause = 5 * 60 * 1000;
  * Once an hour, one project after the other: deletes what has been in the trash for long enough, and brings together what
  * makes git slow.
  */
-export function createUpkeepTimer(ports: Omit<PoolPorts, "inTurn">): UpkeepTimer {
+export function createUpkeepTimer(ports: Omit<PoolPorts, "inTurn" | "parking">): UpkeepTimer {
   const { store, clock, log, places, workspacesOf, limits } = ports;
   const stopping = new AbortController();
   let cancel = () => {};

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** What a commit has: the content of each file by its path. */
 export type Tree = ReadonlyMap<string, string>;
@@ -24,6 +24,8 @@ export interface Commits {
   mergeBase(a: string, b: string): string | undefined;
   /** Everything that these commits contain, themselves included. */
   reach(from: Iterable<string>): ReadonlySet<string>;
+  /** The same of one commit. */
+  containedIn(id: string): ReadonlySet<string>;
   changed(from: string, to: string): readonly string[];
   merge(onto: string, branch: string): Merging;
 }
@@ -45,21 +47,33 @@ export function createCommits(): Commits {
     }
     return seen;
   };
+  const contained = new Map<string, ReadonlySet<string>>();
+  /** What one commit contains never changes. */
+  const containedIn = (id: string): ReadonlySet<string> => {
+    const found = contained.get(id) ?? reach([id]);
+    contained.set(id, found);
+    return found;
+  };
   const isAncestor = (ancestor: string, commit: string) =>
-    ancestor === commit || (get(ancestor).depth < get(commit).depth && reach([commit]).has(ancestor));
+    ancestor === commit || (get(ancestor).depth < get(commit).depth && containedIn(commit).has(ancestor));
   const mergeBase = (a: string, b: string) => {
-    const ours = reach([a]);
-    const both = [...reach([b])].filter((id) => ours.has(id));
-    return both.sort((one, two) => get(two).depth - get(one).depth)[0];
+    const ours = containedIn(a);
+    let base: Commit | undefined;
+    for (const id of containedIn(b)) {
+      const commit = get(id);
+      if (ours.has(id) && commit.depth > (base?.depth ?? 0)) base = commit;
+    }
+    return base?.id;
   };
   return {
     get,
     reach,
+    containedIn,
     isAncestor,
     mergeBase,
     add(parents, tree, about) {
       const text = JSON.stringify([parents, [...tree], about]);
-      const id = createHash("sha1").update(text).digest("hex");
+      const id = hash("sha1", text);
       if (!all.has(id)) {
         const depth = 1 + Math.max(0, ...parents.map((parent) => get(parent).depth));
         all.set(id, { id, parents, tree, depth });

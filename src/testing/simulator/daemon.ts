@@ -143,7 +143,14 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     core,
     async ask(route: string, task: string, body: unknown, token: string, folder: string) {
       const caller = await core.callers.of(token);
-      const asked: Asked<unknown, unknown> = { params: { task }, query: {}, body, caller, folder, lastEvent: "" };
+      const asked: Asked<unknown, unknown> = {
+        params: { task, project: "coffee" },
+        query: {},
+        body,
+        caller,
+        folder,
+        lastEvent: "",
+      };
       return handlers[route]?.(asked as Asked<never, never>, undefined as never);
     },
   });

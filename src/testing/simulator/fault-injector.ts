@@ -29,18 +29,24 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
   const lots = world.lots("sluggish");
   let calls = 0;
 
-  async function call(port: string, method: string, life: DaemonLife, run: () => unknown): Promise<unknown> {
+  async function call(
+    port: string,
+    method: string,
+    isWrite: boolean,
+    life: DaemonLife,
+    run: (...args: unknown[]) => unknown,
+    args: unknown[],
+  ): Promise<unknown> {
     if (life.isDead || calls >= mostCalls) return never();
     const fault = byCall.get(++calls);
     if (calls === mostCalls) world.violate("every life ends", `After ${mostCalls} calls the daemon was still busy.`);
-    const isWrite = port !== "store" || writes.test(method);
-    if (world.isDiskFull && port === "store" && isWrite) throw failureOf(port);
+    if (world.isDiskFull && isWrite) throw failureOf(port);
     if (port === "git" && sluggish !== undefined && !world.isCalm) {
       await new Promise<void>((done) => void world.clock.after(lots.between(0, sluggish.milliseconds), done));
       if (life.isDead) return never();
     }
     if (fault === undefined) {
-      const result = await run();
+      const result = await run(...args);
       // Nobody hears what was answered after his death.
       return life.isDead ? never() : result;
     }
@@ -49,7 +55,7 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       world.note(`${what} takes ${fault.milliseconds} ms`);
       await new Promise<void>((done) => void world.clock.after(fault.milliseconds, done));
       if (life.isDead) return never();
-      return run();
+      return run(...args);
     }
     if (fault.kind === "crash" && fault.when === "before") {
       life.die(`before ${what}`);
@@ -61,7 +67,7 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       world.note(`${what} fails`);
       throw failureOf(port);
     }
-    await run();
+    await run(...args);
     if (fault.kind === "crash") {
       life.die(`after ${what}`);
       return never();
@@ -74,9 +80,11 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
     const wrapped: Record<string, unknown> = Object.create(null);
     for (const key of Object.keys(port)) {
       const value: unknown = Reflect.get(port, key);
-      if (typeof value === "function" && !plain.includes(key))
-        wrapped[key] = (...args: unknown[]) => call(name, key, life, () => value.apply(port, args));
-      else if (typeof value === "object" && value !== null && name === "store")
+      if (typeof value === "function" && !plain.includes(key)) {
+        const isWrite = name === "store" && writes.test(key);
+        const run = value.bind(port);
+        wrapped[key] = (...args: unknown[]) => call(name, key, isWrite, life, run, args);
+      } else if (typeof value === "object" && value !== null && name === "store")
         wrapped[key] = around(name, value, life);
       else wrapped[key] = value;
     }

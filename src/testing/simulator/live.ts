@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../api/error.ts";
 import { createTask } from "../../engine/create.ts";
@@ -16,6 +17,7 @@ import { createNotary } from "./notary.ts";
 import { createPrograms } from "./programs.ts";
 import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
 import { createAgent } from "./simulated-agent.ts";
+import { createSimulatedCrew } from "./simulated-crew.ts";
 import { simulatedHarness } from "./simulated-harness.ts";
 import { attend } from "./simulated-person.ts";
 import { createWorld, mainBranch, type Program, start, type World } from "./world.ts";
@@ -54,6 +56,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   const places = homePlaces(home);
   for (const folder of [
     places.run,
+    places.workflows,
     places.workspaces,
     places.runs,
     places.logs,
@@ -61,6 +64,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     join(places.control, "coffee.git"),
   ])
     makeMemoryFolder(folder);
+  writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
   const world = createWorld(seed, workflow, text);
   const { clock, store, repositories } = world;
   for (const fault of faults) world.note(`planned: ${describeFault(fault)}`);
@@ -163,16 +167,24 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     return request(route, task, body, humanToken, "");
   };
 
+  const crew =
+    closesTickets(world) && world.lots("crew").chance(0.5)
+      ? createSimulatedCrew({
+          ...{ world, lots: world.lots("tickets"), daemon: () => daemon },
+          ask: (route, body) => asPerson(route, "", body),
+        })
+      : undefined;
   const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
-  const wanted = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  const drawn = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  const wanted = crew === undefined ? drawn : 0;
   let steps = 0;
   let overAt: number | undefined;
   const pass = async (until: number) => {
     for (;;) {
-      await new Promise((done) => setImmediate(done));
+      await settled();
       if (world.violations.length > 0) return;
       if (world.tasks.open.size > 0 || world.tasks.made < wanted || daemon === undefined) overAt = undefined;
-      else overAt ??= clock.now();
+      else if (overAt === undefined && (await crew?.isWanted()) !== true) overAt = clock.now();
       const next = clock.next();
       if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
       if (++steps > mostSteps) return world.violate("every life ends", `It was not over after ${mostSteps} steps.`);
@@ -190,7 +202,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
 
   await notary.addProject(coffee(lots.between(1, 3)));
   begin();
-  await new Promise((done) => setImmediate(done));
+  await settled();
   for (let number = 1; number <= wanted; number++)
     clock.after(number === 1 ? 0 : lots.between(0, 40_000), () => void create(world, `k${number}`, () => daemon));
   for (const fault of faults) {
@@ -206,6 +218,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
       world.note("the disk has room again");
     });
   }
+  crew?.begin();
   visit();
   await pass(start + troubled);
   world.isCalm = true;
@@ -223,8 +236,9 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     const hasSlotLeft = daemon?.core.scheduler.isLeft("coffee") ?? false;
     for (const { task } of left) await checkAsks(world, task, left.length > 1 || hasSlotLeft);
   }
-  await new Promise((done) => setImmediate(done));
+  await settled();
   checkNothingLost(world, "at the end");
+  if (world.violations.length === 0) await crew?.check();
   for (const program of world.programs.values())
     if (program.isLive && (await store.getTask(program.task))?.isOpen === false)
       world.violate("at most one agent owns a task", `${program.run} of ${program.task} outlives its task.`);
@@ -287,6 +301,11 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   }
 }
 
+/** Everything that can happen without time passing has happened: ticks are taken when no promise is left to go on. */
+function settled(): Promise<void> {
+  return new Promise((done) => process.nextTick(done));
+}
+
 const passed = { code: 0, timedOut: false, output: "ok" };
 const failed = { code: 1, timedOut: false, output: "1 failed" };
 
@@ -322,10 +341,14 @@ async function create(world: World, id: string, daemonNow: () => Daemon | undefi
   }
 }
 
+function closesTickets({ workflow }: World): boolean {
+  return workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
+}
+
 /** Tasks are made from tickets where the workflow closes them. */
-function ticketOf({ workflow, tickets }: World, task: string): string {
-  const closes = workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
-  if (!closes) return "";
+function ticketOf(world: World, task: string): string {
+  if (!closesTickets(world)) return "";
+  const { tickets } = world;
   const id = `c-${task}`;
   if (!tickets.files.has(`${id}.md`))
     tickets.files.set(`${id}.md`, `---\nid: ${id}\nstatus: open\n---\n# Brew ${task}\n`);

@@ -84,8 +84,10 @@ export function createMemoryControl(
     isAncestor: async (ancestor, commit) => commits.isAncestor(ancestor, commit),
     mergeBase: async (a, b) => commits.mergeBase(a, b),
     async countCommits(from, to) {
-      const known = commits.reach([from]);
-      return [...commits.reach([to])].filter((id) => !known.has(id)).length;
+      const known = commits.containedIn(from);
+      let count = 0;
+      for (const id of commits.containedIn(to)) if (!known.has(id)) count++;
+      return count;
     },
     changedFiles: async (from, to) =>
       commits.changed(from, to).map((path) => ({ path: nameOf(path), change: "modified", from: undefined })),

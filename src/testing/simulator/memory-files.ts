@@ -93,6 +93,10 @@ const sync = {
     return [...nodes.keys()].filter((each) => dirname(each) === path).map((each) => each.slice(path.length + 1));
   },
   rmSync: (path: string) => {
+    const node = nodes.get(path);
+    if (node?.text !== undefined) nodes.delete(path);
+    // Nothing is below what is not there.
+    if (node === undefined || node.text !== undefined) return;
     for (const each of [...nodes.keys()]) if (each === path || each.startsWith(`${path}/`)) nodes.delete(each);
   },
   renameSync: (from: string, to: string) => {

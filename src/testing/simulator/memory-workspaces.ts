@@ -58,11 +58,25 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       changed("prepare");
       return { commit, how: there === undefined ? "new" : "recycled" };
     },
+    async park({ folder: path, at, isFree }) {
+      const there = folders.get(path);
+      const commit = branches.get(at);
+      if (there === undefined || commit === undefined || !isSaved(repositories, there) || !(await isFree()))
+        return false;
+      const left = { contents: repositories.uncommitted(there), head: repositories.head(there) };
+      const files = new Map(commits.get(commit).tree);
+      const empty = { taskFiles: new Map(), own: new Map() };
+      folders.set(path, { ...there, ...empty, branch: undefined, detached: commit, parkedAt: commit, files });
+      discarded(there, left.contents, left.head);
+      changed("park");
+      return true;
+    },
     async inspect(path) {
       const folder = folders.get(path);
       if (folder === undefined) return { kind: "missing" };
       const dirty = repositories.isDirty(folder);
-      const rest = { untracked: 0, operation: undefined, locked: undefined };
+      const parked = folder.branch === undefined && folder.parkedAt === folder.detached;
+      const rest = { parked, untracked: 0, operation: undefined, locked: undefined };
       return { kind: "there", branch: folder.branch, head: repositories.head(folder), dirty, ...rest };
     },
     currentBranch: async (path) => folders.get(path)?.branch,

@@ -320,4 +320,45 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "a task is known as it was while a decision about it is being saved",
+    edits: [
+      {
+        file: "src/daemon/remember-tasks.ts",
+        from: "    known.delete(task);\n    changing.set(",
+        to: "    void known;\n    changing.set(",
+      },
+    ],
+  },
+  {
+    name: "an agent that was about to take a ticket when the daemon died is left so",
+    edits: [
+      {
+        file: "src/daemon/crew/give-ticket.ts",
+        from: 'if (taking === "") return agent;',
+        to: "if (taking.length >= 0) return agent;",
+      },
+    ],
+  },
+  {
+    name: "a ticket whose task is over is given out again",
+    edits: [
+      {
+        file: "src/daemon/crew/crew-runner.ts",
+        from: 'status === "open" && !tasks.has(id)',
+        to: 'status === "open" && tasks.get(id)?.open === undefined',
+      },
+    ],
+  },
+  {
+    name: "a workspace is cleaned ahead of time that a task has got meanwhile",
+    edits: [
+      {
+        file: "src/daemon/workspaces/parking.ts",
+        from: "const isFree = async () => (await find()) !== undefined;",
+        to: "const isFree = async () => true;",
+      },
+    ],
+    test: "src/daemon/workspaces/parking.test.ts",
+  },
 ];

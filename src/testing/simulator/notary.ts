@@ -2,6 +2,7 @@ import type { Effect } from "../../engine/decision.ts";
 import type { Kept } from "../../ports/records.ts";
 import type { Collection, Store } from "../../ports/store.ts";
 import { checkDecision, checkDone, checkEffect, checkMerge, type Known } from "./promises.ts";
+import { checkAgents } from "./simulated-crew.ts";
 import type { World } from "./world.ts";
 
 /** The store of a world, at which everything that is written is looked at once it is written. */
@@ -78,6 +79,7 @@ export function createNotary(world: World): Store {
       const own = await store.workspaces.list({ task });
       if (own.length > 1) violate("at most one task has a workspace", `${task} has ${own.length} workspaces.`);
     }),
+    agents: checked(store.agents, () => checkAgents(world)),
     merges: checked(store.merges, (merge) => {
       note(`${merge.task} merge ${merge.state}${merge.endedAt === undefined ? "" : ", ended"}`);
       checkMerge(world, merge);

@@ -6,6 +6,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { Artifact, SavedDecision, StoredDocument } from "../../ports/store.ts";
 import type { Tickets } from "../../ports/tickets.ts";
 import { authorOf } from "./handwriting.ts";
+import { isSame } from "./is-same.ts";
 import { mainBranch, type Program, type World } from "./world.ts";
 
 /** What is known of a task from its history alone. */
@@ -26,7 +27,7 @@ export function checkDecision(world: World, known: Known, saved: SavedDecision):
       `${task.id} was at ${known.revision}, but ${revision} was replaced.`,
     );
   const replayed = events.reduce(apply, known.task);
-  if (JSON.stringify(replayed) !== JSON.stringify(task))
+  if (!isSame(replayed, task))
     world.violate("no transition lost or doubled", `The history of ${task.id} gives another task.`);
   if (world.workflow.states[known.task.status]?.terminal === true && known.task.status !== task.status)
     world.violate("no transition lost or doubled", `${task.id} left "${known.task.status}", which is terminal.`);
@@ -137,9 +138,9 @@ export function checkedTickets(world: World): Tickets {
 
 /** What agents have made is somewhere, whatever became of their folders. */
 export function checkNothingLost({ repositories, made, violate }: World, after: string): void {
-  const reachable = repositories.reachable();
+  const tips = repositories.tips();
   for (const commit of made.commits) {
-    if (reachable.has(commit)) continue;
+    if (repositories.isReachable(commit, tips)) continue;
     made.commits.delete(commit);
     violate("no unmerged work deleted", `The commit ${commit.slice(0, 7)} cannot be reached any more (${after}).`);
   }

@@ -12,6 +12,8 @@ export interface Folder {
   readonly taskFiles: Map<string, string>;
   /** A clone's own branches. */
   readonly own: Map<string, string>;
+  /** The commit that it was parked at. */
+  readonly parkedAt?: string;
 }
 
 /** The repositories of one project in memory: the user's, the control repository, and the working copies. */
@@ -33,8 +35,10 @@ export interface Repositories {
   uncommitted(folder: Folder): readonly string[];
   /** Moves a ref of the control repository; where it was before stays reachable. */
   moveRef(ref: string, to: string): void;
-  /** Everything that some ref, branch or working copy still has. */
-  reachable(): ReadonlySet<string>;
+  /** Where refs, branches and working copies are now. */
+  tips(): ReadonlySet<string>;
+  /** Whether some ref, branch or working copy still has a commit. */
+  isReachable(commit: string, tips?: ReadonlySet<string>): boolean;
   /** Whether a content is in some commit that is reachable, in a folder, or in the trash. */
   hasContent(content: string): boolean;
 }
@@ -49,8 +53,8 @@ export function createRepositories(defaultBranch: string): Repositories {
   const tipsOf = (folder: Folder) => (folder.kind === "clone" ? folder.own : branches);
   const head = (folder: Folder) =>
     (folder.branch === undefined ? undefined : tipsOf(folder).get(folder.branch)) ?? folder.detached;
-  const reachable = () =>
-    commits.reach([...branches.values(), ...refs.values(), ...[...folders.values()].map((folder) => head(folder))]);
+  const tips = () => new Set([...branches.values(), ...refs.values(), ...[...folders.values()].map(head)]);
+  const reachable = () => commits.reach(tips());
   return {
     commits,
     branches,
@@ -59,7 +63,12 @@ export function createRepositories(defaultBranch: string): Repositories {
     folders,
     trash,
     head,
-    reachable,
+    isReachable(commit, from = tips()) {
+      if (from.has(commit)) return true;
+      for (const tip of from) if (commits.isAncestor(commit, tip)) return true;
+      return false;
+    },
+    tips,
     setHead(folder, commit) {
       if (folder.branch === undefined) folder.detached = commit;
       else tipsOf(folder).set(folder.branch, commit);

@@ -16,7 +16,7 @@ export function prepareContract(kind: KindName): void {
     expect(at().at("HEAD")).toBe(base);
     expect(statusOf(at())).toBe("");
     expect(await kind.inspect(folder)).toEqual({
-      ...{ kind: "there", branch: "task", head: base, dirty: false, untracked: 0 },
+      ...{ kind: "there", branch: "task", head: base, parked: false, dirty: false, untracked: 0 },
       ...{ operation: undefined, locked: undefined },
     });
     expect(user.read("a.txt")).toBe("the user's own change\n");

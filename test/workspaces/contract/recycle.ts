@@ -11,68 +11,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { faultOf, type Repository } from "../../git/stage.ts";
+import { faultOf } from "../../git/stage.ts";
 import { createScenes, type KindName, type Scene, statusOf } from "../stage.ts";
+import { leftovers } from "./leftovers.ts";
 
 const keep = ["node_modules", ".venv", "target"];
-
-/** What an agent may leave uncommitted, and what must still be there when nobody has saved it. */
-const leftovers: readonly (readonly [
-  what: string,
-  leave: (workspace: Repository) => void,
-  file: string,
-  text: string,
-])[] = [
-  ["a changed file", (w) => w.write("a.txt", "changed\n"), "a.txt", "changed\n"],
-  ["an untracked file", (w) => w.write("new.txt", "new\n"), "new.txt", "new\n"],
-  ["an untracked file deep down", (w) => w.write("x/y/new.txt", "new\n"), "x/y/new.txt", "new\n"],
-  ["a deleted file", (w) => rmSync(join(w.folder, "b.txt")), "a.txt", "a\n"],
-  [
-    "a staged file that is as before",
-    (w) => {
-      w.write("a.txt", "staged\n");
-      w.git("add", "a.txt");
-      w.write("a.txt", "a\n");
-    },
-    "a.txt",
-    "a\n",
-  ],
-  [
-    "a change that git was told to assume away",
-    (w) => {
-      w.git("update-index", "--assume-unchanged", "a.txt");
-      w.write("a.txt", "hidden\n");
-    },
-    "a.txt",
-    "hidden\n",
-  ],
-  [
-    "a change that git was told to skip",
-    (w) => {
-      w.git("update-index", "--skip-worktree", "a.txt");
-      w.write("a.txt", "hidden\n");
-    },
-    "a.txt",
-    "hidden\n",
-  ],
-  [
-    "a merge that was not ended",
-    (w) => {
-      w.git("checkout", "--quiet", "-b", "other");
-      w.commit({ "b.txt": "other\n" });
-      w.git("checkout", "--quiet", "task");
-      w.git("merge", "--quiet", "--no-ff", "--no-commit", "other");
-    },
-    "b.txt",
-    "other\n",
-  ],
-  [
-    "a broken index",
-    (w) => writeFileSync(join(w.git("rev-parse", "--absolute-git-dir"), "index"), "x"),
-    "a.txt",
-    "a\n",
-  ],
-];
 
 export function recycleContract(kind: KindName): void {
   const { open, stage } = createScenes(kind, "recycle");

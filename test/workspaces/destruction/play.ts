@@ -111,7 +111,12 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
     if (which < 4) await attempt(`merge ${task}`, () => world.merge(task));
     await release(path, task);
     const free = (await world.workspaces()).find((each) => each.task === "");
-    if (free !== undefined && draw(4) === 0) await taking("remove", () => world.remove(free), free.path);
+    if (free === undefined) return;
+    if (draw(2) === 0) {
+      await taking("park", () => world.park(free), free.path);
+      if (draw(2) === 0 && existsSync(free.path)) await agentAct(free.path, "a late one", pick(acts, draw));
+    }
+    if (draw(4) === 0) await taking("remove", () => world.remove(free), free.path);
   }
 
   /** Everything but ignored files is under a ref as soon as the workspace is given back, whatever comes next. */

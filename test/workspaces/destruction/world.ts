@@ -6,6 +6,7 @@ import { releaseWorkspace } from "../../../src/daemon/effects/release-workspace.
 import { createFacts } from "../../../src/daemon/facts.ts";
 import { createSubmit } from "../../../src/daemon/submit.ts";
 import { createTurns } from "../../../src/daemon/turns.ts";
+import { parkWorkspace } from "../../../src/daemon/workspaces/parking.ts";
 import { createTask } from "../../../src/engine/create.ts";
 import { loadWorkflow } from "../../../src/engine/language/load.ts";
 import { blankIdentity, type Task } from "../../../src/engine/task.ts";
@@ -34,6 +35,8 @@ export interface World {
   /** Merges what the task has committed, and lets the user have it. False where that is not possible now. */
   merge(task: string): Promise<boolean>;
   workspaces(): Promise<readonly Workspace[]>;
+  /** Cleans a workspace that no task has for the next one. */
+  park(workspace: Workspace): Promise<boolean>;
   /** Takes a workspace away that no task has. */
   remove(workspace: Workspace): Promise<void>;
 }
@@ -61,6 +64,8 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     ...{ places: homePlaces(scene.place("home")), commands: spawnCommands, env: {} },
     limits: () => ({ trashDays: 30, trashBytes: Number.POSITIVE_INFINITY, diskBytes: Number.POSITIVE_INFINITY }),
     publishAgents: async () => {},
+    // When that is depends on the lots.
+    parking: { released() {} },
   };
   const effects = { acquire_workspace: acquireWorkspace(ports), release_workspace: releaseWorkspace(ports) };
   const taskOf = async (id: string): Promise<Task> => {
@@ -104,6 +109,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
       return (await control.publish({ ...published, workspaces: folder })).kind === "published";
     },
     workspaces: () => store.workspaces.list({ project: "coffee" }),
+    park: (workspace) => parkWorkspace(ports, workspace),
     async remove({ id, path }) {
       const salvage = await control.salvage({ folder: path, task: "gone", at: Date.now(), repository: user.folder });
       await kind.remove(path, salvage);

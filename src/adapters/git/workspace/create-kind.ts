@@ -13,7 +13,7 @@ import { currentBranch, inspect } from "./inspect.ts";
 import { learnBranch } from "./learn-branch.ts";
 import { readOurs, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
-import { prepare } from "./prepare.ts";
+import { park, prepare } from "./prepare.ts";
 import { hasPath } from "./read-index.ts";
 import { remove } from "./remove.ts";
 import { renameBranch } from "./rename-branch.ts";
@@ -65,6 +65,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
   return {
     kind: mechanics.kind,
     prepare: (order) => prepare(shop, mechanics, order),
+    park: (order) => park(shop, mechanics, order),
     inspect: (folder) => inspect(shop, mechanics, folder),
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),

@@ -1,13 +1,11 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { DeletedBranch } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import { branchUse } from "./branch-use.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { readHead, readRef } from "./read-git-folder.ts";
-import { replaceLocked } from "./replace-locked.ts";
 import type { Workshop } from "./workshop.ts";
+import { writeHead } from "./write-head.ts";
 
 export async function deleteBranch(
   shop: Workshop,
@@ -39,9 +37,7 @@ async function letGo(shop: Workshop, mechanics: Mechanics, branch: string): Prom
       const { folders } = found;
       const head = await readHead(folders);
       if (head?.branch !== branch || head.commit === undefined) return;
-      await replaceLocked(join(folders.gitFolder, "HEAD"), [record.folder], (lock) =>
-        writeFile(lock, `${head.commit}\n`, { flag: "wx" }),
-      );
+      await writeHead(folders.gitFolder, `${head.commit}\n`, [record.folder]);
     });
   }
 }

@@ -3,6 +3,7 @@ import type { Inspection } from "../../../ports/workspaces.ts";
 import { entryAt } from "./entry-at.ts";
 import { isDirty, lookAt } from "./look-at.ts";
 import type { Mechanics } from "./mechanics.ts";
+import { isParked } from "./parked.ts";
 import { readHead } from "./read-git-folder.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 
@@ -24,6 +25,7 @@ export async function inspect(shop: Workshop, mechanics: Mechanics, path: string
     kind: "there",
     branch: head.branch,
     head: head.commit,
+    parked: await isParked(record, folders, head),
     dirty: isDirty(look),
     untracked: look.others.length,
     operation: look.operation,

@@ -26,7 +26,7 @@ export interface Mechanics {
   begin(order: { readonly branch: string; readonly commit: string }): Promise<void>;
   /** Makes git know the folder, which has no files yet or still those from before. */
   settle(order: Settling): Promise<Settled>;
-  /** Makes the branch what is checked out, once the files are there. */
+  /** Makes the branch or the commit what is checked out, once the files are there. */
   seat(order: Seating): Promise<void>;
   /** Where these refs of the workspace are written. Refused where somebody has planted links that lead them elsewhere. */
   refsOf(folder: string, folders: GitFolders, refs: readonly string[]): Promise<Pick<Files, "place" | "env">>;
@@ -57,7 +57,8 @@ export interface Settling {
   readonly folder: string;
   readonly found: Exclude<Found, { kind: "foreign" }>;
   readonly record: WorkspaceRecord | undefined;
-  readonly branch: string;
+  /** Undefined where only the commit is. */
+  readonly branch: string | undefined;
   /** What is going to be checked out. */
   readonly commit: string;
   readonly heap: Heap;
@@ -74,7 +75,8 @@ export interface Settled {
 export interface Seating {
   readonly folder: string;
   readonly folders: GitFolders | undefined;
-  readonly branch: string;
+  /** Undefined where only the commit is checked out. */
+  readonly branch: string | undefined;
   readonly commit: string;
   readonly base: string;
   readonly baseBranch: string | undefined;

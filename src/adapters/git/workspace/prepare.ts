@@ -1,18 +1,19 @@
 import { mkdir, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Fault } from "../../../fault.ts";
-import type { Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
+import type { ParkOrder, Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import { checkOut } from "./check-out.ts";
 import { type Cleared, clearAside, clearLeftovers } from "./clear-aside.ts";
 import { entryAt } from "./entry-at.ts";
 import { branchElsewhere, branchTaken, dirty, foreign, unsaved } from "./faults.ts";
-import { draftIndex, type Files } from "./list-changes.ts";
-import { isDirty, lookAt } from "./look-at.ts";
+import { draftIndex, type Files, isStaged, listChanges } from "./list-changes.ts";
+import { isDirty, lookAt, operationIn } from "./look-at.ts";
 import type { Found, Mechanics, Settled } from "./mechanics.ts";
-import { readHead } from "./read-git-folder.ts";
+import { isParked, movesOf, noBranch } from "./parked.ts";
+import { type GitFolders, readHead } from "./read-git-folder.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 
@@ -32,10 +33,33 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
     if (found.kind === "foreign") throw foreign(folder, found.reason);
     if (record !== undefined && record.phase !== "ready") await shop.refuseBusy(folder);
     const commit = await chooseCommit(mechanics, { ...order, folder, record, found });
-    const isReady = await refuseUnsaved(shop, mechanics, { ...order, folder, record, found, commit });
-    if (isReady) return { commit, how: "ready" };
-    await make(shop, mechanics, { ...order, folder, record, found, commit });
+    const seen = await refuseUnsaved(shop, mechanics, { ...order, folder, record, found, commit });
+    if (seen === "ready") return { commit, how: "ready" };
+    await make(shop, mechanics, { ...order, folder, record, found, commit, isUntouched: seen === "untouched" });
     return { commit, how: found.kind === "ours" && !found.isHalfMade ? "recycled" : "new" };
+  });
+}
+
+/**
+ * Does beforehand most of what `prepare` does, while nobody waits for it. Only where nothing is wrong: everything else is
+ * for whoever needs the workspace. Killed in the middle, it is half made.
+ */
+export async function park(shop: Workshop, mechanics: Mechanics, order: ParkOrder): Promise<boolean> {
+  const folder = await wholePath(order.folder);
+  return shop.turns.take(folder, async () => {
+    const record = await shop.records.read(folder);
+    const found = await mechanics.find(folder, record);
+    if (record?.phase !== "ready" || found.kind !== "ours" || found.folders === undefined) return false;
+    const { folders, flaw, isLocked } = found;
+    if (flaw !== undefined || isLocked) return false;
+    const [commit, head] = await Promise.all([mechanics.tipOf(order.at, undefined), readHead(folders)]);
+    if (commit === undefined || head === undefined) return false;
+    if (!(await mechanics.isSaved({ folders, head, commit }))) return false;
+    // As late as possible: whoever gets it from now on waits for this turn.
+    if (!(await order.isFree())) return false;
+    const { keep = [], at: baseBranch } = order;
+    await make(shop, mechanics, { folder, record, found, keep, baseBranch, commit, branch: undefined, base: commit });
+    return true;
   });
 }
 
@@ -47,9 +71,19 @@ function turnOfLoop(): Promise<unknown> {
   return lastTurn;
 }
 
-interface Preparing extends PrepareOrder {
+interface Preparing extends PrepareOrder, Given {}
+
+interface Given {
   readonly record: WorkspaceRecord | undefined;
   readonly found: Exclude<Found, { kind: "foreign" }>;
+}
+
+interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBranch" | "keep"> {
+  /** Undefined where none is checked out. */
+  readonly branch: string | undefined;
+  readonly commit: string;
+  /** Whether everything was just seen to be as our index has it, and nothing else to be there. */
+  readonly isUntouched?: boolean;
 }
 
 /** What will be checked out: where the branch is, or where it begins. */
@@ -64,47 +98,90 @@ async function chooseCommit(mechanics: Mechanics, preparing: Preparing): Promise
   return tip ?? base;
 }
 
-/** Refuses to go on where something could be lost. True where everything is as it should be already. */
+/** Refuses to go on where something could be lost. `ready` where everything is as it should be already. */
 async function refuseUnsaved(
   shop: Workshop,
   mechanics: Mechanics,
   preparing: Preparing & { readonly commit: string },
-): Promise<boolean> {
+): Promise<"ready" | "untouched" | "saved"> {
   const { folder, record, found, branch, commit, salvaged } = preparing;
   const head = found.folders && (await readHead(found.folders));
   const isHalfMade = record === undefined ? found.kind === "ours" && found.isHalfMade : record.phase === "making";
   const checkedOut = head?.commit ?? record?.commit;
+  const isStill = await isParked(record, found.folders, head);
+  // There may be commits that no branch leads to.
+  if (record?.branch === noBranch && record.phase === "ready" && !isStill && !salvaged) throw unsaved(folder);
+  let seen: "untouched" | "saved" = "saved";
   if (found.kind === "ours" && !salvaged && !isHalfMade && checkedOut !== undefined) {
     const isTrusted = found.flaw === undefined;
     const { folders } = found;
-    const look = await lookAt(shop, mechanics, { folder, folders, isTrusted, record, commit: checkedOut });
-    if (isDirty(look)) throw dirty(folder, look);
-    const isSame = record?.phase === "ready" && record.branch === branch && head?.branch === branch;
-    if (isSame && head.commit === commit && isTrusted) return true;
+    if (isStill && isTrusted && folders && (await isUntouched(shop, mechanics, folder, folders, checkedOut)))
+      seen = "untouched";
+    else {
+      const look = await lookAt(shop, mechanics, { folder, folders, isTrusted, record, commit: checkedOut });
+      if (isDirty(look)) throw dirty(folder, look);
+      const isSame = record?.phase === "ready" && record.branch === branch && head?.branch === branch;
+      if (isSame && head.commit === commit && isTrusted) return "ready";
+    }
   }
-  if (!(await mechanics.isSaved({ folders: found.folders, head, commit }))) throw unsaved(folder);
-  return false;
+  const saving = { folders: found.folders, head: isStill ? undefined : head, commit };
+  if (!(await mechanics.isSaved(saving))) throw unsaved(folder);
+  return seen;
 }
 
-async function make(shop: Workshop, mechanics: Mechanics, preparing: Preparing & { readonly commit: string }) {
-  const { folder, record, found, branch, commit, base, baseBranch, keep = [] } = preparing;
+/**
+ * Whether a parked workspace is as we left it, down to what git ignores. One look is enough for that; where there is more
+ * to see, everything is looked at as usual.
+ */
+async function isUntouched(
+  shop: Workshop,
+  mechanics: Mechanics,
+  folder: string,
+  folders: GitFolders,
+  commit: string,
+): Promise<boolean> {
+  // What lies in submodules is listed by nobody.
+  if ((await entryAt(join(folder, ".gitmodules"))) !== undefined) return false;
+  if ((await operationIn(folders.gitFolder)) !== undefined) return false;
+  const files = await mechanics.filesOf(folder, folders);
+  try {
+    const ours = shop.records.indexOf(folder);
+    const [{ changed, others }, staged] = await Promise.all([
+      listChanges(shop, files, ours, true),
+      isStaged(shop, files, { gitFolder: folders.gitFolder, head: commit, ours }),
+    ]);
+    return changed.length === 0 && others.length === 0 && !staged;
+  } catch (error) {
+    // The index did not outlive a power cut.
+    if (!(error instanceof Fault) || error.code !== "git.failed") throw error;
+    return false;
+  }
+}
+
+async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promise<void> {
+  const { folder, record, found, branch, commit, base, baseBranch, keep = [] } = making;
   const heap = shop.heap(folder);
   const index = shop.records.indexOf(folder);
-  await mechanics.begin({ branch, commit });
-  const begun: WorkspaceRecord = { ...record, folder, branch, phase: "making", commit: record?.commit ?? commit };
+  if (branch !== undefined) await mechanics.begin({ branch, commit });
+  const about = { folder, branch: branch ?? noBranch };
+  const begun: WorkspaceRecord = { ...record, ...about, phase: "making", commit: record?.commit ?? commit };
   await shop.records.write(begun);
   const { folders, hasFiles, known } = await mechanics.settle({ folder, found, record, branch, commit, heap });
   if (!isKnown(begun, known)) await shop.records.write({ ...begun, ...known });
   const files = await mechanics.filesOf(folder, folders);
   if (!hasFiles) await rm(index, { force: true });
-  const cleared = hasFiles ? await clear(shop, files, { folder, index, commit, keep, heap }) : undefined;
+  const clearing = { folder, index, commit, keep, heap };
+  const cleared = making.isUntouched ? nothing : hasFiles ? await clear(shop, files, clearing) : undefined;
   // What was not touched is as it was when we looked; so where the commit is the same, only the rest is written.
   const isSame = record?.phase === "ready" && record.commit === commit;
   await checkOut(shop, files, { index, commit, only: isSame ? cleared?.changed : undefined });
   if (cleared !== undefined && cleared.kept.length > 0) await clearLeftovers(shop, files, { folder, index, heap });
   await mechanics.seat({ folder, folders, branch, commit, base, baseBranch, index, heap });
-  await shop.records.write({ folder, branch, phase: "ready", commit, ...known });
+  const moves = branch === undefined && folders !== undefined ? { moves: await movesOf(folders) } : {};
+  await shop.records.write({ ...about, phase: "ready", commit, ...known, ...moves });
 }
+
+const nothing: Cleared = { changed: [], kept: [] };
 
 function isKnown(record: WorkspaceRecord, known: Settled["known"]): boolean {
   return isDeepStrictEqual({ ...record, ...known }, record);

@@ -13,11 +13,14 @@ export interface WorkspaceRecord {
   readonly folder: string;
   /** making, switching: begun and not ended, so that what is there may be half of it. */
   readonly phase: "making" | "switching" | "ready";
+  /** Empty where it is parked, and has none. */
   readonly branch: string;
   /** What the index beside this record stands for. */
   readonly commit: string;
   /** The branch that is being renamed to `branch`. */
   readonly renamedFrom?: string;
+  /** Of a parked one: stands for what git had noted of HEAD's moves by then. */
+  readonly moves?: string;
   /** Of a worktree: what git calls it, and the files of its own that git obeys. */
   readonly entry?: string;
   readonly obeyed?: Readonly<Record<string, string>>;

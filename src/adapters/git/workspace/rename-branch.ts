@@ -4,7 +4,7 @@ import { findWorkingCopy, type WorkingCopy } from "./find-working-copy.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { readRef } from "./read-git-folder.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
-import { writeHead } from "./write-head.ts";
+import { onBranch, writeHead } from "./write-head.ts";
 
 /**
  * Git's own `branch -m` deletes the old name before it writes the new one; killed in between, the branch is lost. Here a
@@ -70,7 +70,7 @@ async function move(
     await drop(branchRef(from));
   }
   if ((await at(branchRef(to))) !== tip) await update(branchRef(to), tip, none);
-  await writeHead(folders.gitFolder, to, [folder]);
+  await writeHead(folders.gitFolder, onBranch(to), [folder]);
   await drop(needsBridge ? bridgeRef(from) : branchRef(from));
 }
 

@@ -13,7 +13,7 @@ import { readRef } from "./read-git-folder.ts";
 import { realFolders } from "./real-folders.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
-import { writeHead } from "./write-head.ts";
+import { onBranch, writeHead } from "./write-head.ts";
 
 export async function switchBranch(shop: Workshop, mechanics: Mechanics, path: string, to: string): Promise<void> {
   branchRef(to);
@@ -102,7 +102,7 @@ export async function seat(
     const created = ["update-ref", "--no-deref", "-m", "switched", branchRef(to), tip, noCommit(tip)];
     await git(place, created, { env, writes: true });
   }
-  await writeHead(folders.gitFolder, to, [folder]);
+  await writeHead(folders.gitFolder, onBranch(to), [folder]);
   await installIndex(index, folders.gitFolder, [folder]);
 }
 

@@ -1,6 +1,5 @@
 import type { Store, StoredEvent } from "../../../ports/store.ts";
-import { readEvents } from "../event-text.ts";
-import { type EventRow, keep, mustHaveTask, prepare, type Run, type Tables } from "./tables.ts";
+import { keep, mustHaveTask, prepare, type Run, type Tables } from "./tables.ts";
 
 /** The history. */
 export function createEvents(
@@ -23,14 +22,10 @@ export function createEvents(
           const event = events[i];
           if (event === undefined || found.length >= limit) break;
           const fits = event.task === (task ?? event.task) && event.project === (project ?? event.project);
-          if (fits) found.push(...toEvents(event));
+          if (fits) found.push(event);
         }
         return found;
       }),
     lastEvent: () => read(() => tables.events.at(-1)?.position ?? 0),
   };
-}
-
-function toEvents({ text, ...rest }: EventRow): readonly StoredEvent[] {
-  return readEvents(text).map((event) => ({ ...rest, event }));
 }

@@ -1,10 +1,9 @@
 import type { Effect, TaskEvent } from "../../../engine/decision.ts";
 import type { Task } from "../../../engine/task.ts";
-import type { Failure, Project, StoredDocument, StoredEffect } from "../../../ports/store.ts";
+import type { Failure, Project, StoredDocument, StoredEffect, StoredEvent } from "../../../ports/store.ts";
 import { dueAt } from "../due-at.ts";
-import { writeEvents } from "../event-text.ts";
 import { taskMissing } from "../faults.ts";
-import { type Snapshot, snapshot } from "./snapshot.ts";
+import { frozenCopy, type Snapshot, snapshot } from "./snapshot.ts";
 
 /** Runs something at once and in one piece: nothing else happens between its beginning and its end. */
 export type Run = <T>(run: () => T) => Promise<T>;
@@ -17,7 +16,7 @@ export interface Tables {
   /** By id, the oldest first. */
   readonly tasks: Map<string, TaskRow>;
   /** The oldest first. */
-  events: EventRow[];
+  events: StoredEvent[];
   readonly effects: Map<number, EffectRow>;
   /** The tasks that have open effects, with these in order. */
   readonly open: Map<TaskRow, readonly EffectRow[]>;
@@ -64,15 +63,6 @@ export interface TaskRow {
   document: Snapshot<StoredDocument>;
 }
 
-export interface EventRow {
-  readonly position: number;
-  readonly task: string;
-  readonly project: string;
-  readonly revision: number;
-  readonly at: number;
-  readonly text: string;
-}
-
 export interface EffectRow {
   readonly id: number;
   readonly task: TaskRow;
@@ -94,7 +84,7 @@ interface Happening {
 }
 
 interface Rows {
-  readonly events: readonly EventRow[];
+  readonly events: readonly StoredEvent[];
   readonly effects: readonly EffectRow[];
 }
 
@@ -130,13 +120,20 @@ export function prepare(
   const { number } = tables.last;
   return {
     events: events.map((event, i) => {
-      return { position: number + 1 + i, task: id, project, revision, at, text: writeEvents([event]) };
+      return { position: number + 1 + i, task: id, project, revision, at, event: frozenEvent(event) };
     }),
     effects: effects.map((effect, i) => ({
       ...{ id: number + events.length + 1 + i, task, entry, effect: snapshot(effect) },
       ...{ state: "owed", dueAt: dueAt(effect, at), tries: 0, failure: undefined },
     })),
   };
+}
+
+/** What an event takes away from its task is undefined in it, which JSON would leave out. */
+function frozenEvent({ type, by, data, set }: TaskEvent): TaskEvent {
+  const changes: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(set)) changes[key] = value === undefined ? undefined : frozenCopy(value);
+  return Object.freeze({ ...frozenCopy({ type, by, data }), set: Object.freeze(changes) }) as TaskEvent;
 }
 
 export function keep(tables: Tables, task: TaskRow, { events, effects }: Rows): void {

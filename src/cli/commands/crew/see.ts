@@ -1,10 +1,15 @@
+import type { RunView } from "../../../api/agent-wires.ts";
+import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
+import { findProject } from "../../find-project.ts";
 import { findSlot, lastTaskOf, mustSuit } from "../../find-slot.ts";
-import { watchWork } from "../../watch-work.ts";
+import { type CrewBoard, crewLines, slotLines } from "../../watch-crew.ts";
+import { watchLive, withRun } from "../../watch-live.ts";
 import { logs as logsOfTask } from "../task/logs.ts";
 import { merge as mergeTask } from "../task/merge.ts";
 import { peek as peekAtTask } from "../task/peek.ts";
+import { asState, type CrewFlags } from "./ps.ts";
 
 interface Named {
   readonly project?: string;
@@ -35,6 +40,19 @@ export async function merge(this: Context, { project, json }: Named & { readonly
   await mergeTask.call(this, { ...usual, json }, lastTaskOf(slot));
 }
 
-export async function dashboard(this: Context, { project, json }: Named & { readonly json: boolean }) {
-  await watchWork(this, { open: "true", limit: "500", ...(project === undefined ? {} : { project }) }, json);
+export async function dashboard(this: Context, flags: CrewFlags) {
+  const call = createCall(this);
+  const { name: project } = await findProject(call, flags.project);
+  const watched = {
+    project,
+    look: async (): Promise<CrewBoard> => {
+      const crew = await call(routes.getCrew, { params: { project } });
+      return { crew, runs: (await call(routes.listRuns, { query: { project } })).runs };
+    },
+    withRun: (board: CrewBoard, run: RunView) => ({ ...board, runs: withRun(board.runs, run) }),
+    lines: crewLines,
+    document: ({ crew }: CrewBoard) => ({ agents: crew.agents.map(asState) }),
+    texts: slotLines,
+  };
+  await watchLive(this, watched, flags.json);
 }

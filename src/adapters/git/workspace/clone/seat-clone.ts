@@ -5,11 +5,12 @@ import { branchRef } from "../../check-names.ts";
 import { excludeBlock, excludeFile } from "../exclude-block.ts";
 import { copyIndex } from "../list-changes.ts";
 import type { Seating } from "../mechanics.ts";
+import { headText } from "../write-head.ts";
 import type { PlainRepository } from "./open-plain.ts";
 
 /** Gives a clone a new repository that knows one branch. The one before goes to the trash, with whatever it knew. */
 export async function seatClone(plain: PlainRepository, seating: Seating): Promise<void> {
-  const { folder, branch, index, heap } = seating;
+  const { folder, index, heap } = seating;
   // Inside of the folder, so that it is on the same disk. Git looks into nothing that is called so.
   const draft = join(folder, ".git.new");
   const dotGit = join(folder, ".git");
@@ -23,7 +24,7 @@ export async function seatClone(plain: PlainRepository, seating: Seating): Promi
     writeFile(join(draft, "objects/info/alternates"), plain.alternates),
     writeFile(excludeFile(draft), excludeBlock),
     writeFile(join(draft, "packed-refs"), `# pack-refs with: peeled fully-peeled sorted \n${lines.join("")}`),
-    writeFile(join(draft, "HEAD"), `ref: ${branchRef(branch)}\n`),
+    writeFile(join(draft, "HEAD"), headText(seating)),
     copyIndex(index, join(draft, "index")),
   ]);
   await heap.take(dotGit, ".git");
@@ -31,10 +32,11 @@ export async function seatClone(plain: PlainRepository, seating: Seating): Promi
 }
 
 function refsOf({ branch, commit, base, baseBranch }: Seating): Readonly<Record<string, string>> {
-  const own = { [branchRef(branch)]: commit };
+  const own: Record<string, string> = branch === undefined ? {} : { [branchRef(branch)]: commit };
   if (baseBranch === undefined) return own;
   // Of two names one of which lies below the other, a repository can have only one.
-  const isAlone = !`${branch}/`.startsWith(`${baseBranch}/`) && !`${baseBranch}/`.startsWith(`${branch}/`);
+  const isAlone =
+    branch === undefined || (!`${branch}/`.startsWith(`${baseBranch}/`) && !`${baseBranch}/`.startsWith(`${branch}/`));
   return { ...own, [`refs/remotes/origin/${baseBranch}`]: base, ...(isAlone ? { [branchRef(baseBranch)]: base } : {}) };
 }
 

@@ -30,8 +30,10 @@ export async function settleWorktree(shop: Workshop, order: Settling): Promise<S
 }
 
 async function addWorktree(shop: Workshop, order: Settling, halfMade: WorktreeEntry | undefined): Promise<Settled> {
-  const { folder, branch, heap } = order;
+  const { folder, branch, commit, heap } = order;
   const { commonFolder } = await shop.user();
+  const checkedOut =
+    branch === undefined ? ["--detach", "--end-of-options", folder, commit] : ["--end-of-options", folder, branch];
   if (halfMade !== undefined) await heap.takeFrom(halfMade.path, `.git-of-worktree-${halfMade.name}`);
   // What is in the folder came from there.
   for (const name of await namesIn(folder)) await heap.take(join(folder, name), name);
@@ -40,7 +42,7 @@ async function addWorktree(shop: Workshop, order: Settling, halfMade: WorktreeEn
   const place = { folder, gitDir: commonFolder, configuration: "user" } as const;
   // One at a time: each looks at the records of all others, and stumbles over one that is only half written.
   await shop.turns.take(`worktree add ${commonFolder}`, () =>
-    shop.git(place, ["worktree", "add", "--quiet", "--no-checkout", "--end-of-options", folder, branch], {
+    shop.git(place, ["worktree", "add", "--quiet", "--no-checkout", ...checkedOut], {
       writes: true,
       env: { GIT_COMMON_DIR: commonFolder },
     }),

@@ -5,7 +5,7 @@ import { addExclude, removeExclude } from "../exclude-block.ts";
 import type { Mechanics } from "../mechanics.ts";
 import { readRef } from "../read-git-folder.ts";
 import type { Workshop } from "../workshop.ts";
-import { writeHead } from "../write-head.ts";
+import { headText, writeHead } from "../write-head.ts";
 import { findEntry } from "./find-entry.ts";
 import { findWorktree } from "./find-worktree.ts";
 import { makeBranch } from "./make-branch.ts";
@@ -42,9 +42,10 @@ export function worktreeMechanics(shop: Workshop): Mechanics {
     },
     begin: (order) => makeBranch(shop, order.branch, order.commit),
     settle: (order) => settleWorktree(shop, order),
-    async seat({ folder, folders, branch, index }) {
+    async seat(seating) {
+      const { folder, folders, index } = seating;
       if (folders === undefined) return;
-      await writeHead(folders.gitFolder, branch, [folder]);
+      await writeHead(folders.gitFolder, headText(seating), [folder]);
       await installIndex(index, folders.gitFolder, [folder]);
       await hide();
     },

@@ -1,0 +1,90 @@
+import type { CrewView, SlotView } from "../api/crew-routes.ts";
+import type { Context } from "./context.ts";
+import { type Column, writeTable } from "./table.ts";
+import { cut } from "./wrap.ts";
+import { writeAge } from "./write-time.ts";
+import { writeCost, writeTokens } from "./write-usage.ts";
+
+const symbols = { idle: "○", ready: "◐", working: "●", done: "✓", stuck: "!" } as const;
+
+/** What is worth a word about an agent: why it is stuck, or what it is at. */
+export interface LastColumn {
+  readonly title: string;
+  says(slot: SlotView): string;
+  /** Whether what does not fit is left out, and columns with it; otherwise lines go on below. */
+  readonly cuts?: boolean;
+}
+
+/** Columns that a narrow screen does without, the first first. */
+const spare = ["COST", "TOKENS", "TASK", "SINCE", "STEPS"];
+const leastWords = 12;
+
+/** Agents as a table. */
+export function writeSlots(
+  { paint, columns: width }: Pick<Context, "paint" | "columns">,
+  agents: readonly SlotView[],
+  now: number,
+  { title, says, cuts = false }: LastColumn,
+): string {
+  const colours = { "○": paint.dim, "◐": paint.cyan, "●": paint.green, "✓": paint.green, "!": paint.yellow };
+  const all: readonly (Column & { of(slot: SlotView): string })[] = [
+    { title: " ", paint: (cell) => colours[cell as keyof typeof colours](cell), of: ({ state }) => symbols[state] },
+    { title: "AGENT", paint: paint.bold, of: ({ name }) => name },
+    { title: "STATE", of: ({ state }) => state },
+    { title: "TICKET", of: ({ ticket }) => ticket || "–" },
+    { title: "TASK", of: ({ task }) => task || "–" },
+    { title: "STEPS", align: "right", of: ({ task, steps }) => (task === "" ? "–" : String(steps)) },
+    {
+      title: "SINCE",
+      align: "right",
+      of: ({ assignedAt }) => (assignedAt === null ? "–" : writeAge(assignedAt, now)),
+    },
+    { title: "TOKENS", align: "right", of: (slot) => writeTokens(slot.inputTokens + slot.outputTokens) },
+    { title: "COST", align: "right", of: ({ cost }) => writeCost(cost) },
+  ];
+  const taken = (columns: typeof all) =>
+    columns.reduce(
+      (sum, each) => sum + 2 + Math.max(each.title.length, ...agents.map((slot) => each.of(slot).length)),
+      0,
+    );
+  let columns = all;
+  for (const name of cuts ? spare : [])
+    if (taken(columns) + leastWords > width) columns = columns.filter((each) => each.title !== name);
+  const words = (slot: SlotView) => says(slot).replace(/\s+/g, " ");
+  const room = Math.max(0, width - taken(columns));
+  const rows = agents.map((slot) => [
+    ...columns.map((each) => each.of(slot)),
+    cuts ? cut(words(slot), room) : words(slot),
+  ]);
+  return writeTable([...columns, { title }], rows, cuts ? Number.POSITIVE_INFINITY : width);
+}
+
+/** Which tickets wait, and whether they are given out. */
+export function aboutTickets({ running, most, waiting }: CrewView): string {
+  const open = waiting.length === 0 ? "No ticket waits." : `${waiting.length} ready: ${few(waiting)}.`;
+  const state = running
+    ? `Tickets are given to idle agents, ${most} at most at once.`
+    : "Tickets are given to nobody. To give them out: signalbox crew run";
+  return `${open} ${state}`;
+}
+
+/** What keeps a crew from doing more, a sentence each; the first is no trouble. */
+export function aboutTroubles(crew: CrewView): readonly { readonly isTrouble: boolean; readonly text: string }[] {
+  const { project, running, most, leftOver, problems, agents, poolSize } = crew;
+  const [first] = leftOver;
+  const wanted = Math.min(agents.length, most);
+  const again = `Had before, and open again: ${few(leftOver)}. To give one out: signalbox crew assign NAME ${first}`;
+  const room = `${project} has room for ${poolSize} at once. For more: signalbox project update ${project} --pool-size ${wanted}`;
+  return [
+    ...(first === undefined ? [] : [{ isTrouble: false, text: again }]),
+    ...problems.map(({ ticket, problem }) => ({
+      isTrouble: true,
+      text: `${ticket === "" ? "" : `${ticket}: `}${problem}`,
+    })),
+    ...(running && poolSize < wanted ? [{ isTrouble: true, text: room }] : []),
+  ];
+}
+
+function few(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(", ")}, …` : names.join(", ");
+}

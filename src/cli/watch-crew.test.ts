@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { RunView } from "../api/agent-wires.ts";
+import type { CrewView, SlotView } from "../api/crew-routes.ts";
+import { displayWidth } from "./display-width.ts";
+import { createPaint } from "./paint.ts";
+import { crewLines, slotLines } from "./watch-crew.ts";
+import type { Frame } from "./watch-rows.ts";
+
+const now = Date.parse("2026-11-15T12:00:00Z");
+const frame: Frame = { columns: 99, rows: 12, paint: createPaint(false), now, title: "coffee", trouble: "" };
+
+const slot = (name: string, more: Partial<SlotView> = {}): SlotView => ({
+  ...{ name, state: "idle", reason: "", task: "", lastTask: "", ticket: "", branch: "", workspace: "", session: "" },
+  ...{ steps: 0, assignedAt: null, stepAt: null, madeAt: "2026-11-15T11:00:00Z" },
+  ...{ inputTokens: 0, outputTokens: 0, cost: 0, ...more },
+});
+const crew = (agents: readonly SlotView[], more: Partial<CrewView> = {}): CrewView => ({
+  ...{ project: "coffee", running: true, most: 10, workflow: "crew", agents: [...agents], waiting: [], leftOver: [] },
+  ...{ problems: [], poolSize: 3, ...more },
+});
+const busy = slot("A", {
+  ...{ state: "working", task: "coffee#3", lastTask: "t3", ticket: "c-12", steps: 2 },
+  ...{ assignedAt: "2026-11-15T11:58:00Z", inputTokens: 12_000, cost: 0.5 },
+});
+const run = { id: "r", task: "t3", activity: "busy", raised: "", what: "Reading recipe.md" } as RunView;
+
+test("every agent is shown, also one that has nothing to do, with what its program is at", () => {
+  const waiting = ["c-5", "c-9"];
+  const lines = crewLines({ crew: crew([busy, slot("B")], { waiting }), runs: [run] }, frame);
+  expect(lines.slice(0, 6)).toEqual([
+    "coffee  2 agents · 1 working · 1 idle",
+    "2 ready: c-5, c-9. Tickets are given to idle agents, 10 at most at once.",
+    "",
+    "   AGENT  STATE    TICKET  TASK      STEPS  SINCE  TOKENS   COST  WHAT",
+    "●  A      working  c-12    coffee#3      2     2m     12k  $0.50  Reading recipe.md",
+    "○  B      idle     –       –             –      –       0  $0.00",
+  ]);
+  expect(lines.at(-1)).toMatch(/^q leave/);
+});
+
+test("why one is stuck comes before what its program said last; troubles stand above", () => {
+  const stuck = slot("A", { state: "stuck", task: "coffee#3", lastTask: "t3", reason: "Tests\nfail." });
+  const problems = [{ ticket: "c-1", problem: "It has no title." }];
+  const lines = crewLines({ crew: crew([stuck, slot("B")], { problems, poolSize: 1 }), runs: [run] }, frame);
+  expect(lines[2]).toBe("c-1: It has no title.");
+  expect(lines[3]).toBe("coffee has room for 1 at once. For more: signalbox project update coffee --pool-size 2");
+  expect(lines.find((line) => line.startsWith("!"))).toMatch(/Tests fail\.$/);
+});
+
+test("a crew of nobody says how to make one", () => {
+  expect(crewLines({ crew: crew([]), runs: [] }, frame).join("\n")).toContain("signalbox crew spawn 3");
+});
+
+test("a screen has never more lines than rows, and no line is wider than the terminal", () => {
+  const texts = fc.string({ unit: "grapheme-ascii", maxLength: 60 });
+  const slots = fc.array(fc.record({ reason: texts, ticket: fc.constantFrom("", "c-1", "coffee-long-name") }), {
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(slots, fc.integer({ min: 45, max: 160 }), fc.integer({ min: 3, max: 30 }), (given, columns, rows) => {
+      const agents = given.map((each, i) => slot(`A${i}`, { ...busy, name: `A${i}`, ...each }));
+      const lines = crewLines({ crew: crew(agents), runs: [run] }, { ...frame, columns, rows });
+      expect(lines).toHaveLength(rows);
+      for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
+    }),
+  );
+});
+
+test("where there is no screen, each agent is a line", () => {
+  expect([...slotLines({ crew: crew([busy, slot("B")]), runs: [] }).values()]).toEqual([
+    "A  working  c-12  coffee#3",
+    "B  idle",
+  ]);
+});

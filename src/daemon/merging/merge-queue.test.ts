@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import type { Entry, Outcome, Waiting } from "./entry.ts";
+import { createMergeQueue } from "./merge-queue.ts";
+
+const entry: Entry = { task: "t1", project: "coffee", target: "main", strategy: "merge", at: 0, priority: 0 };
+const merged: Outcome = { kind: "merged", commit: "aaa", before: "bbb", after: "ccc" };
+const waiting: Waiting = { kind: "waits", reason: "The disk is full.", files: [] };
+
+function start(outcomeOf: (entry: Entry) => Outcome) {
+  const scripted = createScriptedClock();
+  const told: string[] = [];
+  const world = { told, skew: 0, tellFails: false, lands: 0, pass: scripted.pass };
+  const queue = createMergeQueue({
+    clock: { now: () => scripted.now() + world.skew, after: scripted.after },
+    async land(_project, _target, entries) {
+      world.lands++;
+      return new Map(entries.map((each) => [each, outcomeOf(each)]));
+    },
+    async waits({ task }) {
+      if (world.tellFails) throw new Error("The disk is full.");
+      told.push(task);
+    },
+    onError: () => undefined,
+  });
+  return Object.assign(world, { queue });
+}
+
+test("a clock that is set back keeps nobody in line waiting", async () => {
+  let outcome: Outcome = waiting;
+  const line = start(() => outcome);
+  const landing = line.queue.add(entry);
+  await line.pass(100);
+  line.skew = -7_200_000;
+  outcome = merged;
+  await line.pass(1_000);
+  expect(line.queue.before("t1")).toBeUndefined();
+  expect(await landing).toEqual(merged);
+});
+
+test("what could not be told is told with the next try, after a pause, and the others in line have their turn meanwhile", async () => {
+  const line = start(({ task }) => (task === "t1" ? waiting : merged));
+  line.tellFails = true;
+  void line.queue.add(entry);
+  const landing = line.queue.add({ ...entry, task: "t2", at: 1 });
+  await line.pass(100);
+  expect(await landing).toEqual(merged);
+  expect(line.lands).toBeLessThan(4);
+  line.tellFails = false;
+  await line.pass(20_000);
+  expect(line.told).toEqual(["t1"]);
+});

@@ -1,0 +1,62 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Repository } from "../../git/stage.ts";
+
+/** What an agent may leave uncommitted, and what must still be there when nobody has saved it. */
+export const leftovers: readonly (readonly [
+  what: string,
+  leave: (workspace: Repository) => void,
+  file: string,
+  text: string,
+])[] = [
+  ["a changed file", (w) => w.write("a.txt", "changed\n"), "a.txt", "changed\n"],
+  ["an untracked file", (w) => w.write("new.txt", "new\n"), "new.txt", "new\n"],
+  ["an untracked file deep down", (w) => w.write("x/y/new.txt", "new\n"), "x/y/new.txt", "new\n"],
+  ["a deleted file", (w) => rmSync(join(w.folder, "b.txt")), "a.txt", "a\n"],
+  [
+    "a staged file that is as before",
+    (w) => {
+      w.write("a.txt", "staged\n");
+      w.git("add", "a.txt");
+      w.write("a.txt", "a\n");
+    },
+    "a.txt",
+    "a\n",
+  ],
+  [
+    "a change that git was told to assume away",
+    (w) => {
+      w.git("update-index", "--assume-unchanged", "a.txt");
+      w.write("a.txt", "hidden\n");
+    },
+    "a.txt",
+    "hidden\n",
+  ],
+  [
+    "a change that git was told to skip",
+    (w) => {
+      w.git("update-index", "--skip-worktree", "a.txt");
+      w.write("a.txt", "hidden\n");
+    },
+    "a.txt",
+    "hidden\n",
+  ],
+  [
+    "a merge that was not ended",
+    (w) => {
+      const before = w.git("symbolic-ref", "--short", "-q", "HEAD");
+      w.git("checkout", "--quiet", "-b", "other");
+      w.commit({ "b.txt": "other\n" });
+      w.git("checkout", "--quiet", before);
+      w.git("merge", "--quiet", "--no-ff", "--no-commit", "other");
+    },
+    "b.txt",
+    "other\n",
+  ],
+  [
+    "a broken index",
+    (w) => writeFileSync(join(w.git("rev-parse", "--absolute-git-dir"), "index"), "x"),
+    "a.txt",
+    "a\n",
+  ],
+];
