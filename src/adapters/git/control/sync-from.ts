@@ -42,15 +42,15 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
   for (const old of await leftBehind(control, { theirs, ours })) await keep(control, name, old);
   const gone = [...ours].filter(([branch]) => !theirs.has(branch));
   const moved = [...theirs].filter(([branch, tip]) => ours.get(branch) !== tip);
-  // A branch may take the place of a folder of branches that are gone.
-  await change(
-    control,
-    gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]),
-  );
-  await change(
-    control,
-    moved.flatMap(([branch, tip]) => [`update ${filed}${branch}`, tip, ours.get(branch) ?? noCommit(tip)]),
-  );
+  const deletions = gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]);
+  const updates = moved.flatMap(([branch, tip]) => [
+    `update ${filed}${branch}`,
+    tip,
+    ours.get(branch) ?? noCommit(tip),
+  ]);
+  // A branch may take the place of a folder of branches that are gone, which git does not do in one step.
+  const isInPlace = gone.some(([old]) => moved.some(([branch]) => isInside(old, branch)));
+  for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
   noteReached(control, theirs.values());
   return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])) };
 }
@@ -78,11 +78,15 @@ function hasAll(control: ControlGit, { theirs, ours }: Branches): boolean {
 /** Both with some branches alone; all of them where one of these takes the place of others, or others take its place. */
 function narrowed(all: Branches, only: readonly string[]): Branches {
   const names = new Set(only.map((branch) => Buffer.from(branch).toString("latin1")));
-  const isInside = (one: string, other: string) => one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
   const isApart = [...all.ours.keys()].every((branch) => [...names].every((name) => !isInside(branch, name)));
   const some = (branches: ReadonlyMap<string, string>) =>
     new Map([...branches].filter(([branch]) => names.has(branch)));
   return isApart ? { theirs: some(all.theirs), ours: some(all.ours) } : all;
+}
+
+/** Whether one of two is a folder for the other. */
+function isInside(one: string, other: string): boolean {
+  return one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
 /** Where branches were, and what none of them contains any more. */
