@@ -460,6 +460,19 @@ test("what git knows of a worktree is saved also where its folder is gone", asyn
   expect(await control.salvage({ ...order, folder: stage.path("never") })).toMatchObject({ saved: undefined });
 });
 
+test("what was staged when a stash was popped over it is saved", async () => {
+  const { control, workspace } = await workspaceOf();
+  workspace.write("a.txt", "stashed\n");
+  workspace.git("stash", "push", "--quiet");
+  workspace.write("a.txt", "staged, and nowhere else\n");
+  workspace.git("add", "a.txt");
+  const id = workspace.git("rev-parse", ":a.txt");
+  expect(() => workspace.git("stash", "pop", "--quiet")).toThrow();
+  workspace.write("a.txt", "given up\n");
+  const { commit } = savedBy(await salvageOf(control, workspace));
+  expect(controlGit(stage, control)("rev-list", "--objects", commit)).toContain(id);
+});
+
 test("what is staged in the middle of a merge is saved, also where the file is another now", async () => {
   const { control, workspace } = await workspaceOf();
   workspace.git("checkout", "--quiet", "-b", "rival");

@@ -6,33 +6,46 @@ import type { GitPlace } from "../git-runner.ts";
 import type { IndexEntry } from "./draft-index.ts";
 
 /**
- * What is staged, as one tree; undefined where some of it is lost. In the middle of a merge it is without the files that
- * are in conflict, whose sides are in the commits that are merged.
+ * What is staged, as one tree; undefined where some of it is lost. The sides of a file that is in conflict are files with
+ * names of their own: most are in commits too, but what was staged when a stash was popped is nowhere else.
  */
 export async function stagedTree(
   control: ControlGit,
   draft: GitPlace & { readonly gitDir: string },
   entries: readonly IndexEntry[],
 ): Promise<string | undefined> {
-  const sides = entries.filter(({ stage }) => stage !== "0").map(({ path }) => path);
-  const env = sides.length === 0 ? {} : { GIT_INDEX_FILE: await indexWithout(control, draft, sides) };
+  const sides = entries.filter(({ stage }) => stage !== "0");
+  const env = sides.length === 0 ? {} : { GIT_INDEX_FILE: await indexWithSides(control, draft, entries, sides) };
   const { code, stdout } = await control.run(draft, ["write-tree"], { env, accepts: [0, 128], writes: true });
   return code === 0 ? stdout.toString("latin1").trim() : undefined;
 }
 
-async function indexWithout(
+async function indexWithSides(
   control: ControlGit,
   draft: GitPlace & { readonly gitDir: string },
-  paths: readonly Buffer[],
+  entries: readonly IndexEntry[],
+  sides: readonly IndexEntry[],
 ): Promise<string> {
   const index = join(draft.gitDir, "staged-index");
   await copyFile(join(draft.gitDir, "index"), index);
-  await control.run(draft, ["update-index", "--force-remove", "-z", "--stdin"], {
-    input: joinNul(paths),
-    env: { GIT_INDEX_FILE: index },
-    writes: true,
-  });
+  const update = (args: readonly string[], input: Buffer) =>
+    control.run(draft, ["update-index", ...args], { input, env: { GIT_INDEX_FILE: index }, writes: true });
+  await update(["--force-remove", "-z", "--stdin"], joinNul(sides.map(({ path }) => path)));
+  const taken = new Set(entries.map(({ path }) => path.toString("latin1")));
+  const lines = sides.map(({ mode, id, stage, path }) =>
+    Buffer.concat([Buffer.from(`${mode} ${id} 0\t`), nameOfSide(path, stage, taken)]),
+  );
+  await update(["-z", "--index-info"], joinNul(lines));
   return index;
+}
+
+const sideNames: Readonly<Record<string, string>> = { "1": "base", "2": "ours", "3": "theirs" };
+
+function nameOfSide(path: Buffer, stage: string, taken: Set<string>): Buffer {
+  let name = `${path.toString("latin1")}.${sideNames[stage] ?? stage}`;
+  while (taken.has(name)) name += "~";
+  taken.add(name);
+  return Buffer.from(name, "latin1");
 }
 
 /** Whether a tree has files that others have not, whatever their names. */
