@@ -339,6 +339,7 @@ export const mutants: readonly Mutant[] = [
         to: "if (taking.length >= 0) return agent;",
       },
     ],
+    test: "src/daemon/crew/give-ticket.test.ts",
   },
   {
     name: "a ticket whose task is over is given out again",
