@@ -98,6 +98,8 @@ export interface SyncOrder extends Stoppable {
   readonly from: string;
   /** What the branches are filed under: `user`, `origin`. */
   readonly name: string;
+  /** The branches that somebody asks for: others may stay as they were seen last. All of them where it is missing. */
+  readonly only?: readonly string[];
 }
 
 export interface Synced {

@@ -71,3 +71,26 @@ test("what was collected or merged here is known when the user's repository has 
   const kept = git("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/user/").split("\n");
   expect(kept.sort()).toEqual([own, second].sort());
 });
+
+test("who asks for some branches gets them as they are, whatever others are at", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const git = controlGit(stage, control);
+  const sync = (...only: readonly string[]) => control.syncFrom({ from: user.folder, name: "user", only });
+  const filed = () => git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/remotes/user/").split("\n");
+  user.git("branch", "other");
+  user.git("branch", "folder/one");
+  await control.syncFrom({ from: user.folder, name: "user" });
+  const tip = user.commit({ "a.txt": "more\n" });
+  user.git("branch", "-D", "other");
+  expect((await sync("main")).branches.main).toBe(tip);
+  expect(git("rev-parse", "refs/remotes/user/main")).toBe(tip);
+  expect((await sync("other")).branches.other).toBeUndefined();
+  expect(filed()).toEqual(["folder/one", "main"]);
+
+  // A branch in the place of a folder of branches that nobody has asked for.
+  user.git("branch", "-D", "folder/one");
+  user.git("branch", "folder");
+  expect((await sync("folder")).branches.folder).toBe(tip);
+  expect(filed()).toEqual(["folder", "main"]);
+});

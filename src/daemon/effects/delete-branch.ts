@@ -22,10 +22,11 @@ export function deleteBranch({ store, log, workspacesOf }: DeleteBranchPorts): P
     const { branch } = task;
     if (branch === "") return;
     const workspaces = await workspacesOf(project);
-    const { branches } = await workspaces.control.syncFrom({ from: project.path, name: "user" });
+    const targets = await targetsOf(store, project, task);
+    const order = { from: project.path, name: "user", only: [branch, ...targets] };
+    const { branches } = await workspaces.control.syncFrom(order);
     const tip = branches[branch];
     if (tip === undefined) return;
-    const targets = await targetsOf(store, project, task);
     if (targets.includes(branch)) throw left(branch, "work goes into it");
     if (task.workspace !== "") throw left(branch, "the task still works on it", "Release the workspace first.");
     const other = await otherTaskWith(store, task, branch);

@@ -31,7 +31,7 @@ export async function findTips(
   target: string,
   where: Where,
 ): Promise<Tips> {
-  const user = (await control.syncFrom({ from: project.path, name: "user" })).branches[target];
+  const user = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
   if (user === undefined) {
     throw new Fault("merge.no-target", `${project.path} has no branch "${target}" with a commit in it.`, {
       hint: `Name the default branch: signalbox project update ${project.name} --default-branch NAME`,

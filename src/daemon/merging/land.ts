@@ -44,8 +44,10 @@ export async function land(
 /** Gives the entries that are to be tried again at once. */
 async function oneRound(round: Round, entries: readonly Ready[]): Promise<readonly Ready[]> {
   const { own, project, target, outcomes } = round;
-  const author = await own.git.identityOf(project.path);
-  const tips = await reachable(round, entries, () => findTips(own, project, target, round.where));
+  const [author, tips] = await Promise.all([
+    own.git.identityOf(project.path),
+    reachable(round, entries, () => findTips(own, project, target, round.where)),
+  ]);
   if (tips === undefined) return [];
   const base = tips.apart ? await bringTogether(own, target, tips, entries, author) : tips.base;
   if (base === undefined) {

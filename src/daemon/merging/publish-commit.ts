@@ -58,7 +58,7 @@ export async function publishCommit(
   if (result.kind === "moved") return { kind: "moved" };
   if (result.kind === "waits") return toWaiting(result);
   // Nobody is told that work has arrived before it was seen there.
-  const now = (await control.syncFrom({ from: project.path, name: "user" })).branches[target];
+  const now = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
   const isThere = now !== undefined && (await control.isAncestor(commit, now));
   return { kind: isThere ? "published" : "moved" };
 }

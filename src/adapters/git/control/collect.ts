@@ -9,7 +9,7 @@ import type { ControlGit } from "./control-git.ts";
 import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
 import { knownCommits, noteReached } from "./known-commits.ts";
 import { moveRef } from "./move-ref.ts";
-import { commitAt, isAncestor, treeOf } from "./read-history.ts";
+import { commitAt, isAncestor, noteAncestor, treeOf } from "./read-history.ts";
 
 const turns = createTurns();
 
@@ -52,9 +52,11 @@ async function isBroughtIn(
   const branches = (await listRefs(control.folder, "refs/remotes/user/")) ?? new Map<string, string>();
   const known = [...(previous === undefined ? [] : [previous]), ...branches.values()];
   if (known.length === 0 || !(await bringIn(control, { folder, commit, known, signal }))) return false;
-  await checkWhole(control, [commit]);
+  const parents = await checkWhole(control, [commit]);
   // Of what is no commit nobody can say what it contains.
-  await (previous === undefined ? treeOf(control, commit) : isAncestor(control, previous, commit));
+  if (previous === undefined) await treeOf(control, commit);
+  else if (parents.has(previous)) await noteAncestor(control, previous, commit);
+  else await isAncestor(control, previous, commit);
   whole.add(commit);
   return true;
 }

@@ -65,10 +65,27 @@ export function checkFolder(folder: string): string {
   });
 }
 
-/** Throws unless everything that the commit needs is here. What is reachable from our refs was looked at before. */
-export async function checkWhole(control: ControlGit, commits: readonly string[]): Promise<void> {
+/**
+ * Throws unless everything that the commits need is here. What is reachable from our refs was looked at before. Gives the
+ * parents of those that are new here.
+ */
+export async function checkWhole(control: ControlGit, commits: readonly string[]): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  let rest = "";
   await control.git(
-    ["rev-list", "--objects", "--quiet", ...commits, "--not", "--exclude=refs/signalbox/incoming/*", "--all"],
-    { isLong: true },
+    [
+      ...["rev-list", "--objects", "--no-object-names", "--parents", ...commits],
+      ...["--not", "--exclude=refs/signalbox/incoming/*", "--all"],
+    ],
+    {
+      isLong: true,
+      onOutput(chunk) {
+        const lines = (rest + chunk.toString("latin1")).split("\n");
+        rest = lines.pop() ?? "";
+        // Only commits have something behind their name.
+        for (const line of lines) for (const parent of line.split(" ").slice(1)) names.add(parent);
+      },
+    },
   );
+  return names;
 }

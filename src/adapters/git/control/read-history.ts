@@ -85,10 +85,16 @@ export async function noteCommit(
   ancestors: readonly string[],
 ): Promise<void> {
   await trees(`${folder} ${commit}`, async () => tree);
-  for (const ancestor of ancestors) {
-    await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
-    await counts(`${folder} ^${commit} ${ancestor}`, async () => 0);
-  }
+  for (const ancestor of ancestors) await noteAncestor({ folder }, ancestor, commit);
+}
+
+export async function noteAncestor(
+  { folder }: Pick<ControlGit, "folder">,
+  ancestor: string,
+  commit: string,
+): Promise<void> {
+  await ancestry(`${folder} ${ancestor} ${commit}`, async () => true);
+  await counts(`${folder} ^${commit} ${ancestor}`, async () => 0);
 }
 
 function splitOnce(line: string): readonly [string, string] {

@@ -21,11 +21,12 @@ export function syncFrom(control: ControlGit, order: SyncOrder): Promise<Synced>
   return turns.take(`${control.folder} ${order.name}`, () => syncAlone(control, order));
 }
 
-async function syncAlone(control: ControlGit, { from, name, signal }: SyncOrder): Promise<Synced> {
+async function syncAlone(control: ControlGit, { from, name, only, signal }: SyncOrder): Promise<Synced> {
   const incoming = `refs/signalbox/incoming/sync/${checkPart(name)}/`;
   const filed = `refs/remotes/${name}/`;
   const options = isAbsolute(from) ? {} : ({ ...remoteOptions(from), configuration: "user" } as const);
-  const read = isAbsolute(from) ? await readBoth(control, checkFolder(from), filed) : undefined;
+  const all = isAbsolute(from) ? await readBoth(control, checkFolder(from), filed) : undefined;
+  const read = all && only ? narrowed(all, only) : all;
   const isAllHere = read !== undefined && hasAll(control, read);
   // A mirror that stays, so that only what has changed is written.
   if (!isAllHere)
@@ -37,19 +38,19 @@ async function syncAlone(control: ControlGit, { from, name, signal }: SyncOrder)
       options,
     });
   const { theirs, ours } = isAllHere ? read : await tips(control, incoming, filed);
-  if (theirs.size === 0) throw empty(from);
+  if (theirs.size === 0 && (all === undefined || all.theirs.size === 0)) throw empty(from);
   for (const old of await leftBehind(control, { theirs, ours })) await keep(control, name, old);
   const gone = [...ours].filter(([branch]) => !theirs.has(branch));
   const moved = [...theirs].filter(([branch, tip]) => ours.get(branch) !== tip);
-  // A branch may take the place of a folder of branches that are gone.
-  await change(
-    control,
-    gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]),
-  );
-  await change(
-    control,
-    moved.flatMap(([branch, tip]) => [`update ${filed}${branch}`, tip, ours.get(branch) ?? noCommit(tip)]),
-  );
+  const deletions = gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]);
+  const updates = moved.flatMap(([branch, tip]) => [
+    `update ${filed}${branch}`,
+    tip,
+    ours.get(branch) ?? noCommit(tip),
+  ]);
+  // A branch may take the place of a folder of branches that are gone, which git does not do in one step.
+  const isInPlace = gone.some(([old]) => moved.some(([branch]) => isInside(old, branch)));
+  for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
   noteReached(control, theirs.values());
   return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])) };
 }
@@ -71,7 +72,21 @@ async function readBoth(control: ControlGit, from: string, filed: string): Promi
 /** Whether nothing has to be brought in: agents' work was collected, and what is merged was made here. */
 function hasAll(control: ControlGit, { theirs, ours }: Branches): boolean {
   const { whole } = knownCommits(control);
-  return theirs.size > 0 && [...theirs].every(([branch, tip]) => ours.get(branch) === tip || whole.has(tip));
+  return [...theirs].every(([branch, tip]) => ours.get(branch) === tip || whole.has(tip));
+}
+
+/** Both with some branches alone; all of them where one of these takes the place of others, or others take its place. */
+function narrowed(all: Branches, only: readonly string[]): Branches {
+  const names = new Set(only.map((branch) => Buffer.from(branch).toString("latin1")));
+  const isApart = [...all.ours.keys()].every((branch) => [...names].every((name) => !isInside(branch, name)));
+  const some = (branches: ReadonlyMap<string, string>) =>
+    new Map([...branches].filter(([branch]) => names.has(branch)));
+  return isApart ? { theirs: some(all.theirs), ours: some(all.ours) } : all;
+}
+
+/** Whether one of two is a folder for the other. */
+function isInside(one: string, other: string): boolean {
+  return one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
 /** Where branches were, and what none of them contains any more. */

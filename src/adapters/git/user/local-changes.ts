@@ -22,8 +22,7 @@ export async function localChanges(
   from: string,
   to: string,
 ): Promise<readonly LocalChange[]> {
-  const own = await ownChanges(control, place);
-  const files = await changedBetween(control, from, to);
+  const [own, files] = await Promise.all([ownChanges(control, place), changedBetween(control, from, to)]);
   return files.flatMap(({ path, isNew }): readonly LocalChange[] => {
     const name = { path: fileName(path) };
     const letters = own.get(path.toString("latin1"));

@@ -11,9 +11,10 @@ import { findWorkingCopy } from "./find-working-copy.ts";
 import { forwardBranch } from "./forward-branch.ts";
 import { currentBranch, inspect } from "./inspect.ts";
 import { learnBranch } from "./learn-branch.ts";
-import { withIndexAt } from "./list-changes.ts";
+import { readOurs, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { park, prepare } from "./prepare.ts";
+import { hasPath } from "./read-index.ts";
 import { remove } from "./remove.ts";
 import { renameBranch } from "./rename-branch.ts";
 import { switchBranch } from "./switch-branch.ts";
@@ -52,6 +53,11 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     if (commit === undefined) return false;
     const { place, env, ownObjects } = await mechanics.filesOf(await wholePath(folder), folders);
     return contained(`${commit} ${name}`, async () => {
+      const isOwn = record?.phase === "ready" && record.commit === commit;
+      const whole = await wholePath(folder);
+      const index = isOwn ? shop.records.indexOf(whole) : shop.records.madeFor(whole, commit);
+      const content = await readOurs(index, commit.length);
+      if (content !== undefined) return hasPath(content, name);
       const args = ["ls-tree", "-z", "--full-tree", commit, "--", name];
       return (await shop.git(place, args, { env: { ...env, ...ownObjects } })).stdout.length > 0;
     });

@@ -6,6 +6,7 @@ import { splitNul } from "../file-name.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { entryAt } from "./entry-at.ts";
 import { readFileAt } from "./read-git-folder.ts";
+import { type IndexContent, isSameContent, isSound, readIndex } from "./read-index.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -43,12 +44,28 @@ export async function listChanges({ git }: Workshop, files: Files, index: string
 
 const questionMark = 0x3f;
 
-/** Whether the workspace's own index has something that its commit has not. One that cannot be read may have anything. */
-export async function isStaged({ git }: Workshop, files: Files, gitFolder: string, head: string): Promise<boolean> {
+/**
+ * Whether the workspace's own index has something that its commit has not. One that cannot be read may have anything. `ours`
+ * stands for the commit: where both have the same files, git need not be asked.
+ */
+export async function isStaged(
+  { git }: Workshop,
+  files: Files,
+  { gitFolder, head, ours }: { readonly gitFolder: string; readonly head: string; readonly ours: string },
+): Promise<boolean> {
   const index = join(gitFolder, "index");
-  const before = await contentOf(index);
+  const bytes = await bytesOf(index);
+  const before = bytes && hash("sha256", bytes);
   const known = stagedIn.get(gitFolder);
   if (before !== undefined && known?.content === before && known.head === head) return known.isStaged;
+  if (
+    bytes &&
+    before !== undefined &&
+    isSameContent(readIndex(bytes, head.length), await readOurs(ours, head.length))
+  ) {
+    stagedIn.set(gitFolder, { content: before, head, isStaged: false });
+    return false;
+  }
   const { code } = await git(
     files.place,
     ["diff-index", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", head, "--"],
@@ -67,9 +84,20 @@ export async function isStaged({ git }: Workshop, files: Files, gitFolder: strin
 /** What was found last in each: the same index compared with the same commit gives the same answer. */
 const stagedIn = new Map<string, { readonly content: string; readonly head: string; readonly isStaged: boolean }>();
 
+/** What one of our own indexes stands for; undefined where only git can tell. */
+export async function readOurs(index: string, idLength: number): Promise<IndexContent> {
+  const bytes = await bytesOf(index);
+  return bytes !== undefined && isSound(bytes, idLength) ? readIndex(bytes, idLength) : undefined;
+}
+
 async function contentOf(file: string): Promise<string | undefined> {
+  const bytes = await bytesOf(file);
+  return bytes && hash("sha256", bytes);
+}
+
+async function bytesOf(file: string): Promise<Buffer | undefined> {
   const bytes = await readFileAt(file, mostIndex);
-  return typeof bytes === "string" ? undefined : hash("sha256", bytes);
+  return typeof bytes === "string" ? undefined : bytes;
 }
 
 const mostIndex = 64 * 1024 * 1024;

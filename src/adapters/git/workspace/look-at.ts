@@ -28,12 +28,15 @@ export async function lookAt(
 ): Promise<Look> {
   const { folder, folders, isTrusted, commit } = subject;
   const files = await mechanics.filesOf(folder, isTrusted ? folders : undefined);
-  const [changes, staged, operation] = await Promise.all([
-    withIndexAt(shop, files, subject, (index) => listChanges(shop, files, index, false)),
-    folders === undefined ? false : isStaged(shop, files, folders.gitFolder, commit),
-    folders && operationIn(folders.gitFolder),
-  ]);
-  return { ...changes, isStaged: staged, operation };
+  const gitFolder = folders?.gitFolder;
+  const look = (ours: string) =>
+    Promise.all([
+      listChanges(shop, files, ours, false),
+      gitFolder === undefined ? false : isStaged(shop, files, { gitFolder, head: commit, ours }),
+      gitFolder && operationIn(gitFolder),
+    ]);
+  const [changes, staged, operation] = await withIndexAt(shop, files, subject, look);
+  return { ...changes, isStaged: staged, operation: operation || undefined };
 }
 
 export function isDirty({ changed, others, isStaged, operation }: Look): boolean {

@@ -145,9 +145,10 @@ async function isUntouched(
   if ((await operationIn(folders.gitFolder)) !== undefined) return false;
   const files = await mechanics.filesOf(folder, folders);
   try {
+    const ours = shop.records.indexOf(folder);
     const [{ changed, others }, staged] = await Promise.all([
-      listChanges(shop, files, shop.records.indexOf(folder), true),
-      isStaged(shop, files, folders.gitFolder, commit),
+      listChanges(shop, files, ours, true),
+      isStaged(shop, files, { gitFolder: folders.gitFolder, head: commit, ours }),
     ]);
     return changed.length === 0 && others.length === 0 && !staged;
   } catch (error) {
