@@ -46,12 +46,17 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
   let ringing: Promise<void> = Promise.resolve();
   let stopped = false;
 
+  /** Nobody waits for more than the whole time once more because the clock was put back. */
+  const inTime = (deadline: Deadline): Deadline => {
+    const latest = clock.now() + deadline.length;
+    return deadline.at <= latest ? deadline : { ...deadline, at: latest };
+  };
+
   const ring = () => {
     ringing = ringing
       .then(async () => {
         for (const [task, deadline] of due) {
-          // Nobody waits for more than the whole time once more because the clock was put back.
-          const at = Math.min(deadline.at, clock.now() + deadline.length);
+          const { at } = inTime(deadline);
           if (at < deadline.at) due.set(task, { ...deadline, at });
           if (stopped || at > clock.now()) continue;
           due.delete(task);
@@ -80,8 +85,8 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
   const enteredAt = async ({ task, updatedAt }: StoredTask): Promise<number> => {
     const known = entered.get(task.id);
     if (known?.entry === task.entry) return known.at;
-    // Only after a start: otherwise the task was noticed when it entered.
-    const at = known === undefined ? await lastEntry(store, task.id, updatedAt) : updatedAt;
+    // Only after a start: otherwise the task was noticed when it entered. The clock may have been put back since then.
+    const at = known === undefined ? Math.min(await lastEntry(store, task.id, updatedAt), clock.now()) : updatedAt;
     entered.set(task.id, { entry: task.entry, at });
     return at;
   };
@@ -92,7 +97,7 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
       const next = isOpen ? await nextDeadline(await ports.workflowOf(task), stored, enteredAt, spoken) : undefined;
       if (!isOpen) entered.delete(task.id);
       if (next === undefined && !due.delete(task.id)) return;
-      if (next !== undefined) due.set(task.id, next);
+      if (next !== undefined) due.set(task.id, inTime(next));
       plan();
     },
     forgot(task) {

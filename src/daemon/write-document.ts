@@ -1,9 +1,9 @@
 import { ownsSection } from "../engine/ownership.ts";
 import type { Actor } from "../engine/request.ts";
-import { bodyOf, parseTaskDocument, type TaskDocument, takeSections, withSection } from "../engine/task-document.ts";
+import { bodyOf, type TaskDocument, takeSections, withSection } from "../engine/task-document.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import type { Author, StoredDocument } from "../ports/store.ts";
-import { madeOf, parsedDocument } from "./parsed-document.ts";
+import { madeOf, parsedDocument, parsedText } from "./parsed-document.ts";
 
 export interface Written {
   readonly document: StoredDocument;
@@ -31,7 +31,7 @@ export function writeDocument(
   commit: string,
 ): Written {
   const old = parsedDocument(before);
-  const given = parseTaskDocument(text);
+  const given = parsedText(text);
   const differs = (heading: string) =>
     old.byHeading.get(heading)?.fingerprint !== given.byHeading.get(heading)?.fingerprint;
   const headings = [...new Set([...given.byHeading.keys(), ...old.byHeading.keys()])].filter(differs);

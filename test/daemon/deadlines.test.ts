@@ -52,6 +52,20 @@ test("time goes on while the daemon is down", async () => {
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
+test("a clock that is put back while the daemon is down gives nobody more than the whole time once more", async () => {
+  const { create, rest, statuses, core, start, clock } = await coreStage(timed);
+  await create("t1");
+  await rest(30_000);
+  await core.close();
+  await clock.pass(-600_000);
+  const next = start();
+  await next.recover();
+  await rest(30_000);
+  await next.submit("t1", { kind: "edit", actor: human, set: { summary: "Changed later" } });
+  await rest(30_000);
+  expect(await statuses("t1")).toEqual(["asking"]);
+});
+
 test("a limit on the whole life holds the task once; whoever continues it has heard of it", async () => {
   const text = `
 version: 1

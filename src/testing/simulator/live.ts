@@ -60,10 +60,12 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     places.workspaces,
     places.runs,
     places.logs,
-    repository,
+    join(repository, ".signalbox"),
     join(places.control, "coffee.git"),
   ])
     makeMemoryFolder(folder);
+  // It says nothing, but each look for one that is not there would take an error.
+  writeFileSync(join(repository, ".signalbox", "config.yml"), "");
   writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
   const world = createWorld(seed, workflow, text);
   const { clock, store, repositories } = world;

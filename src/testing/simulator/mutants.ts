@@ -339,6 +339,7 @@ export const mutants: readonly Mutant[] = [
         to: "if (taking.length >= 0) return agent;",
       },
     ],
+    test: "src/daemon/crew/give-ticket.test.ts",
   },
   {
     name: "a ticket whose task is over is given out again",
@@ -360,5 +361,27 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: "src/daemon/workspaces/parking.test.ts",
+  },
+  {
+    name: "whoever was to be started by what was dropped counts as alive",
+    edits: [
+      {
+        file: "src/engine/enter.ts",
+        from: "  endUnstarted(draft, facts);\n",
+        to: "",
+      },
+    ],
+    test: "test/engine/corners.test.ts",
+  },
+  {
+    name: "a merge that waits is looked at by a clock that was set back",
+    edits: [
+      {
+        file: "src/daemon/merging/merge-queue.ts",
+        from: "return left > pause ? 0 : Math.max(0, left);",
+        to: "return Math.max(0, left);",
+      },
+    ],
+    test: "src/daemon/merging/merge-queue.test.ts",
   },
 ];

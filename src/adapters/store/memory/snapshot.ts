@@ -27,7 +27,8 @@ function copyPlain(value: unknown, depth: number): unknown {
     case "boolean":
       return value;
     case "number":
-      return Number.isFinite(value) ? value : odd;
+      // JSON has one zero.
+      return Number.isFinite(value) ? value + 0 : odd;
     case "object":
       if (value === null) return null;
       if (depth === mostDepth) return odd;

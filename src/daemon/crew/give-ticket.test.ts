@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import type { Agent } from "../../ports/records.ts";
+import { settleAgent } from "./give-ticket.ts";
+
+const taking: Agent = {
+  ...{ id: "coffee/A", project: "coffee", task: "", at: 0, role: "worker", harness: "", model: "" },
+  ...{ state: "idle", reason: "", taking: "c-1" },
+};
+
+async function start(...tickets: readonly string[]) {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  for (const [index, ticket] of tickets.entries())
+    await store.createTask("coffee", sampleTask(`t${index + 1}`, { ticket }));
+  await store.agents.put(taking);
+  return { store, settled: await settleAgent({ store }, taking) };
+}
+
+test("an agent that was about to take a ticket gets the task that was made from it", async () => {
+  const { store, settled } = await start("c-2", "c-1");
+  expect(settled).toMatchObject({ task: "t2", taking: "", had: ["t2"] });
+  expect(await store.agents.get("coffee/A")).toEqual(settled);
+});
+
+test("where none was made the agent is free again", async () => {
+  const { store, settled } = await start("c-2");
+  expect(settled).toMatchObject({ task: "", taking: "" });
+  expect(await store.agents.get("coffee/A")).toEqual(settled);
+});
+
+test("a task that another agent has stays its", async () => {
+  const { store } = await start("c-1");
+  await store.agents.put({ ...taking, id: "coffee/B", task: "t1", taking: "" });
+  expect(await settleAgent({ store }, taking)).toMatchObject({ task: "", taking: "" });
+});
