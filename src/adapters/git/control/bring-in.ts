@@ -2,7 +2,7 @@ import { Fault } from "../../../fault.ts";
 import { distrust, findWorkspace, withObjectsOf } from "../salvage/workspace.ts";
 import type { ControlGit } from "./control-git.ts";
 import { fsckSeverities } from "./fetch-into.ts";
-import { manyObjects, packCommit } from "./pack-commit.ts";
+import { packCommit } from "./pack-commit.ts";
 
 export interface BroughtIn {
   readonly folder: string;
@@ -22,10 +22,9 @@ export async function bringIn(control: ControlGit, { folder, ...order }: Brought
   try {
     const pack = await packCommit(control, { ...order, env: withObjectsOf(workspace), settings: distrust });
     if (pack === undefined) return false;
-    const strict = `--strict=${fsckSeverities}`;
-    const write = pack.count < manyObjects ? ["unpack-objects", "-q", strict] : ["index-pack", "--stdin", strict];
     const options = { input: pack.bytes, writes: true, isLong: true, signal: order.signal };
-    if (pack.count > 0) await control.git(write, options);
+    // Unpacked one by one, some would be here before all were looked at, and would not be looked at again.
+    if (pack.count > 0) await control.git(["index-pack", "--stdin", `--strict=${fsckSeverities}`], options);
     return true;
   } catch (error) {
     // Some of it may be missing there, or forbidden: whoever fetches it learns why.
