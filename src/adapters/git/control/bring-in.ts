@@ -2,7 +2,8 @@ import { Fault } from "../../../fault.ts";
 import { distrust, findWorkspace, withObjectsOf } from "../salvage/workspace.ts";
 import type { ControlGit } from "./control-git.ts";
 import { fsckSeverities } from "./fetch-into.ts";
-import { packCommit } from "./pack-commit.ts";
+import { manyObjects, packCommit } from "./pack-commit.ts";
+import { unpackAside } from "./unpack-aside.ts";
 
 export interface BroughtIn {
   readonly folder: string;
@@ -22,9 +23,16 @@ export async function bringIn(control: ControlGit, { folder, ...order }: Brought
   try {
     const pack = await packCommit(control, { ...order, env: withObjectsOf(workspace), settings: distrust });
     if (pack === undefined) return false;
-    const options = { input: pack.bytes, writes: true, isLong: true, signal: order.signal };
-    // Unpacked one by one, some would be here before all were looked at, and would not be looked at again.
-    if (pack.count > 0) await control.git(["index-pack", "--stdin", `--strict=${fsckSeverities}`], options);
+    const { bytes: input, count } = pack;
+    const { signal } = order;
+    if (count >= manyObjects)
+      await control.git(["index-pack", "--stdin", `--strict=${fsckSeverities}`], {
+        input,
+        writes: true,
+        isLong: true,
+        signal,
+      });
+    else if (count > 0) await unpackAside(control, input, signal);
     return true;
   } catch (error) {
     // Some of it may be missing there, or forbidden: whoever fetches it learns why.

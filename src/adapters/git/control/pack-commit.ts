@@ -27,3 +27,6 @@ export async function packCommit(control: ControlGit, order: PackOrder): Promise
   });
   return isCut ? undefined : { bytes, count: bytes.readUInt32BE(8) };
 }
+
+/** As git does it where it fetches: few objects stay by themselves, many stay together. */
+export const manyObjects = 100;

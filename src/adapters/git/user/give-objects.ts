@@ -1,12 +1,9 @@
 import { Fault } from "../../../fault.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { fetchFlags, fromControl } from "../control/fetch-into.ts";
-import { packCommit } from "../control/pack-commit.ts";
+import { manyObjects, packCommit } from "../control/pack-commit.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { listRefs } from "../list-refs.ts";
-
-/** As git does it where it fetches: few objects stay by themselves, many stay together. */
-const manyObjects = 100;
 
 /**
  * Brings a commit and what it needs into the user's repository, and moves nothing there. A merge is a few objects, and
