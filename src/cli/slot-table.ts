@@ -86,5 +86,5 @@ export function aboutTroubles(crew: CrewView): readonly { readonly isTrouble: bo
 }
 
 function few(names: readonly string[]): string {
-  return names.length > 5 ? `${names.slice(0, 5).join(", ")}, …` : names.join(", ");
+  return names.length > 6 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
 }

@@ -112,7 +112,10 @@ function escalateOrHold(
     );
     if (way !== undefined) return enter(workflow, task, way, by, "escalated", facts, ending.reason);
   }
-  return hold(workflow, task, ending);
+  // Why it came here says more than how a pause ended.
+  const before = task.reason === "" ? "" : ` Before that: ${task.reason}`;
+  const left = `"${task.status}" ended with ${ending.word}, which the workflow leaves to a person.${before}`;
+  return hold(workflow, task, { ...ending, reason: ending.reason || left });
 }
 
 /** Keeps the task where it is until a person continues it. */

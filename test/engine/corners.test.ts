@@ -42,6 +42,19 @@ test("a limit of a state does not move a task that is held or has not settled ye
   expect(entering.request({ kind: "limit", word: "time", entry: entering.task.entry }).kind).toBe("ignored");
 });
 
+test("what the workflow leaves to a person is told as that, with what came before", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { do: [run_tests], outcomes: [{ on: failed, then: b }], next: done }\n  b: { waits_for: 60s, outcomes: [{ action: mark_dead }] }\n  ${done}`,
+  );
+  const task = drive(workflow);
+  task.did("tests", "Two tests fail.");
+  expect(task.status).toBe("b");
+  task.continue("engine");
+  expect(task.task.held?.reason).toMatch(
+    /^"b" ended with \w+, which the workflow leaves to a person\. Before that: Two tests fail\.$/,
+  );
+});
+
 test("a limit on a fan-out stops the children, and a person can start them again", () => {
   const team = builtIn("team");
   const fanOut = Object.values(team.states).find((state) => state.wait.kind === "fan_out");

@@ -93,14 +93,20 @@ export function checkDone(world: World, before: Task, after: Task, merge: Merge 
   const isGuarded = ways.some(({ when }) => when.some(({ field }) => field === "merged"));
   const merges = from?.do.some(({ name }) => name === "merge") ?? false;
   if (!isGuarded && !merges && merge?.state !== "merged") return;
-  if (!isInMain(world, before)) world.violate("done only if in main", `${after.id} is done, its work is not in main.`);
+  if (!isInMain(world, before, after.spent.head))
+    world.violate("done only if in main", `${after.id} is done, its work is not in main.`);
 }
 
-/** The work as it was collected last: what an agent commits while the daemon decides is saved, but came too late. */
-export function isInMain({ repositories }: World, task: Task): boolean {
-  const { commits, branches, folders, refs } = repositories;
+/**
+ * The work as it was collected last: what an agent commits while the daemon decides is saved, but came too late. Where
+ * somebody else has collected that meanwhile, what counts is the work that was `seen`, if it is what was there just before.
+ */
+export function isInMain({ repositories }: World, task: Task, seen?: string): boolean {
+  const { commits, branches, folders, refs, previous } = repositories;
   const folder = folders.get(task.workspace);
-  const work = refs.get(taskRef(task.id)) ?? (folder && repositories.head(folder));
+  const ref = taskRef(task.id);
+  const last = refs.get(ref) ?? (folder && repositories.head(folder));
+  const work = seen !== undefined && seen === previous.get(ref) ? seen : last;
   const main = branches.get(mainBranch);
   return work === undefined || (main !== undefined && commits.isAncestor(work, main));
 }

@@ -25,6 +25,8 @@ export interface Repositories {
   readonly usersChanges: Set<string>;
   /** The refs of the control repository. */
   readonly refs: Map<string, string>;
+  /** Where those that were moved have been before. */
+  readonly previous: ReadonlyMap<string, string>;
   readonly folders: Map<string, Folder>;
   /** Contents of files that were moved to the trash. */
   readonly trash: Set<string>;
@@ -48,6 +50,7 @@ export function createRepositories(defaultBranch: string): Repositories {
   const first = commits.add([], new Map([["recipe.md", "beans"]]), "first");
   const branches = new Map([[defaultBranch, first]]);
   const refs = new Map<string, string>();
+  const previous = new Map<string, string>();
   const folders = new Map<string, Folder>();
   const trash = new Set<string>();
   const tipsOf = (folder: Folder) => (folder.kind === "clone" ? folder.own : branches);
@@ -60,6 +63,7 @@ export function createRepositories(defaultBranch: string): Repositories {
     branches,
     usersChanges: new Set(),
     refs,
+    previous,
     folders,
     trash,
     head,
@@ -80,6 +84,7 @@ export function createRepositories(defaultBranch: string): Repositories {
     },
     moveRef(ref, to) {
       const before = refs.get(ref);
+      if (before !== undefined && before !== to) previous.set(ref, before);
       if (before !== undefined && before !== to && !commits.isAncestor(before, to))
         refs.set(`refs/signalbox/kept/${before}`, before);
       refs.set(ref, to);
