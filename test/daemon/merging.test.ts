@@ -522,7 +522,7 @@ test("after a start too, nobody is told of a conflict with a task that has done 
     workspacesOf,
     onError: expect.unreachable,
   });
-  if (task !== undefined) predictions.collected(task, git(folder, "rev-parse", "HEAD"));
+  if (task !== undefined) predictions.collected(task, git(folder, "rev-parse", "HEAD"), 1);
   // The newest is looked at first: when the other is found, nothing more can come.
   const found = async () => {
     await clock.pass(1_000);

@@ -15,8 +15,11 @@ export interface PredictPorts {
 }
 
 export interface Predictions {
-  /** A task's branch was collected and is at this commit. Whom it conflicts with is worked out in the background. */
-  collected(task: Task, commit: string): void;
+  /**
+   * A task's branch was collected and is at this commit, with so many that the default branch had not then. Whom it conflicts
+   * with is worked out in the background.
+   */
+  collected(task: Task, commit: string, commits: number): void;
   /** Open tasks of the project that conflict with this one, and where. */
   of(task: string): readonly Predicted[];
   /** Resolves when everything that was begun has been worked out. */
@@ -70,20 +73,13 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     await store.addEvents(task.id, [event], clock.now());
   };
 
-  const predictLater = async (task: Task, commit: string) => {
-    const project = await store.getProject(task.project);
-    if (project === undefined) return;
-    const { control } = await workspacesOf(project);
-    const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
+  const predictLater = (task: Task, commit: string) => {
     timers.get(task.id)?.();
-    timers.delete(task.id);
-    if (commit === base && of(task.id).size === 0) return void workless.add(task.id);
     const cancel = clock.after(pause, () => {
       timers.delete(task.id);
       track(inTurn(task.project, () => predict(task, commit)));
     });
-    if (stopped) cancel();
-    else timers.set(task.id, cancel);
+    timers.set(task.id, cancel);
   };
 
   async function predict(task: Task, commit: string): Promise<void> {
@@ -92,14 +88,9 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     if (project === undefined || !isOpen || heads.get(task.id) !== commit) return;
     const { control } = await workspacesOf(project);
     const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
-    // Most tasks have nothing of their own for most of their lives: they conflict with nobody.
-    const isWorkless = base !== undefined && (commit === base || (await control.isAncestor(commit, base)));
-    if (isWorkless) workless.add(task.id);
-    else workless.delete(task.id);
     const all = await store.listTasks({ project: task.project, isOpen: true }, { limit: mostOthers });
-    const others = isWorkless && of(task.id).size === 0 ? [] : all;
     const asked: { readonly id: string; readonly commit: string }[] = [];
-    for (const { task: other } of others) {
+    for (const { task: other } of all) {
       if (other.id === task.id || (workless.has(other.id) && !of(task.id).has(other.id))) continue;
       const theirs = heads.get(other.id) ?? (await control.commitAt(taskRef(other.id)));
       if (theirs === undefined || theirs === commit) continue;
@@ -119,10 +110,13 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
   }
 
   return {
-    collected(task, commit) {
+    collected(task, commit, commits) {
       if (stopped || heads.get(task.id) === commit) return;
       heads.set(task.id, commit);
-      track(predictLater(task, commit));
+      // Most tasks have nothing of their own for most of their lives: they conflict with nobody.
+      if (commits === 0) workless.add(task.id);
+      else workless.delete(task.id);
+      if (commits > 0 || of(task.id).size > 0) predictLater(task, commit);
     },
     of: (task) => [...of(task)].map(([other, files]) => ({ task: other, files })),
     async stop() {

@@ -23,8 +23,8 @@ const nothing: Outside = { files: [], facts: undefined };
 export interface OutsidePorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
-  /** A task's branch was collected. */
-  collected(task: Task, commit: string): void;
+  /** A task's branch was collected, with so many commits of its own. */
+  collected(task: Task, commit: string, commits: number): void;
   readonly follow: FollowBranch;
   /** Whose branch counts when it is asked whether work is merged. */
   where(): Where;
@@ -41,7 +41,7 @@ export function createOutside({ store, workspacesOf, collected, follow, where }:
     // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
     const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";
     const facts = isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
-    if (facts.head !== "") collected(task, facts.head);
+    if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     const branch = await workspaces.kind.currentBranch(task.workspace);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     // Nothing can be read from a folder that is gone; what was read before is in the store.

@@ -3,6 +3,7 @@ import { distrust, findWorkspace, withObjectsOf } from "../salvage/workspace.ts"
 import type { ControlGit } from "./control-git.ts";
 import { fsckSeverities } from "./fetch-into.ts";
 import { manyObjects, packCommit } from "./pack-commit.ts";
+import { unpackAside } from "./unpack-aside.ts";
 
 export interface BroughtIn {
   readonly folder: string;
@@ -22,10 +23,16 @@ export async function bringIn(control: ControlGit, { folder, ...order }: Brought
   try {
     const pack = await packCommit(control, { ...order, env: withObjectsOf(workspace), settings: distrust });
     if (pack === undefined) return false;
-    const strict = `--strict=${fsckSeverities}`;
-    const write = pack.count < manyObjects ? ["unpack-objects", "-q", strict] : ["index-pack", "--stdin", strict];
-    const options = { input: pack.bytes, writes: true, isLong: true, signal: order.signal };
-    if (pack.count > 0) await control.git(write, options);
+    const { bytes: input, count } = pack;
+    const { signal } = order;
+    if (count >= manyObjects)
+      await control.git(["index-pack", "--stdin", `--strict=${fsckSeverities}`], {
+        input,
+        writes: true,
+        isLong: true,
+        signal,
+      });
+    else if (count > 0) await unpackAside(control, input, signal);
     return true;
   } catch (error) {
     // Some of it may be missing there, or forbidden: whoever fetches it learns why.

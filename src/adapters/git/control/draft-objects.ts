@@ -77,7 +77,8 @@ export async function openDrafts(control: ControlGit, idLength: number): Promise
   };
 }
 
-function writingTo(control: ControlGit, objects: string): ControlGit {
+/** Git that writes objects into another folder, finds those that are here too, and makes nothing last. */
+export function writingTo(control: ControlGit, objects: string): ControlGit {
   const others = join(control.folder, "objects").replaceAll(/["\\]/g, "\\$&");
   const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${others}"` };
   return {

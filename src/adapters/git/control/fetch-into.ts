@@ -55,7 +55,12 @@ export const fromControl = ["--no-prune", "--upload-pack=git -c pack.window=0 up
 const harmless = ["zeroPaddedFilemode", "badTimezone", "missingSpaceBeforeDate"];
 /** The same for those who look at objects without fetching them. */
 export const fsckSeverities = harmless.map((name) => `${name}=ignore`).join(",");
-const checks = ["fetch.fsckObjects=true", ...harmless.map((name) => `fetch.fsck.${name}=ignore`)];
+const checks = [
+  "fetch.fsckObjects=true",
+  // What comes is here only once all of it was looked at: what is here is not looked at again.
+  "fetch.unpackLimit=1",
+  ...harmless.map((name) => `fetch.fsck.${name}=ignore`),
+];
 
 /** A path that git takes for a folder, and for nothing else. */
 export function checkFolder(folder: string): string {
