@@ -44,6 +44,7 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
   const found = new Map<string, Map<string, readonly string[]>>();
   const inTurn = createTurns();
   const under = new Set<Promise<void>>();
+  /** Of the tasks that are still to be looked at; each cancels its look. */
   const timers = new Map<string, () => void>();
   let stopped = false;
   const track = (work: Promise<void>) => {
@@ -75,22 +76,23 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
 
   const predictLater = (task: Task, commit: string) => {
     timers.get(task.id)?.();
-    const cancel = clock.after(pause, () => {
-      timers.delete(task.id);
-      track(inTurn(task.project, () => predict(task, commit)));
-    });
+    const cancel = clock.after(pause, () => track(inTurn(task.project, () => predict(task, commit))));
     timers.set(task.id, cancel);
   };
 
   async function predict(task: Task, commit: string): Promise<void> {
+    if (stopped || heads.get(task.id) !== commit) return;
+    timers.delete(task.id);
     const project = await store.getProject(task.project);
     const isOpen = (await store.getTask(task.id))?.isOpen ?? false;
-    if (project === undefined || !isOpen || heads.get(task.id) !== commit) return;
+    if (project === undefined || !isOpen) return;
     const { control } = await workspacesOf(project);
     const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
     const all = await store.listTasks({ project: task.project, isOpen: true }, { limit: mostOthers });
     const asked: { readonly id: string; readonly commit: string }[] = [];
     for (const { task: other } of all) {
+      // Whoever comes later is told, and looks at everybody before.
+      if (timers.has(other.id)) continue;
       if (other.id === task.id || (workless.has(other.id) && !of(task.id).has(other.id))) continue;
       const theirs = heads.get(other.id) ?? (await control.commitAt(taskRef(other.id)));
       if (theirs === undefined || theirs === commit) continue;
