@@ -428,6 +428,8 @@ describe("asking", () => {
     expect(effects.map(({ action, state }) => [action, state])).toEqual([
       ["acquire_workspace", "dropped"],
       ["spawn_agent", "dropped"],
+      // A start may have failed half-way.
+      ["kill_agent", "done"],
       ["kill_session", "done"],
       ["release_workspace", "done"],
     ]);

@@ -71,8 +71,8 @@ async function historyOf(id: string): Promise<{ events: readonly TaskEvent[]; is
   return { events: events.map(({ event }) => event), isTrue: JSON.stringify(replayed) === JSON.stringify(task) };
 }
 
-async function newTask(summary: string, workflow = "brew"): Promise<string> {
-  const { task } = await createAsk(home)(routes.createTask, { body: { project: "coffee", summary, workflow } });
+async function newTask(summary: string): Promise<string> {
+  const { task } = await createAsk(home)(routes.createTask, { body: { project: "coffee", summary, workflow: "brew" } });
   return task.id;
 }
 
@@ -139,8 +139,11 @@ test("32 requests that arrive in the same moment are decided one after the other
 });
 
 test("what two runs write into the task file at once is all there", async () => {
-  const id = await newTask("Two hands", "pair");
   const ask = createAsk(home);
+  // Nobody is started, and nobody's start fails: both are about to be there.
+  await ask(routes.pause, { body: { all: true } });
+  const created = { project: "coffee", summary: "Two hands", workflow: "pair", harness: "scripted" };
+  const { id } = (await ask(routes.createTask, { body: { ...created, allowFullPermissions: true } })).task;
   const params = { task: id };
   await ask(routes.moveTask, { params, body: { to: "working" } });
   await ask(routes.moveTask, { params, body: { to: "reviewing" } });

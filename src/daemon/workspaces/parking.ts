@@ -1,8 +1,7 @@
 import type { Workspace } from "../../ports/records.ts";
-import type { Project } from "../../ports/store.ts";
-import type { PoolPorts } from "./pool-ports.ts";
+import type { Project, Store } from "../../ports/store.ts";
 import type { ProjectSettings } from "./project-settings.ts";
-import { kindNameOf } from "./project-workspaces.ts";
+import { kindNameOf, type WorkspacesOf } from "./project-workspaces.ts";
 import { nobody, type SavePorts, saveWorkspace } from "./save-workspace.ts";
 
 export interface Parking {
@@ -12,7 +11,9 @@ export interface Parking {
   stop(): Promise<void>;
 }
 
-export interface ParkPorts extends SavePorts, Pick<PoolPorts, "store" | "workspacesOf"> {
+export interface ParkPorts extends SavePorts {
+  readonly store: Store;
+  readonly workspacesOf: WorkspacesOf;
   settingsOf(project: Project): Pick<ProjectSettings, "keep">;
 }
 
