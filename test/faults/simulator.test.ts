@@ -10,7 +10,7 @@ import { readSimulated, simulated } from "../../src/testing/simulator/simulated-
 
 const root = join(import.meta.dirname, "..", "..");
 const workflows = simulated.map(readSimulated);
-const count = Number(process.env.SIGNALBOX_SEEDS ?? 1_500);
+const count = Number(process.env.SIGNALBOX_SEEDS ?? 5_000);
 
 // In programs of their own: what transforms tests makes everything slower.
 test(`in ${count} lives in which everything goes wrong every promise is kept`, async () => {

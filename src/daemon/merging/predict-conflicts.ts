@@ -62,6 +62,11 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
   };
   const note = async (task: Task, other: string, files: readonly string[]) => {
     const isNew = of(task.id).get(other)?.join("\n") !== files.join("\n");
+    // First: who is shown a conflict finds it in history.
+    if (isNew && files.length > 0) {
+      const event: TaskEvent = { type: "merge.predicted", by: "engine", data: { other, files }, set: {} };
+      await store.addEvents(task.id, [event], clock.now());
+    }
     for (const [one, two] of [
       [task.id, other],
       [other, task.id],
@@ -69,9 +74,6 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
       if (files.length === 0) found.get(one)?.delete(two);
       else found.set(one, of(one).set(two, files));
     }
-    if (!isNew || files.length === 0) return;
-    const event: TaskEvent = { type: "merge.predicted", by: "engine", data: { other, files }, set: {} };
-    await store.addEvents(task.id, [event], clock.now());
   };
 
   const predictLater = (task: Task, commit: string) => {
