@@ -102,7 +102,8 @@ test("a server that cannot be reached may work later", async () => {
   closeServer();
   await expect(open().notify(note)).rejects.toMatchObject({
     retry: "later",
-    message: `The webhook at http://${host} could not be reached (ECONNREFUSED).`,
+    // Another test of this process may have had the same port, and left a connection to it.
+    message: expect.stringMatching(new RegExp(`^The webhook at http://${host} could not be reached \\(\\w+\\)\\.$`)),
   });
 });
 

@@ -110,7 +110,8 @@ test("a server that is not there may be there later", async () => {
   await github.close();
   await expect(forgeOf().getPullRequest(1)).rejects.toMatchObject({
     ...{ code: "forge.unreachable", retry: "later" },
-    message: `GitHub at ${url} could not be reached (ECONNREFUSED).`,
+    // Another test of this process may have had the same port, and left a connection to it.
+    message: expect.stringMatching(new RegExp(`^GitHub at ${url} could not be reached \\(\\w+\\)\\.$`)),
   });
 });
 
