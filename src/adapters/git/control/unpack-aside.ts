@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { syncFolder } from "../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { writingTo } from "./draft-objects.ts";
 import { fsckSeverities } from "./fetch-into.ts";
@@ -25,6 +26,7 @@ export async function unpackAside(control: ControlGit, pack: Buffer, signal: Abo
       for (const name of await readdir(join(folder, part)))
         if (/^[0-9a-f]+$/.test(name) && !existsSync(join(place, name)))
           await rename(join(folder, part, name), join(place, name));
+      await syncFolder(place);
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
