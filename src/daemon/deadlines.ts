@@ -64,7 +64,7 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
           await ports.submit(task, deadline.request).catch((error) => {
             ports.onError(error);
             // A disk that was full may have room later; a task that is gone stays away.
-            if (!(error instanceof Fault) || error.retry !== "later") return;
+            if (!isPassing(error)) return;
             spoken.delete(task);
             if (!due.has(task)) due.set(task, { ...deadline, at: clock.now() + pause, length: pause });
           });
@@ -91,24 +91,59 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
     return at;
   };
 
+  /** The newest of each task that somebody has told us of. */
+  const told = new Map<string, number>();
+  const look = async (stored: StoredTask): Promise<void> => {
+    const { task, isOpen, revision } = stored;
+    if ((told.get(task.id) ?? 0) > revision) return;
+    told.set(task.id, revision);
+    const next = isOpen ? await nextDeadline(await ports.workflowOf(task), stored, enteredAt, spoken) : undefined;
+    // Meanwhile it may have gone on.
+    if (told.get(task.id) !== revision) return;
+    if (!isOpen) forget(task.id);
+    if (next === undefined && !due.delete(task.id)) return;
+    if (next !== undefined) due.set(task.id, inTime(next));
+    plan();
+  };
+  const forget = (task: string) => {
+    entered.delete(task);
+    told.delete(task);
+  };
+  /** A time that could not be worked out would never come. */
+  const lookLater = (id: string) => {
+    const cancelLook = clock.after(pause, () => {
+      looks.delete(cancelLook);
+      store
+        .getTask(id)
+        .then((stored) => stored && look(stored))
+        .catch((error) => {
+          ports.onError(error);
+          if (!stopped && isPassing(error)) lookLater(id);
+        });
+    });
+    looks.add(cancelLook);
+  };
+  const looks = new Set<() => void>();
+
   return {
     async noticed(stored) {
-      const { task, isOpen } = stored;
-      const next = isOpen ? await nextDeadline(await ports.workflowOf(task), stored, enteredAt, spoken) : undefined;
-      if (!isOpen) entered.delete(task.id);
-      if (next === undefined && !due.delete(task.id)) return;
-      if (next !== undefined) due.set(task.id, inTime(next));
-      plan();
+      try {
+        await look(stored);
+      } catch (error) {
+        if (!stopped && isPassing(error)) lookLater(stored.task.id);
+        throw error;
+      }
     },
     forgot(task) {
       due.delete(task);
-      entered.delete(task);
+      forget(task);
       spoken.delete(task);
     },
     of: (task) => due.get(task),
     async stop() {
       stopped = true;
       cancel();
+      for (const cancelLook of looks) cancelLook();
       await ringing;
     },
   };
@@ -145,6 +180,10 @@ async function nextDeadline(
     }
   }
   return found.sort((a, b) => a.at - b.at)[0];
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof Fault && error.retry === "later";
 }
 
 function isOfLife({ request }: Deadline): boolean {

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import { Fault } from "../../src/fault.ts";
+import type { Store } from "../../src/ports/store.ts";
 import { coreStage } from "./core-stage.ts";
 
 const human = { role: "human" };
@@ -63,6 +66,26 @@ test("a clock that is put back while the daemon is down gives nobody more than t
   await rest(30_000);
   await next.submit("t1", { kind: "edit", actor: human, set: { summary: "Changed later" } });
   await rest(30_000);
+  expect(await statuses("t1")).toEqual(["asking"]);
+});
+
+test("a time that could not be worked out, because the store failed, is worked out later", async () => {
+  const store = createMemoryStore();
+  let failures = 1;
+  const failing: Store = {
+    ...store,
+    async listEvents(...args) {
+      if (failures-- > 0) throw new Fault("store.full", "The disk is full.", { retry: "later" });
+      return store.listEvents(...args);
+    },
+  };
+  const { create, rest, statuses, core } = await coreStage(timed, 1, failing);
+  await create("t1");
+  await rest();
+  expect(core.deadlines.of("t1")).toBeUndefined();
+  await rest(10_000);
+  expect(core.deadlines.of("t1")).toMatchObject({ at: 1_060_000 });
+  await rest(50_000);
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
