@@ -128,7 +128,7 @@ export function createPerformer(ports: PerformPorts): Performer {
           { isOpen: true },
           before === undefined ? { limit: pageSize } : { before, limit: pageSize },
         );
-        for (const { task } of page) if (task.phase !== "waiting") wake(task.id);
+        for (const { task } of page) if (task.phase !== "waiting" || (await hasFailed(store, task))) wake(task.id);
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
@@ -142,6 +142,11 @@ export function createPerformer(ports: PerformPorts): Performer {
       await Promise.all(busy.values());
     },
   };
+}
+
+/** Whether something has failed that nobody was told of before we died: nothing is due any more that would lead to it. */
+async function hasFailed(store: Store, { id, held }: Task): Promise<boolean> {
+  return held === undefined && (await store.openEffects(id)).some(({ state }) => state === "failed");
 }
 
 /** Lets a task go on as far as it can by itself. Gives the time at which it can go on further, where there is one. */

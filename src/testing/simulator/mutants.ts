@@ -33,7 +33,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/perform.ts",
-        from: 'for (const { task } of page) if (task.phase !== "waiting") wake(task.id);',
+        from: 'for (const { task } of page) if (task.phase !== "waiting" || (await hasFailed(store, task))) wake(task.id);',
         to: "",
       },
       { file: "src/daemon/perform.ts", from: "await wakeOwing(Number.MAX_SAFE_INTEGER);", to: "" },
