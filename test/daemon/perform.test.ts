@@ -68,6 +68,30 @@ test("what may work later is tried again with growing pauses, and then goes on",
   expect(done).toEqual(everything);
 });
 
+test("where the store itself fails, it is asked again with growing pauses, and then everything goes on", async () => {
+  const store = openSqliteStore(":memory:");
+  const { done, performers } = recorder();
+  let [failing, asked] = [false, 0];
+  const shaky: Store = {
+    ...store,
+    async openEffects(task) {
+      // Whoever asks without a pause is let go in the end.
+      if (failing && ++asked < 100) throw new Fault("store.full", "The disk is full.", { retry: "later" });
+      return store.openEffects(task);
+    },
+  };
+  const life = await stage(shaky, threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  failing = true;
+  await life.rest(1_000 + 2_000);
+  failing = false;
+  expect(asked).toBeLessThan(10);
+  await life.rest(60_000);
+  expect(done).toEqual(everything);
+});
+
 test("who is told when to ask again asks then, not before, however often that is", async () => {
   let limits = 8;
   const hour = 3_600_000;

@@ -319,6 +319,7 @@ export const mutants: readonly Mutant[] = [
         to: "wakeIn(task, 0 * count * longestPause);",
       },
     ],
+    test: "test/daemon/perform.test.ts",
   },
   {
     name: "a task is known as it was while a decision about it is being saved",
