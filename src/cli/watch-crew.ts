@@ -3,6 +3,7 @@ import type { CrewView, SlotView } from "../api/crew-routes.ts";
 import { count } from "./count.ts";
 import { clip } from "./display-width.ts";
 import { aboutTickets, aboutTroubles, writeSlots } from "./slot-table.ts";
+import { emptyLines } from "./watch-empty.ts";
 import type { Frame } from "./watch-rows.ts";
 
 /** A crew as it is known now. */
@@ -28,8 +29,10 @@ export function crewLines({ crew, runs }: CrewBoard, frame: Frame): readonly str
     ...aboutTroubles(crew).map(({ isTrouble, text }) => (isTrouble ? paint.yellow : paint.dim)(clip(text, columns))),
   ];
   const last = { title: "WHAT", says: (slot: SlotView) => slot.reason || whatOf(slot, runs), cuts: true };
-  const table = crew.agents.length === 0 ? empty(frame) : writeSlots({ paint, columns }, crew.agents, now, last);
-  const body = table.split("\n");
+  const body =
+    crew.agents.length === 0
+      ? emptyLines(frame, noAgents)
+      : writeSlots({ paint, columns }, crew.agents, now, last).split("\n");
   const room = Math.max(1, rows - head.length - 2);
   const more = paint.dim(clip(`… ${body.length - room + 1} more: signalbox crew ps`, columns));
   const shown = body.length > room ? [...body.slice(0, room - 1), more] : body;
@@ -57,12 +60,8 @@ function whatOf({ task, lastTask }: SlotView, runs: readonly RunView[]): string 
   return run.raised || run.what || run.activity;
 }
 
-function empty({ columns, paint }: Frame): string {
-  return [
-    clip("There are no agents yet. Make some, in another terminal:", columns),
-    "",
-    paint.cyan(clip("  signalbox crew spawn 3", columns)),
-    "",
-    clip("They show up here at once.", columns),
-  ].join("\n");
-}
+const noAgents = {
+  why: "There are no agents yet. Make some, in another terminal:",
+  command: "signalbox crew spawn 3",
+  then: "They show up here at once.",
+};

@@ -2,6 +2,7 @@ import type { TaskView } from "../api/task-wires.ts";
 import { count, listed } from "./count.ts";
 import { clip } from "./display-width.ts";
 import type { Board } from "./watch-board.ts";
+import { emptyLines } from "./watch-empty.ts";
 import { type Entry, entryOf, type Frame, widthsOf, writeCells } from "./watch-rows.ts";
 import { writeCosts, writeTokens } from "./write-usage.ts";
 
@@ -11,7 +12,7 @@ export function watchLines(board: Board, frame: Frame): readonly string[] {
   const head = [paint.bold(clip(summary(board, frame), columns)), ...troubles(board, frame)];
   const foot = paint.dim(footer(columns));
   const room = Math.max(1, rows - head.length - 3);
-  const body = board.tasks.length === 0 ? emptyBoard(frame) : table(board, frame, room);
+  const body = board.tasks.length === 0 ? emptyLines(frame, noTask) : table(board, frame, room);
   const lines = [...head, "", ...body].slice(0, Math.max(1, rows - 1));
   const blank = Array.from({ length: Math.max(0, rows - 1 - lines.length) }, () => "");
   return rows < 3 ? lines.slice(0, rows) : [...lines, ...blank, foot];
@@ -50,15 +51,11 @@ function troubles({ paused }: Board, { trouble, paint, columns }: Frame): readon
   return [paint.yellow(clip(`Paused: ${listed(paused.projects)} (signalbox resume --project ${first})`, columns))];
 }
 
-function emptyBoard({ columns, paint }: Frame): readonly string[] {
-  return [
-    clip("No task is open. Give your agents something to do, in another terminal:", columns),
-    "",
-    paint.cyan(clip('  signalbox task create "What is to be done"', columns)),
-    "",
-    clip("It shows up here at once.", columns),
-  ];
-}
+const noTask = {
+  why: "No task is open. Give your agents something to do, in another terminal:",
+  command: 'signalbox task create "What is to be done"',
+  then: "It shows up here at once.",
+};
 
 function table(board: Board, frame: Frame, room: number): readonly string[] {
   const { paint, columns } = frame;
