@@ -93,6 +93,10 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
 
   /** The newest of each task that somebody has told us of. */
   const told = new Map<string, number>();
+  const forget = (task: string) => {
+    entered.delete(task);
+    told.delete(task);
+  };
   const look = async (stored: StoredTask): Promise<void> => {
     const { task, isOpen, revision } = stored;
     if ((told.get(task.id) ?? 0) > revision) return;
@@ -105,10 +109,7 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
     if (next !== undefined) due.set(task.id, inTime(next));
     plan();
   };
-  const forget = (task: string) => {
-    entered.delete(task);
-    told.delete(task);
-  };
+  const looks = new Set<() => void>();
   /** A time that could not be worked out would never come. */
   const lookLater = (id: string) => {
     const cancelLook = clock.after(pause, () => {
@@ -123,7 +124,6 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
     });
     looks.add(cancelLook);
   };
-  const looks = new Set<() => void>();
 
   return {
     async noticed(stored) {

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentOrder } from "../../engine/decision.ts";
@@ -9,6 +8,7 @@ import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { baseOf } from "../base-of.ts";
+import { uuid8Of } from "../uuid8-of.ts";
 
 export interface PromptPorts {
   readonly store: Store;
@@ -53,7 +53,7 @@ async function outsideValues(
     base: await baseOf(store, project, task),
     port: port === undefined ? "" : String(port),
     slug: slugOf(task.summary),
-    uuid8: hash("sha256", task.id).slice(0, 8),
+    uuid8: uuid8Of(task),
     conflicts: merge?.state === "conflict" ? merge.files.join("\n") : "",
     tests: await lastTests(places, task),
     ...(parent === undefined

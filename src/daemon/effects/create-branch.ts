@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { slug } from "../../engine/branch-name.ts";
 import { fillText } from "../../engine/prompt.ts";
-import { sha256 } from "../../engine/sha256.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
@@ -10,6 +9,7 @@ import type { Project } from "../../ports/store.ts";
 import { targetOf } from "../base-of.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
+import { uuid8Of } from "../uuid8-of.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { type MakeBranch, type RenamePorts, renameBranch } from "../workspaces/rename-branch.ts";
 
@@ -30,7 +30,7 @@ export function createBranch(ports: CreateBranchPorts): Perform {
       base: targetOf(project, task),
       default_branch: project.defaultBranch,
       slug: slug(task.summary),
-      uuid8: sha256(task.id).slice(0, 8),
+      uuid8: uuid8Of(task),
       agent_number: slotOf(task),
       ...(parent === undefined ? {} : { "parent.branch": parent.branch }),
     };
