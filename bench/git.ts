@@ -1,10 +1,11 @@
-// Workspaces and merges beside git itself, in one run and on a real disk: a workspace from the pool against `git worktree
-// add`, once as the daemon leaves free ones (warm: parked a second after they were given back) and once as an agent has
-// just left it (used up: everything is cleared and checked out first); merges in a line that are published once against a checkout that merges each, and how long everything
-// else has to wait while thirty workspaces are made at once. Prints ratios against limits.
+// Workspaces and merges beside git itself, in one run and on a real disk. A workspace from the pool against `git worktree
+// add`: once as the daemon leaves free ones (warm: parked a second after they were given back), and once as an agent has
+// just left it (used up: everything is cleared and checked out first). Merges in a line that are published once against
+// a checkout that merges each. And how long everything else has to wait while thirty workspaces are made at once. Prints
+// ratios against limits.
 //
-// A line of merges starts git four times, publishing it three times: most of the time goes into making objects last, into
-// the fetch and into the checkout of the files.
+// A line of merges and its publishing start git a few times each: most of the time goes into making objects last and into
+// the checkout of the files.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
