@@ -4,7 +4,8 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Mutant, mutants } from "../src/testing/simulator/mutants.ts";
+import type { Mutant } from "../src/testing/simulator/mutants/mutant.ts";
+import { mutants } from "../src/testing/simulator/mutants.ts";
 
 /** The same for all and in every run, so that what is found once is found always. */
 const seeds = 2_000;
