@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, rena
 import { lstat, open, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
+import { syncFolder } from "../sync-folder.ts";
 import { asideEnding, draftName } from "./sweep-drafts.ts";
 
 /** The names in a folder, in their order; none where it is not there. */
@@ -104,18 +105,6 @@ function textAt(path: string): string | undefined {
     return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } catch (error) {
-    // Some file systems cannot do this for folders.
-    if (!["EINVAL", "ENOTSUP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ForgeRepository } from "../../../ports/forge.ts";
+import { jsonAt } from "../../json-at.ts";
 import type { GithubClient } from "./client.ts";
-import { jsonAt, numberOrNoneAt } from "./json-at.ts";
+import { numberOrNoneAt } from "./json-at.ts";
 import { pathOf } from "./path-of.ts";
 
 /**

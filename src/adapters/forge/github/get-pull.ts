@@ -1,6 +1,6 @@
 import type { ForgeRepository, PullRequestStatus } from "../../../ports/forge.ts";
+import { jsonAt } from "../../json-at.ts";
 import type { GithubClient } from "./client.ts";
-import { jsonAt } from "./json-at.ts";
 import { pathOf } from "./path-of.ts";
 
 /** A pull request with everything that GitHub knows about it. */

@@ -5,8 +5,9 @@ import type { Ticket } from "../../../engine/ticket.ts";
 import { Fault } from "../../../fault.ts";
 import type { ForgeRepository } from "../../../ports/forge.ts";
 import type { Tickets } from "../../../ports/tickets.ts";
+import { jsonAt } from "../../json-at.ts";
 import type { GithubClient } from "./client.ts";
-import { jsonAt, listAt, numberAt, textOrEmptyAt } from "./json-at.ts";
+import { listAt, numberAt, textOrEmptyAt } from "./json-at.ts";
 import { pathOf } from "./path-of.ts";
 import { writeComment } from "./write-comment.ts";
 

@@ -1,13 +1,5 @@
 import { Fault } from "../../../fault.ts";
-
-/** What is at this place of a JSON value; undefined where there is no such place, or null is there. */
-export function jsonAt(json: unknown, ...keys: readonly string[]): unknown {
-  const found = keys.reduce<unknown>(
-    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    json,
-  );
-  return found ?? undefined;
-}
+import { jsonAt } from "../../json-at.ts";
 
 /** A text that must be there. */
 export function textAt(json: unknown, ...keys: readonly string[]): string {
@@ -35,10 +27,6 @@ export function numberOrNoneAt(json: unknown, ...keys: readonly string[]): numbe
 export function listAt(json: unknown, ...keys: readonly string[]): readonly unknown[] {
   const found = jsonAt(json, ...keys);
   return Array.isArray(found) ? found : missing(keys);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 function missing(keys: readonly string[]): never {

@@ -1,6 +1,7 @@
 import type { ForgeComment } from "../../../ports/forge.ts";
+import { jsonAt } from "../../json-at.ts";
 import { isInsider } from "./is-insider.ts";
-import { jsonAt, numberAt, numberOrNoneAt, textOrEmptyAt } from "./json-at.ts";
+import { numberAt, numberOrNoneAt, textOrEmptyAt } from "./json-at.ts";
 import { isMarked } from "./marker.ts";
 
 /** A comment about a line. Of a line that is not in the diff any more, the number is the one it had. */

@@ -1,5 +1,6 @@
 import type { PullRequest } from "../../../ports/forge.ts";
-import { jsonAt, numberAt, textAt, textOrEmptyAt } from "./json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { numberAt, textAt, textOrEmptyAt } from "./json-at.ts";
 
 /** A pull request as GitHub describes it, in our words. */
 export function readPullRequest(json: unknown): PullRequest {

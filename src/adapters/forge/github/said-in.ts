@@ -1,4 +1,5 @@
-import { jsonAt, textOrEmptyAt } from "./json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { textOrEmptyAt } from "./json-at.ts";
 
 /** What GitHub itself says about an answer, in one line; nothing where it did not answer in JSON. */
 export function saidIn(body: string): string {

@@ -76,5 +76,7 @@ function plain({ body: _body, comments: _comments, ...pullRequest }: AskedPullRe
 }
 
 function missing(number: number): never {
-  throw new Fault("forge.missing", `No pull request ${number} was asked for.`);
+  throw new Fault("forge.missing", `There is no pull request ${number} here.`, {
+    hint: "The project has no forge that is asked. To see why: signalbox config get forge",
+  });
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { draftsFolder } from "./open-control.ts";
 

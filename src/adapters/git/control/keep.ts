@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import { checkCommit, checkPart, noCommit } from "../check-names.ts";
-import { syncFolder } from "../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 
 /** Keeps a commit reachable that some ref is about to leave, as `refs/signalbox/kept/<owner>/<n>`. */

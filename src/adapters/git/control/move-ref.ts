@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import { checkCommit, checkRef, noCommit } from "../check-names.ts";
-import { syncFolder } from "../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { keep } from "./keep.ts";
 import { knownCommits } from "./known-commits.ts";

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { appendFile, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import type { RunGit } from "../git-runner.ts";
-import { syncFolder } from "../sync-folder.ts";
 import { type ControlGit, createControlGit } from "./control-git.ts";
 
 /** What is in this folder of a control repository is of use only while it is being used. */

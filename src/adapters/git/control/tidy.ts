@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import { createTurns } from "../turns.ts";
 import type { ControlGit } from "./control-git.ts";
 

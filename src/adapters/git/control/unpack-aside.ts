@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { writingTo } from "./draft-objects.ts";
 import { fsckSeverities } from "./fetch-into.ts";

@@ -3,10 +3,10 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { CloneOrder } from "../../../ports/git.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import type { RunGit } from "../git-runner.ts";
 import { masked } from "../masked.ts";
 import { remoteOptions } from "../remote-options.ts";
-import { syncFolder } from "../sync-folder.ts";
 
 /** With the user's own keys and passwords, by what the address says and in no other way. The name comes last. */
 export async function cloneRepository(run: RunGit, { from, folder, signal }: CloneOrder): Promise<void> {

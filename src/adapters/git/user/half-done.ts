@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { syncFolder } from "../../sync-folder.ts";
 import { isObjectId } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { entryAt } from "../entry-at.ts";
 import { joinNul } from "../file-name.ts";
 import type { GitPlace } from "../git-runner.ts";
-import { syncFolder } from "../sync-folder.ts";
 import { type LocalChange, localChanges } from "./local-changes.ts";
 
 /** A note that a worktree is being taken to a commit. It is there only while that goes on, or where it was cut short. */

@@ -1,13 +1,13 @@
 import { dirname, join, resolve, sep } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { PublishOrder, PublishResult, Waits } from "../../../ports/control-repository.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
 import { isAncestor } from "../control/read-history.ts";
 import { gitFault } from "../git-fault.ts";
 import type { GitPlace } from "../git-runner.ts";
-import { syncFolder } from "../sync-folder.ts";
 import { forwardWorktree } from "./forward-worktree.ts";
 import { branchAt, commonFolderOf } from "./git-folders.ts";
 import { waits } from "./waits.ts";

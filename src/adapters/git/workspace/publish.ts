@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants, renameSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../sync-folder.ts";
 
 /** What is not in its place yet. Beside task files git is told not to see it. */
 export const draftEnding = ".draft";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ToolClass } from "../../../ports/harness.ts";
-import { jsonAt, textAt } from "../json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { textAt } from "../json-at.ts";
 import type { PermissionRules } from "./bridge-order.ts";
 
 export const mcpName = "signalbox";

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessError, HarnessEvent } from "../../../ports/harness.ts";
+import { isJsonObject, jsonAt } from "../../json-at.ts";
 import { failureOf } from "../failure-of.ts";
-import { isRecord, jsonAt, numberAt, textAt } from "../json-at.ts";
+import { numberAt, textAt } from "../json-at.ts";
 import { answerPermission, mcpName } from "./answer-permission.ts";
 import type { BridgeOrder } from "./bridge-order.ts";
 import { createPeer, type Peer, type PeerError } from "./peer.ts";
@@ -82,7 +83,7 @@ export function converse(
       return { kind: "start", message: "It speaks another version of the protocol than 1.", resetAt: undefined };
     const place = { cwd: order.folder, mcpServers: serversOf(order) };
     const can = jsonAt(hello.result, "agentCapabilities");
-    const canResume = isRecord(jsonAt(can, "sessionCapabilities", "resume"));
+    const canResume = isJsonObject(jsonAt(can, "sessionCapabilities", "resume"));
     const how = order.resume === "" ? "session/new" : canResume ? "session/resume" : "session/load";
     if (how === "session/load" && jsonAt(can, "loadSession") !== true)
       return { kind: "session-unknown", message: "This agent cannot resume sessions.", resetAt: undefined };

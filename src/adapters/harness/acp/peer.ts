@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import { isRecord, jsonAt, numberAt, textAt } from "../json-at.ts";
+import { isJsonObject, jsonAt } from "../../json-at.ts";
+import { numberAt, textAt } from "../json-at.ts";
 import { jsonLines } from "../json-lines.ts";
 
 /** The other side said no. */
@@ -68,7 +69,7 @@ export function createPeer(input: Readable, output: Writable, listener: PeerList
 }
 
 function answerIn(message: Readonly<Record<string, unknown>>): PeerAnswer {
-  if (!isRecord(message.error)) return { ok: true, result: message.result };
+  if (!isJsonObject(message.error)) return { ok: true, result: message.result };
   const details = jsonAt(message.error, "data", "details") ?? jsonAt(message.error, "data", "message");
   const said = [textAt(message.error, "message"), typeof details === "string" ? details : ""];
   return {

@@ -1,6 +1,6 @@
 import type { HarnessError, HarnessEvent, OutputReader } from "../../../ports/harness.ts";
+import { isJsonObject } from "../../json-at.ts";
 import { endedBadly, endedByUs, failureOf } from "../failure-of.ts";
-import { isRecord } from "../json-at.ts";
 import { jsonLines } from "../json-lines.ts";
 
 /** Reads what our bridge prints. */
@@ -13,9 +13,9 @@ export function readBridge(title: string): OutputReader {
   function read(line: Readonly<Record<string, unknown>>): readonly HarnessEvent[] {
     if ("end" in line) {
       isOver = true;
-      if (isRecord(line.end)) error = line.end as unknown as HarnessError;
+      if (isJsonObject(line.end)) error = line.end as unknown as HarnessError;
     }
-    if (!isRecord(line.event)) return [];
+    if (!isJsonObject(line.event)) return [];
     const event = line.event as unknown as HarnessEvent;
     if (event.kind === "said") text = event.text;
     return [event];

@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../../../ports/harness.ts";
-import { countAt, jsonAt, textAt } from "../json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { countAt, textAt } from "../json-at.ts";
 
 /** What a turn used up, as far as the agent told when it ended. Agents count differently, and some not at all. */
 export function usageIn(result: unknown, model: string, cost: number | undefined): readonly TokenUsage[] {

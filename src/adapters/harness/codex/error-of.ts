@@ -1,5 +1,5 @@
 import type { HarnessError } from "../../../ports/harness.ts";
-import { parseObject, textAt } from "./json-at.ts";
+import { parseObject, textAt } from "../json-at.ts";
 import { resetIn } from "./reset-in.ts";
 
 type Kind = HarnessError["kind"];

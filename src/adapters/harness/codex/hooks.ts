@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HarnessEvent } from "../../../ports/harness.ts";
+import { parseObject, textAt } from "../json-at.ts";
 import { shellQuote } from "../shell-quote.ts";
-import { parseObject, textAt } from "./json-at.ts";
 import { type Toml, tomlText } from "./toml-text.ts";
 
 const events = {

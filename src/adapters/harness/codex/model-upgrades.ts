@@ -1,5 +1,6 @@
+import { jsonAt } from "../../json-at.ts";
+import { parseObject, textAt } from "../json-at.ts";
 import type { CodexPorts } from "./codex-ports.ts";
-import { jsonAt, parseObject, textAt } from "./json-at.ts";
 
 const patience = 30_000;
 

@@ -1,8 +1,9 @@
 import type { HarnessError, HarnessEvent, HarnessOrder, OutputReader, TurnEnd } from "../../../ports/harness.ts";
 import type { ProcessEnd } from "../../../ports/processes.ts";
+import { jsonAt } from "../../json-at.ts";
+import { parseObject, textAt } from "../json-at.ts";
 import { splitLines } from "../split-lines.ts";
 import { errorOf } from "./error-of.ts";
-import { jsonAt, parseObject, textAt } from "./json-at.ts";
 import { rolloutOf } from "./rollout-of.ts";
 import { withoutNulls } from "./strict-schema.ts";
 import { noTokens, readCount, usageEvents } from "./token-count.ts";

@@ -1,6 +1,7 @@
 import type { HarnessEvent } from "../../../ports/harness.ts";
+import { jsonAt } from "../../json-at.ts";
+import { parseObject, textAt } from "../json-at.ts";
 import { errorOf } from "./error-of.ts";
-import { jsonAt, parseObject, textAt } from "./json-at.ts";
 import { readCount, usageEvents } from "./token-count.ts";
 
 /** The turns of which it is remembered which model they have. */

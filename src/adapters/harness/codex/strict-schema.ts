@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "./json-at.ts";
+import { isJsonObject, type JsonObject } from "../../json-at.ts";
 
 /**
  * A schema as OpenAI takes it: every object closed, every property required, and null where one may be absent. Undefined

@@ -1,5 +1,5 @@
 import type { HarnessEvent } from "../../../ports/harness.ts";
-import { countAt } from "./json-at.ts";
+import { countAt } from "../json-at.ts";
 
 /** Tokens as OpenAI counts them: `input` with what came from a cache, `output` with what was thought. */
 export interface TokenCount {

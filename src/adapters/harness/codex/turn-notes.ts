@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HarnessOrder } from "../../../ports/harness.ts";
-import { jsonAt, parseObject, textAt } from "./json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { parseObject, textAt } from "../json-at.ts";
 
 /** What is known before a turn and needed after it, in a file of the run's own: it outlives us. */
 export interface TurnNotes {

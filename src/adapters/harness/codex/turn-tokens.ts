@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { jsonAt, parseObject } from "./json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { parseObject } from "../json-at.ts";
 import { noTokens, readCount, type TokenCount } from "./token-count.ts";
 
 const first = 64 * 1024;

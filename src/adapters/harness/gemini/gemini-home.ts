@@ -2,7 +2,8 @@ import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/
 import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
-import { isRecord, parseObject } from "../json-at.ts";
+import { isJsonObject } from "../../json-at.ts";
+import { parseObject } from "../json-at.ts";
 import { shellQuote } from "../shell-quote.ts";
 import { mcpName } from "./policy-text.ts";
 
@@ -98,7 +99,7 @@ async function readSettings(file: string): Promise<Settings> {
 
 function part(settings: Settings, key: string): Settings {
   const value = Object.hasOwn(settings, key) ? settings[key] : undefined;
-  return isRecord(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function unlessThere(error: NodeJS.ErrnoException): void {

@@ -1,6 +1,7 @@
 import type { HarnessError, HarnessEvent, OutputReader } from "../../../ports/harness.ts";
+import { isJsonObject, jsonAt } from "../../json-at.ts";
 import { endedBadly, endedByUs, failureOf } from "../failure-of.ts";
-import { countAt, isRecord, jsonAt, numberAt, parseObject, textAt } from "../json-at.ts";
+import { countAt, numberAt, parseObject, textAt } from "../json-at.ts";
 import { jsonLines } from "../json-lines.ts";
 
 const title = "Gemini CLI";
@@ -83,7 +84,7 @@ function failureIn(line: unknown): HarnessError {
 }
 
 function usagesOf(models: unknown): readonly HarnessEvent[] {
-  if (!isRecord(models)) return [];
+  if (!isJsonObject(models)) return [];
   return Object.entries(models).flatMap(([model, stats]) => {
     const input = countAt(stats, "input_tokens");
     const cachedTokens = countAt(stats, "cached");

@@ -1,7 +1,8 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HarnessEvent } from "../../../ports/harness.ts";
-import { countAt, jsonAt, parseObject, textAt } from "../json-at.ts";
+import { jsonAt } from "../../json-at.ts";
+import { countAt, parseObject, textAt } from "../json-at.ts";
 
 /** A message with tools is written again when they have run; what it says and used up is told the first time. */
 export function readTranscriptLine(line: string): readonly HarnessEvent[] {

@@ -2,9 +2,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
+import { isJsonObject } from "../../json-at.ts";
 import { type DetectPorts, detectProgram } from "../detect-program.ts";
 import { findProgram } from "../find-program.ts";
-import { isRecord, parseObject } from "../json-at.ts";
+import { parseObject } from "../json-at.ts";
 import { fitsArgument, promptText } from "../prompt-text.ts";
 import { reducedCommand } from "../reduced-commands.ts";
 import { mcpName, permissionsOf } from "./permissions-of.ts";
@@ -141,7 +142,7 @@ function configOf(order: HarnessOrder, { agent, plugin, instructions }: Parts): 
     // Where it does not find our agent it takes its own, which must not be allowed more.
     permission,
     agent: {
-      ...(isRecord(before.agent) ? before.agent : {}),
+      ...(isJsonObject(before.agent) ? before.agent : {}),
       [agent]: {
         mode: "primary",
         permission,
@@ -153,7 +154,7 @@ function configOf(order: HarnessOrder, { agent, plugin, instructions }: Parts): 
       ? {}
       : {
           mcp: {
-            ...(isRecord(before.mcp) ? before.mcp : {}),
+            ...(isJsonObject(before.mcp) ? before.mcp : {}),
             [mcpName]: { type: "local", command: order.mcp.argv, environment: order.mcp.env, enabled: true },
           },
         }),

@@ -1,6 +1,7 @@
 import type { HarnessEvent } from "../../../ports/harness.ts";
+import { jsonAt } from "../../json-at.ts";
 import { failureOf } from "../failure-of.ts";
-import { jsonAt, numberAt, parseObject, textAt } from "../json-at.ts";
+import { numberAt, parseObject, textAt } from "../json-at.ts";
 import { failureIn } from "./failure-in.ts";
 import { usageOf } from "./read-turn.ts";
 

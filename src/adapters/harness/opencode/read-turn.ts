@@ -1,6 +1,7 @@
 import type { HarnessError, HarnessEvent, OutputReader } from "../../../ports/harness.ts";
+import { jsonAt } from "../../json-at.ts";
 import { endedBadly, endedByUs, failureOf } from "../failure-of.ts";
-import { countAt, jsonAt, numberAt, textAt } from "../json-at.ts";
+import { countAt, numberAt, textAt } from "../json-at.ts";
 import { jsonLines } from "../json-lines.ts";
 import { failureIn } from "./failure-in.ts";
 

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Makes the names in a folder last. Git makes its files last, but not that they are called what they are called. */
+/** Makes the names in a folder last: that its files last does not say that they are called what they are called. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(unless("ENOENT"));
   try {
