@@ -1,4 +1,5 @@
 import type { AgentState } from "../engine/agent-state.ts";
+import type { RunEnd } from "../engine/request.ts";
 import type { Mode } from "../engine/workflow.ts";
 import type { TailPosition } from "./tail.ts";
 
@@ -45,6 +46,8 @@ export interface Merge extends Kept {
   /** The state that the task moves to when it is merged; empty where that is not asked for. */
   readonly to: string;
   readonly by: string;
+  /** What is not committed stays where it is; missing where nothing is merged then. */
+  readonly leaves?: boolean;
   /** The commit that a person has approved: nothing else is merged. Missing where any may be. */
   readonly only?: string;
   /** What conflicts is to be given back to the task's agent; missing where a person wants to see to it. */
@@ -136,6 +139,8 @@ export interface StartedRun {
   readonly transcriptFrom: number;
   /** A person was told that it needs one; empty where not. */
   readonly raised: string;
+  /** Why it is being ended, noted before it is; missing while nobody ends it. */
+  readonly ending?: { readonly word: RunEnd; readonly reason: string };
 }
 
 /** What a run shows to be believed. Its id is the hash of the secret; the secret itself is kept nowhere. */

@@ -83,6 +83,9 @@ export interface Store {
   readonly merges: Collection<Merge>;
   readonly pullRequests: Collection<PullRequestRecord>;
 
+  /** Runs of which no end is noted, the oldest first. However many have ended, this takes no longer. */
+  liveRuns(): Promise<readonly Run[]>;
+
   /** Complains about damage; an empty list is a clean bill. */
   check(): Promise<readonly string[]>;
   /** Copies everything, as it is at one moment, into a new file. */

@@ -254,6 +254,7 @@ async function lookAtAll(store: Store): Promise<unknown> {
       await store.lastEvent(),
     ],
     due: await each(times, async (now) => [await store.dueEffects(now, 3), await store.nextDue(now)]),
+    live: await store.liveRuns(),
     kept: await each(kinds, async (kind) => [
       await each(["r0", "r1", "r2", "r3"], (id) => kept(store, kind).get(id)),
       await kept(store, kind).list({}),

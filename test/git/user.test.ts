@@ -16,7 +16,11 @@ test("who commits is who the user's configuration says, and nobody is made up", 
   expect(await stage.git.identityOf(user.folder)).toEqual({ name: "Ada L", email: "here@example.org" });
   const homeless = stage.createGit({ env: { ...stage.env, HOME: stage.base } });
   const other = stage.repository();
-  expect(await faultOf(homeless.identityOf(other.folder))).toMatchObject({ code: "git.no-identity" });
+  expect(await faultOf(homeless.identityOf(other.folder))).toMatchObject({
+    code: "git.no-identity",
+    message: "git does not know who commits.",
+    hint: expect.stringContaining('git config --global user.name "Your Name"'),
+  });
 });
 
 test("a remote's address is what the user's git would push to", async () => {

@@ -80,15 +80,26 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
   });
 });
 
-/** In a group of its own, which goes away with the test. */
+/** In a group of its own, which goes away with the test. It shares nothing with us: what outlives us would keep us waiting. */
 function run(script: string, env: Record<string, string> = {}): ChildProcess {
-  const stdio = ["ignore", "pipe", "inherit"] as const;
   const path = { PATH: process.env.PATH ?? "" };
+  const stdio = ["ignore", "pipe", "ignore"] as const;
   const child = spawn("sh", ["-c", script], { detached: true, stdio: [...stdio], env: { ...path, ...env } });
+  const { pid: leader = 0 } = child;
   onTestFinished(async () => {
-    for (const { pid } of await psProcessTable().familyOf(child.pid ?? 0)) process.kill(pid, "SIGKILL");
+    const family = await psProcessTable().familyOf(leader);
+    for (const pid of [-leader, ...family.map(({ pid }) => pid)]) end(pid);
   });
   return child;
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    // It has ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {

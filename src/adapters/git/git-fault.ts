@@ -28,14 +28,9 @@ export function gitFault({ command, cwd, about = cwd, code, stderr, isRemote }: 
   const known = (isRemote ? [...ofRemotes, ...ofRepositories] : ofRepositories).find(([form]) => form.test(stderr));
   if (known !== undefined) {
     const [, name, what, hint, retry = "never"] = known;
-    return new Fault(
-      `git.${name}`,
-      `${what.replace("%", () => masked(about))}${said === "" ? "" : ` git says:\n${said}`}`,
-      {
-        hint,
-        retry,
-      },
-    );
+    // Of who commits git has only advice to give, and ours is shorter.
+    const quote = said === "" || name === "no-identity" ? "" : ` git says:\n${said}`;
+    return new Fault(`git.${name}`, `${what.replace("%", () => masked(about))}${quote}`, { hint, retry });
   }
   const how = code === undefined ? "was killed" : `ended with ${code}`;
   return new Fault("git.failed", `"git ${command}" ${how} in ${masked(about)}.${said === "" ? "" : `\n${said}`}`, {
@@ -82,7 +77,7 @@ const ofRemotes: readonly Known[] = [
     /Could not resolve|unable to access|Connection (refused|timed out|reset|closed)|Network is unreachable|No route to host|Failed to connect|Couldn't connect|timed out|Temporary failure|returned error: 5\d\d|early EOF|hung up unexpectedly|Could not read from remote repository|unexpected disconnect|SSL_/i,
     "remote-unreachable",
     "The remote cannot be reached.",
-    "It is tried again; look at the network and at the remote's address.",
+    "Look at the network and at the remote's address.",
     "later",
   ],
 ];
@@ -124,7 +119,7 @@ const ofRepositories: readonly Known[] = [
     /empty ident|tell me who you are|auto-detect email|no (name|email) was given|ident name .*not allowed/i,
     "no-identity",
     "git does not know who commits.",
-    "Tell it: git config --global user.name and user.email",
+    'Tell it: git config --global user.name "Your Name", then git config --global user.email you@example.org',
   ],
   [
     /shallow roots are not allowed|shallow update not allowed/,

@@ -39,12 +39,16 @@ export function createProcesses(options: ProcessesOptions): Processes {
     watch(listener) {
       const news = join(folder, newsFolder);
       makeFolder(news);
-      const watcher = watch(news, { persistent: false }, (_, name) => {
-        if (name !== null && /^[a-z0-9-]+$/.test(name)) listener(name);
-      });
-      // The folder is gone. Whoever looks from time to time finds out what has become of the runs.
-      watcher.on("error", () => watcher.close());
-      return () => watcher.close();
+      // Where nobody can be told, or any more, whoever looks from time to time finds out what has become of the runs.
+      try {
+        const watcher = watch(news, { persistent: false }, (_, name) => {
+          if (name !== null && /^[a-z0-9-]+$/.test(name)) listener(name);
+        });
+        watcher.on("error", () => watcher.close());
+        return () => watcher.close();
+      } catch {
+        return () => {};
+      }
     },
     read: async (id, channel, from, limit) => readPart(join(folderOf(id), channel), from, limit),
   };

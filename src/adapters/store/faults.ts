@@ -14,7 +14,7 @@ export function projectMissing(name: string): Fault {
 
 export function projectInUse(name: string, open: number): Fault {
   return new Fault("store.in-use", `The project "${name}" has ${open} open task${open === 1 ? "" : "s"}.`, {
-    hint: "Cancel or finish them first.",
+    hint: `Cancel or finish them first: signalbox task list --project ${name}`,
   });
 }
 

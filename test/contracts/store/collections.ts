@@ -154,6 +154,17 @@ export function collections(stage: Stage): void {
       expect(await ids("messages", { task: "" })).toEqual(["y", "w", "x", "z"]);
     });
 
+    test("that are runs are live until their end is noted", async () => {
+      const { store } = stage;
+      for (const [id, at] of Object.entries({ z: 30, y: 10, x: 20 })) await store.runs.put({ ...run, id, at });
+      const live = async () => (await store.liveRuns()).map(({ id }) => id);
+      expect(await live()).toEqual(["y", "x", "z"]);
+      await store.runs.put({ ...run, id: "x", at: 20, endedAt: 40, word: "ok" });
+      await store.runs.remove("z");
+      expect(await live()).toEqual(["y"]);
+      expect(await store.liveRuns()).toEqual([{ ...run, id: "y", at: 10 }]);
+    });
+
     test("belong to a project and a task that are there", async () => {
       const missing = (name: string) => ({ code: "store.missing", message: expect.stringContaining(name) });
       await expect(stage.store.runs.put({ ...run, project: "tea" })).rejects.toMatchObject(missing("tea"));

@@ -5,12 +5,14 @@ import { snapshot } from "./snapshot.ts";
 import { type KeptRow, type Kind, mustHaveTask, type Run, type Tables } from "./tables.ts";
 
 /** What is kept beside tasks: the same for every kind. */
-export function createCollections(tables: Tables, read: Run, write: Run): Pick<Store, Kind> {
+export function createCollections(tables: Tables, read: Run, write: Run): Pick<Store, Kind | "liveRuns"> {
   const of = <T extends Kept>(kind: Kind): Collection<T> => createCollection(tables, kind, read, write);
+  const runs: Store["runs"] = of("runs");
   return {
+    runs,
+    liveRuns: async () => (await runs.list({})).filter(({ endedAt }) => endedAt === undefined),
     agents: of("agents"),
     workspaces: of("workspaces"),
-    runs: of("runs"),
     credentials: of("credentials"),
     findings: of("findings"),
     messages: of("messages"),

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Kept } from "../../../ports/records.ts";
+import type { Kept, Run } from "../../../ports/records.ts";
 import type { Collection, Store } from "../../../ports/store.ts";
 import { projectMissing, taskMissing } from "../faults.ts";
+import { isLive } from "./migrations.ts";
 import type { Read, Write } from "./writer.ts";
 
 type Collections = Pick<
@@ -16,12 +17,15 @@ type Collections = Pick<
   | "usage"
   | "merges"
   | "pullRequests"
+  | "liveRuns"
 >;
 
 /** What is kept beside tasks: a table for every kind, and the same statements for all. */
 export function createCollections(database: DatabaseSync, read: Read, write: Write): Collections {
   const of = <T extends Kept>(table: string): Collection<T> => createCollection(database, table, read, write);
+  const live = database.prepare(`select data from run indexed by live_run where ${isLive} order by at, position`);
   return {
+    liveRuns: () => read(() => live.all().map((row) => JSON.parse(String(row.data)) as Run)),
     agents: of("agent"),
     workspaces: of("workspace"),
     runs: of("run"),

@@ -11,6 +11,9 @@ const kinds = [
   "pull_request",
 ];
 
+/** Of a run: nobody has noted its end. */
+export const isLive = "json_extract(data, '$.endedAt') is null";
+
 /**
  * The database's versions, one script each. A script that has been released is never changed: databases out there have run
  * it. Times are milliseconds, JSON is text.
@@ -100,6 +103,7 @@ create table artifact (
 ) strict;
 create index artifact_by_task on artifact (task, id);
 ${kinds.map(tableOf).join("")}`,
+  `create index live_run on run (at, position) where ${isLive};`,
 ];
 
 /** Records of one kind. */

@@ -1,8 +1,9 @@
-import { open, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { Fault } from "../../../fault.ts";
 import type { Store } from "../../../ports/store.ts";
+import { syncFolder } from "../../sync-folder.ts";
 import { checkHistory } from "./check-history.ts";
 import { toFault } from "./store-fault.ts";
 
@@ -52,9 +53,4 @@ async function publish(database: DatabaseSync, target: string): Promise<void> {
     await rm(part, { force: true }).catch(() => undefined);
     throw toFault(error, target);
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  await folder.sync().finally(() => folder.close());
 }
