@@ -64,6 +64,31 @@ test("done is who has made something, and not who has just been told to begin ag
   const seen = { isRaised: false, hasStarted: false };
   expect(recordedState(workflow, task, seen)).toBe("ready");
   expect(recordedState(workflow, { ...task, status: "merging" }, seen)).toBe("done");
+  for (const [status, state] of [
+    ["merging", "done"],
+    ["done", "done"],
+    ["working", "ready"],
+    ["queued", "ready"],
+  ] as const)
+    expect([status, recordedState(workflow, { ...task, workspace: "/w", status, phase: "entering" }, seen)]).toEqual([
+      status,
+      state,
+    ]);
+});
+
+test("between two attempts an agent is at work: it can be killed, and is not waiting for room", () => {
+  const { workflow } = loadWorkflow(
+    readFileSync(new URL("../../workflows/crew.yml", import.meta.url), "utf8"),
+    "crew.yml",
+  );
+  if (workflow === undefined) throw new Error("no crew");
+  const failed = {
+    ...{ status: "working", phase: "waiting", runCount: 2, crashCount: 1, wait: noProgress, held: undefined },
+    runs: { worker: { key: "worker#2", mode: "steps" } },
+  } as unknown as Task;
+  const seen = { isRaised: false, hasStarted: false };
+  expect(recordedState(workflow, failed, seen)).toBe("working");
+  expect(recordedState(workflow, { ...failed, crashCount: 0 }, seen)).toBe("ready");
 });
 
 test("whoever is found to be at something has a folder for it, unless its work was handed over", () => {

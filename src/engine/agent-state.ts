@@ -14,8 +14,14 @@ export function recordedState(workflow: Workflow, task: Task, { isRaised, hasSta
   if (isRaised || task.held !== undefined || (state?.wait.kind === "time" && task.phase === "waiting")) return "stuck";
   const hasRuns = Object.keys(task.runs).length > 0;
   // Where tasks wait for a slot they begin, perhaps not for the first time: nothing is made there.
-  if (task.phase === "doing" && task.runCount > 0 && state?.wait.kind !== "slot") return "done";
-  return hasRuns && (hasStarted || task.wait.step > 0) ? "working" : "ready";
+  if (task.runCount > 0 && state !== undefined && state.wait.kind !== "slot") {
+    if (task.phase === "doing") return "done";
+    // On its way from one work of the engine to the next, or to its end: until its workspace is given back.
+    const isNext = state.outcome === "done" ? task.workspace !== "" : state.wait.kind === "none" && state.do.length > 0;
+    if (task.phase === "entering" && isNext) return "done";
+  }
+  // Between two attempts it has no program, and is no less at it: whoever ends it ends the attempts.
+  return hasRuns && (hasStarted || task.wait.step > 0 || task.crashCount > 0) ? "working" : "ready";
 }
 
 /** What is known of an agent's runs. */

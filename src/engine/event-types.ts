@@ -96,7 +96,7 @@ export const eventTypes = {
     data: { role, attempt: "which attempt it is", delay: "seconds before it starts" },
   },
   "agent.respawned": { when: "a person brings a dead agent back", data: { role, prompt: "the prompt's name" } },
-  "agent.resumed": { when: "a run that was lost goes on in its session", data: { role } },
+  "agent.resumed": { when: "a run that was lost goes on in its session", data: { role, reason } },
   "agent.stepped": {
     when: "a step of a stepped run is over",
     data: { step: "which one", limit: "how many it may take, where this was the last" },

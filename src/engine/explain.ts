@@ -89,6 +89,13 @@ function verbs(workflow: Workflow, state: State, { id }: Task): string {
   ].join("\n");
 }
 
+/** Whether a person is waited for whose words an agent goes on with. */
+export function wantsWords(workflow: Workflow, task: Task): boolean {
+  const state = stateOf(workflow, task.status);
+  const isWaiting = state.wait.kind === "human" && task.phase === "waiting" && task.held === undefined;
+  return isWaiting && leadsToAgent(workflow, state);
+}
+
 /** An agent goes on with what the person says: then it is words that are wanted. */
 function leadsToAgent(workflow: Workflow, state: State): boolean {
   const next = state.rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : []))[0];

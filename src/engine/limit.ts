@@ -48,7 +48,7 @@ function holdTask(workflow: Workflow, task: Task, word: string): Decision {
   const state = stateOf(workflow, task.status);
   const draft = startDraft(workflow, task, task.status);
   addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
-  const reason = `The limit on ${word} of the task is reached.`;
+  const reason = reasonFor(word);
   const ended: TaskEvent = {
     type: "agent.ended",
     by: "engine",
@@ -59,4 +59,13 @@ function holdTask(workflow: Workflow, task: Task, word: string): Decision {
   const held = hold(workflow, apply(task, ended), { word, reason, answer: undefined, again });
   if (held.kind !== "stayed") return held;
   return after(ended, { ...held, effects: draft.effects });
+}
+
+/** Whether this is where a task was held because a limit on its whole life was reached. */
+export function tellsOfLife({ type, data }: TaskEvent, word: Limit["word"]): boolean {
+  return type === "task.held" && data.reason === reasonFor(word);
+}
+
+function reasonFor(word: string): string {
+  return `The limit on ${word} of the task is reached.`;
 }

@@ -16,6 +16,7 @@ import {
 } from "./allowance.ts";
 import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
+import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
 import type { Facts } from "./request.ts";
 import { startOf } from "./start-of.ts";
@@ -136,11 +137,14 @@ function requestChanges(seen: Seen): readonly PersonAction[] {
 function merge(seen: Seen): PersonAction {
   const { workflow, task, around } = seen;
   const to = endState(workflow, task.status, "done");
+  const through = mergingState(workflow, task.status);
   const allowance = around.isMerging
     ? no("Its work is on its way already.", explain(task))
-    : to === undefined
-      ? no(`The workflow "${workflow.name}" has no state in which a task is done.`, explain(task))
-      : judge(merged(seen), { kind: "move", to, actor: human });
+    : through !== undefined
+      ? judge(seen, { kind: "move", to: through, actor: human })
+      : to === undefined
+        ? no(`The workflow "${workflow.name}" has no state in which a task is done.`, explain(task))
+        : judge(merged(seen), { kind: "move", to, actor: human });
   return action(seen, "merge", "Merge its work", "m", allowance);
 }
 

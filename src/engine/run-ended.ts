@@ -24,7 +24,7 @@ export function runEnded(workflow: Workflow, task: Task, request: Ended, facts: 
   const spec = specOf(workflow, state, name);
   const ended = endedEvent(task, name, request, spec);
   const rest = apply(task, ended);
-  if (request.word === "lost") return resume(workflow, rest, state, spec, name, ended);
+  if (request.word === "lost") return resume(workflow, rest, state, spec, name, request, ended);
   if (state.terminal || task.phase === "doing" || !isAwaited(state, task, name)) {
     return { kind: "stayed", task: rest, events: [ended], effects: [] };
   }
@@ -120,8 +120,16 @@ function tryAgain(workflow: Workflow, task: Task, state: State, spec: RunSpec, w
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
-/** The machine or the terminal server went away: no fault of the agent, and no crash. */
-function resume(workflow: Workflow, task: Task, state: State, spec: RunSpec, name: string, ended: TaskEvent): Decision {
+/** The machine or the terminal server went away, or a person paused: no fault of the agent, and no crash. */
+function resume(
+  workflow: Workflow,
+  task: Task,
+  state: State,
+  spec: RunSpec,
+  name: string,
+  { reason = "" }: Ended,
+  ended: TaskEvent,
+): Decision {
   if (state.terminal) return { kind: "stayed", task, events: [ended], effects: [] };
   const draft = startDraft(workflow, task, task.status);
   const member = name.includes("/") ? { member: Number(name.split("/")[1]) } : {};
@@ -132,7 +140,7 @@ function resume(workflow: Workflow, task: Task, state: State, spec: RunSpec, nam
   const event: TaskEvent = {
     type: "agent.resumed",
     by: "engine",
-    data: { role: spec.role },
+    data: reason === "" ? { role: spec.role } : { role: spec.role, reason },
     set: { runs: draft.runs, runCount: draft.runCount },
   };
   return { kind: "stayed", task: apply(task, event), events: [ended, event], effects: draft.effects };

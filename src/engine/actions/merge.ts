@@ -7,6 +7,7 @@ export const merge: ActionDeclaration = {
     from: { type: "text", oneOf: ["task", "children", "needs"] },
     into: { type: "text", oneOf: ["default", "parent", "task"] },
     strategy: { type: "text", oneOf: ["ff", "no-ff"] },
+    uncommitted: { type: "text", oneOf: ["refuse", "leave"] },
   },
   words: { conflict: "answer", tests: "answer" },
   holds: true,

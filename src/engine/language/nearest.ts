@@ -11,7 +11,8 @@ export function known(names: readonly string[]): string {
   return `Known: ${shown}${names.length > 12 ? ", …" : ""}.`;
 }
 
-function nearest(name: string, known: readonly string[]): string | undefined {
+/** The known name that is one slip of the fingers away, or some in a long one. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
