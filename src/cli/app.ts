@@ -141,9 +141,17 @@ Exit codes: 0 ok, 1 something failed or an error was found, 2 wrong usage, 3 not
   },
 });
 
+/** Every command as it is typed after the program's name, such as "task merge". */
+function allCommands(): readonly string[] {
+  return routes.getAllEntries().flatMap(({ name: { original: noun }, target }) => {
+    if (!("getAllEntries" in target)) return [noun];
+    return target.getAllEntries().map(({ name }) => `${noun} ${name.original}`);
+  });
+}
+
 export function createApp(context: Context): Application<Context> {
   let prefix = "signalbox";
-  const messages = createMessages(context, () => prefix);
+  const messages = createMessages(context, () => prefix, allCommands);
   return buildApplication(
     routes,
     {

@@ -25,6 +25,8 @@ export interface Context extends CommandContext {
 }
 
 const widest = 100;
+/** Where less is there, the terminal breaks lines itself. */
+const narrowest = 40;
 
 export function createContext(process: NodeJS.Process): Context {
   const { stdout, stderr, env } = process;
@@ -33,7 +35,7 @@ export function createContext(process: NodeJS.Process): Context {
     home: homeFolder(env),
     repository: currentRepository(),
     isTerminal: stdout.isTTY === true,
-    columns: Math.max(60, Math.min(widest, stdout.columns || widest)),
+    columns: Math.max(narrowest, Math.min(widest, stdout.columns || widest)),
     paint: createPaint(hasColour(stdout, env)),
     talkPaint: createPaint(hasColour(stderr, env)),
     print: (text) => stdout.write(line(text)),

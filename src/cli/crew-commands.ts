@@ -14,7 +14,7 @@ const color = flag("Keep colours and styles, and nothing else that a terminal wo
 /** A named agent, and all of them, on the wire. */
 const slotForm = `{ name, state, reason, task, lastTask, ticket, branch, workspace, session, steps, assignedAt, stepAt, madeAt,
   inputTokens, outputTokens, cost }`;
-const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, leftOver, problems: [{ ticket, problem }],
+const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, unready, leftOver, problems: [{ ticket, problem }],
   poolSize }`;
 
 const spawn = buildCommand({
@@ -104,14 +104,14 @@ ${exitCodes("it has had no task yet")}`,
 });
 
 const logs = buildCommand({
-  loader: async () => (await import("./commands/crew/see.ts")).logs,
+  loader: async () => (await import("./commands/crew/logs.ts")).logs,
   parameters: {
     positional: oneName,
-    flags: { project, follow: flag("Go on with what it prints from now on, until it ends"), color },
+    flags: { project, follow: flag("Go on with what it prints from now on, until its task is over"), color },
   },
   docs: {
     brief: "Print everything that an agent has printed",
-    fullDescription: `As signalbox task logs, of the task that it has, or had last.
+    fullDescription: `Of the task that it has, or had last: all its steps, and with --follow also those to come. Otherwise as signalbox task logs.
 
 ${exitCodes("it has had no task yet")}`,
   },
@@ -142,14 +142,14 @@ ${exitCodes("refused, or you said no")}`,
 });
 
 const merge = buildCommand({
-  loader: async () => (await import("./commands/crew/see.ts")).merge,
+  loader: async () => (await import("./commands/crew/merge.ts")).merge,
   parameters: { positional: oneName, flags: { project, json } },
   docs: {
     brief: "Merge by hand what an agent has done",
-    fullDescription: `As signalbox task merge, for one that is done or stuck.
+    fullDescription: `For one that is done or stuck. What is done is tested and merged by itself: that is waited for. What is stuck is merged as its workflow does it, as far as it is committed.
 
---json: as there
-${exitCodes("it is neither done nor stuck, or not merged, or not yet")}`,
+--json: { merged, reason, task }. The task is as in signalbox task show
+${exitCodes("it is neither done nor stuck, or not merged")}`,
   },
 });
 

@@ -19,7 +19,7 @@ export const down = buildCommand({
   },
   docs: {
     brief: "Stop the daemon",
-    fullDescription: `Agents go on. What tasks still owe is carried out after the next start; a command that is under way is killed, and run again then.
+    fullDescription: `Agents go on, and one that hands something over starts it again; signalbox pause --all --now ends them before. What tasks still owe is carried out after the next start; a command that is under way is killed, and run again then.
 
 Exit codes: 0 ok, also where it does not run, 1 it does not stop, 2 wrong usage`,
   },

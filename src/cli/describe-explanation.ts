@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import { listed } from "./count.ts";
 import { writeEffects } from "./describe-task.ts";
 import { shownTask } from "./name-task.ts";
-import { wrap } from "./wrap.ts";
+import { cut, wrap } from "./wrap.ts";
 import { writeTime } from "./write-time.ts";
 
 /** Where a task is, what stands in its way, who can move it, and what comes by itself. */
@@ -14,16 +14,19 @@ export function describeExplanation(
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
   const indented = (text: string, by = 2) => `${" ".repeat(by)}${wrap(text, columns - by, " ".repeat(by))}`;
+  const head = shownTask(task).length + task.status.length + 3;
   const open = moves.filter((move) => move.open);
   const closed = moves.filter((move) => !move.open);
   return [
-    `${paint.bold(shownTask(task))} ${paint.cyan(task.status)}${task.summary === "" ? "" : `  ${task.summary}`}`,
+    `${paint.bold(shownTask(task))} ${paint.cyan(task.status)}${task.summary === "" ? "" : `  ${cut(task.summary.replace(/\s+/g, " "), columns - head)}`}`,
     wrap(where, columns),
     ...section(
       "What stands in the way",
       blocked.flatMap(({ reason, fix }) => [
         indented(reason),
-        ...fix.split("\n").flatMap((each) => (each === "" ? [] : [indented(each, 4)])),
+        ...fix
+          .split("\n")
+          .flatMap((each) => (each === "" ? [] : [withCommand.test(each) ? `    ${each}` : indented(each, 4)])),
       ]),
     ),
     ...section(
@@ -48,6 +51,9 @@ export function describeExplanation(
     ...section("Owed", writeEffects(owed, paint, columns)),
   ].join("\n");
 }
+
+/** Commands are to be copied, so they are not broken into lines. */
+const withCommand = /(signalbox|git) \S/;
 
 function whoOf(by: readonly string[]): string {
   return by.length === 0 ? "anybody" : listed(by, "or");

@@ -1,4 +1,4 @@
-import { chmodSync, type Stats, statfsSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { formatProblem } from "../engine/language/problem.ts";
 import { Fault } from "../fault.ts";
@@ -28,17 +28,40 @@ function lookAtFolder(folder: string): readonly Finding[] {
     makePrivateFolder(folder);
     return "made it";
   };
-  if (found === undefined) return ok(`${folder} is not there yet; it is made when it is needed`, make);
   const elsewhere = "Move it away, or set SIGNALBOX_HOME to a folder of your own";
+  if (found === undefined) {
+    const above = nearestFolder(folder);
+    if (canWrite(above)) return ok(`${folder} is not there yet; it is made when it is needed`, make);
+    return error(`${folder} is not there, and nothing can be made in ${above}`, choose);
+  }
   if (!found.isDirectory()) return error(`${folder} is no folder`, elsewhere);
   if (!isOurs(found)) return error(`${folder} belongs to somebody else`, elsewhere);
   const mode = found.mode & 0o777;
+  if (mode === 0o700 && !canWrite(folder)) return error(`nothing can be written in ${folder}`, choose);
   if (mode === 0o700) return ok(`${folder}, yours alone`);
   const say = (mode & 0o077) === 0 ? `you cannot use ${folder}` : `others can look into ${folder}`;
   return error(`${say} (mode ${mode.toString(8)})`, `chmod 700 ${shellWord(folder)}`, () => {
     chmodSync(folder, 0o700);
     return "closed it to others";
   });
+}
+
+const choose = "Set SIGNALBOX_HOME to a folder that you can write, or mend this one";
+
+/** The folder itself where it is there, else the nearest one above it. */
+function nearestFolder(folder: string): string {
+  const above = dirname(folder);
+  return above === folder || statOf(folder) !== undefined ? folder : nearestFolder(above);
+}
+
+/** Also on a disk that is mounted so that it can only be read. */
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function lookAtToken(file: string, isRunning: boolean): readonly Finding[] {
@@ -80,9 +103,7 @@ function lookAtConfig(file: string): readonly Finding[] {
 const megabyte = 1024 * 1024;
 
 function lookAtDisk(home: string): readonly Finding[] {
-  let folder = home;
-  while (statOf(folder) === undefined && dirname(folder) !== folder) folder = dirname(folder);
-  const { bavail, bsize } = statfsSync(folder);
+  const { bavail, bsize } = statfsSync(nearestFolder(home));
   const free = bavail * bsize;
   const shown = writeSize(free);
   const found = `${shown} free for ${home}`;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Fault } from "../fault.ts";
@@ -23,17 +23,16 @@ export async function editText({ process: { env } }: Context, text: string, name
   // Its folder is ours alone: what agents and people write is nobody else's business.
   const path = join(mkdtempSync(join(tmpdir(), "signalbox-edit-")), name);
   writeFileSync(path, text, { mode: 0o600 });
+  const remove = () => rmSync(dirname(path), { recursive: true, force: true });
   const failure = await runEditor(editor, path);
   if (failure !== undefined) {
+    const isKept = existsSync(path) && readFileSync(path, "utf8") !== text;
+    if (!isKept) remove();
     throw new Fault("editor", `The editor ${editor} ${failure}. Nothing has changed.`, {
-      hint: `What you wrote is kept in ${path}`,
+      hint: isKept ? `What you wrote is kept in ${path}` : "Name another one, such as: export EDITOR=nano",
     });
   }
-  return {
-    path,
-    text: readFileSync(path, "utf8"),
-    remove: () => rmSync(dirname(path), { recursive: true, force: true }),
-  };
+  return { path, text: readFileSync(path, "utf8"), remove };
 }
 
 /** As git does it: what is more than a word is the shell's to take apart. */

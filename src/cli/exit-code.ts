@@ -14,8 +14,12 @@ export function exitCodeOf(code: number | string | null | undefined): number {
   return number === unknownCommand || number === invalidArgument ? exitCodes.usage : exitCodes.failed;
 }
 
+/** What is not installed was not asked for by its name. */
+const programs = new Set(["git.missing", "terminal.missing"]);
+
 export function exitCodeOfError(error: unknown): number {
   if (!(error instanceof Fault)) return exitCodes.failed;
   if (error.code === "usage") return exitCodes.usage;
-  return error.code === "not-found" || error.code.endsWith(".missing") ? exitCodes.notFound : exitCodes.failed;
+  const isNotFound = error.code === "not-found" || error.code.endsWith(".missing");
+  return isNotFound && !programs.has(error.code) ? exitCodes.notFound : exitCodes.failed;
 }

@@ -19,14 +19,10 @@ export async function fastUpdate(process: NodeJS.Process): Promise<boolean> {
   const given = readArguments(process.argv.slice(4));
   // In a terminal there are colours, and nobody waits for a twentieth of a second.
   if (given === undefined || isTerminal(1) || isTerminal(2)) return false;
-  const asker = {
-    places: homePlaces(homeFolder(process.env)),
-    env: process.env,
-    folder: process.cwd(),
-    version: packageVersion,
-  };
+  const places = homePlaces(homeFolder(process.env));
   const path = `/v1/tasks/${encodeURIComponent(given.task)}/move`;
   try {
+    const asker = { places, env: process.env, folder: process.cwd(), version: packageVersion };
     const answer = await askDaemon(asker, { method: "POST", path, body: JSON.stringify({ to: given.to }) });
     if (answer.status === olderDaemon) return false;
     if (answer.status >= 400) throw faultOf(JSON.parse(answer.body) as ErrorBody);

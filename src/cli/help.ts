@@ -20,6 +20,9 @@ export function createHelp({ paint, columns }: Context): StricliIntegration<Cont
   };
 }
 
+/** Beside names, what has fewer columns than this is harder to read than below them. */
+const leastRoom = 24;
+
 function writeHelp(target: Target, prefix: string, columns: number, bold: (text: string) => string): string {
   const isCommand = "parameters" in target;
   const flags: readonly Row[] = [
@@ -37,12 +40,15 @@ function writeHelp(target: Target, prefix: string, columns: number, bold: (text:
       ];
   const shown = sections.filter(([, rows]) => rows.length > 0);
   const width = Math.max(...shown.flatMap(([, rows]) => rows.map(([name]) => name.length)));
+  const room = columns - width - 4;
   const write = ([name, brief]: Row) =>
-    `  ${name.padEnd(width)}  ${wrap(brief, columns - width - 4, " ".repeat(width + 4))}`;
+    room < leastRoom
+      ? `  ${name}\n      ${wrap(brief, columns - 6, " ".repeat(6))}`
+      : `  ${name.padEnd(width)}  ${wrap(brief, room, " ".repeat(width + 4))}`;
   return [
-    target.brief,
+    wrap(target.brief, columns),
     "",
-    `${bold("Usage:")} ${wrap(usage(target, prefix), columns - 7, "         ")}`,
+    `${bold("Usage:")} ${wrap(usage(target, prefix), columns - 9, "         ").replaceAll(unbroken, " ")}`,
     ...shown.flatMap(([title, rows]) => ["", bold(`${title}:`), ...rows.map(write)]),
     ...(target.fullDescription === undefined ? [] : ["", wrapLines(target.fullDescription, columns)]),
   ].join("\n");
@@ -60,9 +66,12 @@ function wrapLines(text: string, columns: number): string {
 
 type Row = readonly [name: string, brief: string];
 
+/** Stands between a flag and its value, which belong together. */
+const unbroken = "\u00a0";
+
 function usage(target: Target, prefix: string): string {
   if (!("parameters" in target)) return `${prefix} COMMAND`;
-  const flags = flagRows(target).map(([name]) => `[${name.replace(/^-\w, /, "")}]`);
+  const flags = flagRows(target).map(([name]) => `[${name.replace(/^-\w, /, "").replaceAll(" ", unbroken)}]`);
   return [prefix, ...argumentNames(target), ...flags].join(" ");
 }
 

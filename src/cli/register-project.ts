@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Call } from "../api/client.ts";
 import { type ProjectView, routes } from "../api/routes.ts";
 import { Fault } from "../fault.ts";
@@ -24,9 +25,18 @@ export function repositoryOf(path: string): string {
   if (!existsSync(folder)) throw new Fault("not-found", `There is no folder ${path}.`);
   const root = findRepository(realpathSync(folder));
   if (root !== undefined) return root;
+  if (isBare(folder)) {
+    throw new Fault("repository.missing", `${folder} is a bare repository, without files to work on.`, {
+      hint: `To work on a clone of it: signalbox project add ${shellWord(pathToFileURL(folder).href)}`,
+    });
+  }
   throw new Fault("repository.missing", `${folder} is in no git repository.`, {
     hint: `To make it one: git -C ${shellWord(folder)} init`,
   });
+}
+
+function isBare(folder: string): boolean {
+  return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
 }
 
 /** Registers a repository. Without a name it is called after its folder. */

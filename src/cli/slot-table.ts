@@ -1,5 +1,7 @@
 import type { CrewView, SlotView } from "../api/crew-routes.ts";
 import type { Context } from "./context.ts";
+import { count } from "./count.ts";
+import { clip } from "./display-width.ts";
 import { type Column, writeTable } from "./table.ts";
 import { cut } from "./wrap.ts";
 import { writeAge } from "./write-time.ts";
@@ -11,15 +13,16 @@ const symbols = { idle: "○", ready: "◐", working: "●", done: "✓", stuck:
 export interface LastColumn {
   readonly title: string;
   says(slot: SlotView): string;
-  /** Whether what does not fit is left out, and columns with it; otherwise lines go on below. */
+  /** Whether what does not fit is left out; otherwise lines go on below. */
   readonly cuts?: boolean;
 }
 
-/** Columns that a narrow screen does without, the first first. */
-const spare = ["COST", "TOKENS", "TASK", "SINCE", "STEPS"];
-const leastWords = 12;
+/** Columns that a narrow screen does without, the first first. The mark tells the state, too. */
+const spare = ["COST", "TOKENS", "TASK", "SINCE", "STEPS", "STATE"];
+/** What is left for words that are cut, and for those that go on below. */
+const leastWords = { cut: 12, wrapped: 24 };
 
-/** Agents as a table. */
+/** Agents as a table that is no wider than there are columns. */
 export function writeSlots(
   { paint, columns: width }: Pick<Context, "paint" | "columns">,
   agents: readonly SlotView[],
@@ -47,21 +50,34 @@ export function writeSlots(
       (sum, each) => sum + 2 + Math.max(each.title.length, ...agents.map((slot) => each.of(slot).length)),
       0,
     );
-  let columns = all;
-  for (const name of cuts ? spare : [])
-    if (taken(columns) + leastWords > width) columns = columns.filter((each) => each.title !== name);
   const words = (slot: SlotView) => says(slot).replace(/\s+/g, " ");
-  const room = Math.max(0, width - taken(columns));
+  const hasWords = agents.some((slot) => words(slot) !== "");
+  const least = cuts ? leastWords.cut : hasWords ? leastWords.wrapped : 0;
+  let columns = all;
+  for (const name of spare) if (taken(columns) + least > width) columns = columns.filter((each) => each.title !== name);
+  // What is left are the mark and two names, which can be long.
+  const longest = taken(columns) + least > width ? Math.max(1, Math.floor((width - 7 - least) / 2)) : width;
+  const fitted = columns.map((each) => ({ ...each, of: (slot: SlotView) => clip(each.of(slot), longest) }));
+  const room = Math.max(0, width - taken(fitted));
   const rows = agents.map((slot) => [
-    ...columns.map((each) => each.of(slot)),
-    cuts ? cut(words(slot), room) : words(slot),
+    ...fitted.map((each) => each.of(slot)),
+    cuts ? clip(words(slot), room) : cut(words(slot), mostWords),
   ]);
-  return writeTable([...columns, { title }], rows, cuts ? Number.POSITIVE_INFINITY : width);
+  return writeTable(
+    [...fitted, { title: hasWords || cuts ? title : "" }],
+    rows,
+    cuts ? Number.POSITIVE_INFINITY : width,
+  );
 }
 
+/** What tests have printed may be why: that is to be read elsewhere. */
+const mostWords = 400;
+
 /** Which tickets wait, and whether they are given out. */
-export function aboutTickets({ running, most, waiting }: CrewView): string {
-  const open = waiting.length === 0 ? "No ticket waits." : `${waiting.length} ready: ${few(waiting)}.`;
+export function aboutTickets({ running, most, waiting, unready }: CrewView): string {
+  const ready = waiting.length === 0 ? "No ticket is ready." : `${waiting.length} ready: ${few(waiting)}.`;
+  const others = unready.length === 0 ? "" : ` ${count(unready.length, "other")} not yet: ${few(unready)}.`;
+  const open = ready + others;
   const state = running
     ? `Tickets are given to idle agents, ${most} at most at once.`
     : "Tickets are given to nobody. To give them out: signalbox crew run";

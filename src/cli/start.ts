@@ -1,17 +1,19 @@
 import { run } from "@stricli/core";
 import { createApp } from "./app.ts";
 import { createContext } from "./context.ts";
-import { exitCodeOf } from "./exit-code.ts";
+import { exitCodeOf, exitCodes } from "./exit-code.ts";
 import { offerCompletions } from "./offer-completions.ts";
+import { writeError } from "./write-failure.ts";
 
 /** Runs one command line to its end and leaves the exit code with the process. */
 export async function start(process: NodeJS.Process): Promise<void> {
+  const context = createContext(process);
   // A reader that has seen enough (`| head`) is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit();
+    if (error.code === "EPIPE") process.exit();
+    context.say(writeError(context, `The output cannot be written (${error.code}).`, "Look at where it goes."));
+    process.exit(exitCodes.failed);
   });
-  const context = createContext(process);
   const app = createApp(context);
   const given = process.argv.slice(2);
   const isAlone = given.length === 0 && (await import("./is-person-there.ts")).isPersonThere(process, context.home);

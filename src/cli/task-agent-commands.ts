@@ -120,7 +120,7 @@ export const peek = buildCommand({
   },
   docs: {
     brief: "Show what a task's agent shows now",
-    fullDescription: `What is on its screen; of an agent without a terminal, the end of what it has printed. What a terminal would obey is taken out.
+    fullDescription: `What is on its screen; of an agent without a terminal, the end of what it has told: > what it was asked, · what it does, and what it says; with --json, the end of what it has printed. What a terminal would obey is taken out.
 
 --json: ${screenForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or agent`,

@@ -4,6 +4,7 @@ import type { RunView } from "../api/agent-wires.ts";
 import type { CrewView, SlotView } from "../api/crew-routes.ts";
 import { displayWidth } from "./display-width.ts";
 import { createPaint } from "./paint.ts";
+import { writeSlots } from "./slot-table.ts";
 import { crewLines, slotLines } from "./watch-crew.ts";
 import type { Frame } from "./watch-rows.ts";
 
@@ -16,7 +17,16 @@ const slot = (name: string, more: Partial<SlotView> = {}): SlotView => ({
   ...{ inputTokens: 0, outputTokens: 0, cost: 0, ...more },
 });
 const crew = (agents: readonly SlotView[], more: Partial<CrewView> = {}): CrewView => ({
-  ...{ project: "coffee", running: true, most: 10, workflow: "crew", agents: [...agents], waiting: [], leftOver: [] },
+  ...{
+    project: "coffee",
+    running: true,
+    most: 10,
+    workflow: "crew",
+    agents: [...agents],
+    waiting: [],
+    unready: [],
+    leftOver: [],
+  },
   ...{ problems: [], poolSize: 3, ...more },
 });
 const busy = slot("A", {
@@ -53,18 +63,33 @@ test("a crew of nobody says how to make one", () => {
 });
 
 test("a screen has never more lines than rows, and no line is wider than the terminal", () => {
-  const texts = fc.string({ unit: "grapheme-ascii", maxLength: 60 });
-  const slots = fc.array(fc.record({ reason: texts, ticket: fc.constantFrom("", "c-1", "coffee-long-name") }), {
+  const texts = fc.string({ unit: fc.constantFrom("a", " ", "界"), maxLength: 60 });
+  const slots = fc.array(fc.record({ reason: texts, ticket: fc.constantFrom("", "c-1", "c".repeat(100)) }), {
     maxLength: 30,
   });
   fc.assert(
-    fc.property(slots, fc.integer({ min: 45, max: 160 }), fc.integer({ min: 3, max: 30 }), (given, columns, rows) => {
+    fc.property(slots, fc.integer({ min: 30, max: 160 }), fc.integer({ min: 3, max: 30 }), (given, columns, rows) => {
       const agents = given.map((each, i) => slot(`A${i}`, { ...busy, name: `A${i}`, ...each }));
       const lines = crewLines({ crew: crew(agents), runs: [run] }, { ...frame, columns, rows });
       expect(lines).toHaveLength(rows);
       for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
     }),
   );
+});
+
+test("a table of agents is as narrow as the terminal, and says why one is stuck", () => {
+  const stuck = slot("A".repeat(32), {
+    ...busy,
+    name: "A".repeat(32),
+    state: "stuck",
+    reason: "The agent ended with 3.",
+  });
+  for (const columns of [40, 60, 80]) {
+    const why = { title: "WHY", says: ({ reason }: SlotView) => reason };
+    const text = writeSlots({ paint: createPaint(false), columns }, [busy, stuck, slot("B")], now, why);
+    for (const line of text.split("\n")) expect([columns, displayWidth(line) <= columns, line]).toContain(true);
+    expect(text.replace(/\s+/g, " ")).toContain("The agent ended with 3.");
+  }
 });
 
 test("where there is no screen, each agent is a line", () => {

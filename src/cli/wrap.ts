@@ -1,5 +1,13 @@
-/** Breaks a text between words into lines of at most `width`; every line but the first gets `indent` in front of it. */
+/**
+ * Breaks a text between words into lines of at most `width`; every line but the first gets `indent` in front of it. Where
+ * the text itself begins a new line, so does what is made of it.
+ */
 export function wrap(text: string, width: number, indent = ""): string {
+  const lines = text.split("\n").flatMap((paragraph) => linesOf(paragraph, width));
+  return lines.map((each, i) => (i === 0 || each === "" ? each : indent + each)).join("\n");
+}
+
+function linesOf(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
@@ -10,7 +18,7 @@ export function wrap(text: string, width: number, indent = ""): string {
       line = line === "" ? word : `${line} ${word}`;
     }
   }
-  return [...lines, line].map((each, i) => (i === 0 ? each : indent + each)).join("\n");
+  return [...lines, line];
 }
 
 /** The beginning of a text that is too long, with … in place of the rest. */

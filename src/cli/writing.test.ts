@@ -7,6 +7,7 @@ import { writeJson } from "./write-json.ts";
 
 test("text is broken between words, and what follows is indented", () => {
   expect(wrap("one two three four", 9, "  ")).toBe("one two\n  three\n  four");
+  expect(wrap("There is none.\nMake one first", 14, "  ")).toBe("There is none.\n  Make one first");
   expect(wrap("unbreakable", 3)).toBe("unbreakable");
   expect(cut("a long sentence", 7)).toBe("a long…");
 });

@@ -14,7 +14,11 @@ export async function down(this: Context, { force }: { force: boolean }): Promis
   if (force) process.kill(status.pid, "SIGKILL");
   else await callRunning(this, (call) => call(routes.stop, { body: {} }));
   await waitFor(this, status.pid);
-  this.say("The daemon has stopped. Agents go on; tasks are taken up again when it starts.");
+  const { atWork } = status.agents;
+  if (atWork === 0) return this.say("The daemon has stopped. Tasks are taken up again when it starts.");
+  const who = atWork === 1 ? "One agent goes" : `${atWork} agents go`;
+  this.say(`The daemon has stopped. ${who} on; whoever hands something over starts it again.`);
+  this.say("To end agents too, before it stops: signalbox pause --all --now");
 }
 
 /** Gone means: the process, not only its socket. Whoever starts the next one at once must get the lock. */

@@ -11,6 +11,8 @@ import { askPermissions, mustAllow } from "../ask-permissions.ts";
 import { configTemplate } from "../config-template.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { mainRepository } from "../git-head.ts";
+import { hasCommits } from "../has-commits.ts";
 import { type ProjectFlags, projectSettings, registerProject, repositoryOf } from "../register-project.ts";
 import { writeJson } from "../write-json.ts";
 
@@ -25,7 +27,7 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
   const root = repositoryOf(path);
   const call = createCall(this);
   const { projects } = await call(routes.listProjects);
-  const known = projects.find((project) => project.path === root);
+  const known = projects.find(({ path }) => path === root) ?? ofWorktree(projects, root);
   const added = known ?? (await registerProject(call, projects, root, flags.name, flags));
   if (flags.config) writeTemplate(this, root);
   const project = flags["allow-full-permissions"] ? await allow(call, added.name) : added;
@@ -36,8 +38,16 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
     if (Object.keys(projectSettings(flags)).length > 0 || (flags.name ?? known.name) !== known.name)
       this.say(`Nothing about it has changed. To change it: signalbox project update ${known.name} --help`);
   }
+  if (!hasCommits(project.path))
+    this.say('It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"');
   await offerPermissions(this, call, project);
   this.say('To create a task: signalbox task create "What is to be done"');
+}
+
+/** A worktree is no repository of its own: whoever is in one is in the project of the repository that it is of. */
+function ofWorktree(projects: readonly ProjectView[], root: string): ProjectView | undefined {
+  const main = mainRepository(root);
+  return projects.find(({ path }) => path === main);
 }
 
 function allow(call: Call, project: string): Promise<ProjectView> {

@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import type { Call } from "../../api/client.ts";
 import { type ProjectView, routes } from "../../api/routes.ts";
 import { shownPath } from "../../home/shown-path.ts";
 import { ask, askYes } from "../ask.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
+import { hasCommits } from "../has-commits.ts";
 import { nameFrom, repositoryOf } from "../register-project.ts";
 import { wrap } from "../wrap.ts";
 import { chooseHarness } from "./choose-harness.ts";
@@ -44,15 +44,6 @@ export async function addHere(
 function left(context: Context): undefined {
   context.process.exitCode = exitCodes.failed;
   context.say("Nothing has changed. To begin again: signalbox");
-}
-
-function hasCommits(root: string): boolean {
-  try {
-    execFileSync("git", ["-C", root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The folder's name, unless another project has it. */

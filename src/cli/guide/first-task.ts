@@ -7,6 +7,7 @@ import { configLayers } from "../config-layers.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
 import { shownTask } from "../name-task.ts";
+import { wrap } from "../wrap.ts";
 
 /** Asks for full permissions where they are needed, then for something to do, and says how to go on. */
 export async function firstTask(context: Context, call: Call, project: ProjectView): Promise<void> {
@@ -50,12 +51,12 @@ async function hasHarness(context: Context, call: Call, project: ProjectView): P
   const [harness] = harnesses;
   if (harness?.found) return true;
   context.process.exitCode = exitCodes.failed;
-  context.say(
-    `Agents of ${project.name} run in ${harness?.title ?? wanted}, which is not installed. ${harness?.hint ?? ""}`,
-  );
+  const choose = `signalbox project update ${project.name} --harness`;
+  const what = `Agents of ${project.name} run in ${harness?.title ?? wanted}, which is not installed. ${harness?.hint ?? ""}`;
+  context.say(wrap(what.trim(), context.columns));
   context.say("To see what is: signalbox harness list");
-  context.say(`To choose another: signalbox project update ${project.name} --harness NAME`);
-  context.say("One that needs no model, to see how it goes: --harness scripted");
+  context.say(`To choose another: ${choose} NAME`);
+  context.say(`To see how it goes without any model: ${choose} scripted`);
   context.say("Then go on: signalbox");
   return false;
 }

@@ -1,9 +1,9 @@
 import { routes } from "../../../api/routes.ts";
+import { Fault } from "../../../fault.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findProject } from "../../find-project.ts";
 import { given } from "../../given.ts";
-import { wholeNumber } from "../../parameters.ts";
 import { writeJson } from "../../write-json.ts";
 
 export interface SpawnFlags {
@@ -35,5 +35,9 @@ async function makeAgents(context: Context, flags: SpawnFlags, words: string, hi
 }
 
 function readCount(words: string): number {
-  return wholeNumber(1, most)(words);
+  const count = Number(words);
+  if (count >= 1 && count <= most) return count;
+  throw new Fault("usage", `From 1 to ${most} agents can be made at once, not ${words}.`, {
+    hint: "A name begins with a letter.",
+  });
 }

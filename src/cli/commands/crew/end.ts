@@ -4,6 +4,7 @@ import { routes } from "../../../api/routes.ts";
 import { confirm } from "../../confirm.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
+import { count } from "../../count.ts";
 import { findProject } from "../../find-project.ts";
 import { findSlot, mustSuit } from "../../find-slot.ts";
 import { pause } from "../../pause.ts";
@@ -42,11 +43,12 @@ export async function clean(this: Context, { project: named, yes, json }: EndFla
   const call = createCall(this);
   const { name: project } = await findProject(call, named);
   const { agents } = await call(routes.getCrew, { params: { project } });
-  const busy = agents.filter(({ task }) => task !== "").length;
-  const question = `Cancel the tasks of ${busy} agents of ${project}, and take all ${agents.length} agents away?`;
+  const tasks = agents.filter(({ task }) => task !== "").length;
+  const question = `Cancel ${count(tasks, "task")} of ${project}, and take ${count(agents.length, "agent")} away?`;
   if (agents.length > 0 && !(await confirm(this, question, yes))) return;
-  await call(routes.stopCrew, { params: { project }, body: {} });
-  const cancelled = await cancelTasks(this, call, agents);
+  // Whoever was given a ticket while the person was asked is among these.
+  const now = await call(routes.stopCrew, { params: { project }, body: {} });
+  const cancelled = await cancelTasks(this, call, now.agents);
   const { done } = await call(routes.cleanAgents, { body: { project } });
   if (json) return this.print(writeJson({ cancelled, done }));
   for (const task of cancelled) this.print(`cancelled ${task}`);
@@ -57,7 +59,8 @@ export async function clean(this: Context, { project: named, yes, json }: EndFla
 /** An agent is idle once everything that its task owes is done: its program is ended, its workspace given back. */
 async function cancelTasks(context: Context, call: Call, slots: readonly SlotView[]): Promise<readonly string[]> {
   const busy = slots.filter(({ task }) => task !== "");
-  for (const { lastTask } of busy) await call(routes.cancelTask, { params: { task: lastTask }, query: {}, body: {} });
+  const cancelled: string[] = [];
+  for (const { task, lastTask } of busy) if (await cancelOne(call, lastTask)) cancelled.push(task);
   const ending = untilInterrupted();
   for (const { name, lastTask } of busy) {
     for (let left = mostLooks; ; left--) {
@@ -70,7 +73,19 @@ async function cancelTasks(context: Context, call: Call, slots: readonly SlotVie
       await pause(interval, ending);
     }
   }
-  return busy.map(({ task }) => task);
+  return cancelled;
+}
+
+/** False where its task has come to its end meanwhile: then there is nothing to cancel, and that is no reason to stop. */
+async function cancelOne(call: Call, id: string): Promise<boolean> {
+  try {
+    await call(routes.cancelTask, { params: { task: id }, query: {}, body: {} });
+    return true;
+  } catch (error) {
+    const { task } = await call(routes.getTask, { params: { task: id }, query: {} });
+    if (task.outcome !== null) return false;
+    throw error;
+  }
 }
 
 const interval = 200;

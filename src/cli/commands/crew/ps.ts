@@ -16,8 +16,10 @@ export async function ps(this: Context, flags: CrewFlags) {
   const { name: project } = await findProject(call, flags.project);
   const crew = await call(routes.getCrew, { params: { project } });
   if (flags.json) return this.print(writeJson({ agents: crew.agents.map(asState) }));
-  if (crew.agents.length > 0)
-    this.print(writeSlots(this, crew.agents, Date.now(), { title: "WHY", says: ({ reason }) => reason }));
+  // Whoever reads it from a pipe gets a line for each agent, with everything in it.
+  const columns = this.isTerminal ? this.columns : Number.POSITIVE_INFINITY;
+  const why = { title: "WHY", says: ({ reason }: SlotView) => reason };
+  if (crew.agents.length > 0) this.print(writeSlots({ paint: this.paint, columns }, crew.agents, Date.now(), why));
   else this.say(`${project} has no agents. To make three: signalbox crew spawn 3`);
   tellRunner(this, crew);
 }

@@ -46,6 +46,7 @@ export async function stop(this: Context, flags: CrewFlags) {
   const { name: project } = await findProject(call, flags.project);
   const crew = await call(routes.stopCrew, { params: { project }, body: {} });
   if (flags.json) return this.print(writeJson(crew));
-  const busy = crew.agents.filter(({ state }) => state !== "idle").length;
-  this.say(`No more tickets are given out. ${busy === 0 ? "Nobody is at work." : `${busy} of the agents go on.`}`);
+  const busy = crew.agents.filter(({ state }) => state !== "idle").map(({ name }) => name);
+  const goOn = busy.length === 1 ? `${busy[0]} goes on.` : `${busy.length} agents go on.`;
+  this.say(`No more tickets are given out. ${busy.length === 0 ? "Nobody is at work." : goOn}`);
 }

@@ -3,11 +3,9 @@ import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findProject } from "../../find-project.ts";
-import { findSlot, lastTaskOf, mustSuit } from "../../find-slot.ts";
+import { findSlot, lastTaskOf } from "../../find-slot.ts";
 import { type CrewBoard, crewLines, slotLines } from "../../watch-crew.ts";
 import { watchLive, withRun } from "../../watch-live.ts";
-import { logs as logsOfTask } from "../task/logs.ts";
-import { merge as mergeTask } from "../task/merge.ts";
 import { peek as peekAtTask } from "../task/peek.ts";
 import { asState, type CrewFlags } from "./ps.ts";
 
@@ -22,22 +20,6 @@ export async function peek(
 ) {
   const { slot } = await findSlot(createCall(this), project, name);
   await peekAtTask.call(this, flags, lastTaskOf(slot));
-}
-
-export async function logs(
-  this: Context,
-  { project, ...flags }: Named & { readonly follow: boolean; readonly color: boolean },
-  name: string,
-) {
-  const { slot } = await findSlot(createCall(this), project, name);
-  await logsOfTask.call(this, flags, lastTaskOf(slot));
-}
-
-export async function merge(this: Context, { project, json }: Named & { readonly json: boolean }, name: string) {
-  const { slot } = await findSlot(createCall(this), project, name);
-  mustSuit("merge", slot);
-  const usual = { local: false, "dry-run": false, "no-give-back": false, undo: false };
-  await mergeTask.call(this, { ...usual, json }, lastTaskOf(slot));
 }
 
 export async function dashboard(this: Context, flags: CrewFlags) {

@@ -1,9 +1,10 @@
+import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import type { TypeOf } from "../../../api/wire.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { given } from "../../given.ts";
-import { nameTask } from "../../name-task.ts";
+import { type NamedTask, nameTask } from "../../name-task.ts";
 import { pause } from "../../pause.ts";
 import { printOutput } from "../../print-output.ts";
 import { createScreenLog } from "../../screen-log.ts";
@@ -23,18 +24,30 @@ const allLines = "10000";
 
 export async function logs(this: Context, { role, follow, color }: LogsFlags, reference: string) {
   const call = createCall(this);
-  const { params, query } = await nameTask(call, reference);
+  const about = await nameTask(call, reference);
+  await printRun(this, call, { ...about, which: given({ role }), follow, color, ending: untilInterrupted() });
+}
+
+interface Printing extends NamedTask {
+  readonly which: { readonly role?: string; readonly run?: string };
+  readonly follow: boolean;
+  readonly color: boolean;
+  readonly ending: AbortSignal;
+}
+
+/** Prints what one run has printed or shows and, where that is wanted, goes on with it until it ends. */
+export async function printRun(context: Context, call: Call, printing: Printing): Promise<void> {
+  const { params, query, which, follow, color, ending } = printing;
   const styled = String(color);
   const look = (more: { readonly from?: string; readonly run?: string }) =>
-    call(routes.getScreen, { params, query: { ...query, ...given({ role }), lines: allLines, styled, ...more } });
-  const ending = untilInterrupted();
+    call(routes.getScreen, { params, query: { ...query, ...which, lines: allLines, styled, ...more } });
   const first = await look({});
-  const tell = (text: string) => printOutput(this, text, color);
+  const tell = (text: string) => printOutput(context, text, color);
   const again = (from: number) => look({ run: first.run, from: String(from) });
   if (first.source === "output") return printed(first, again, tell, follow, ending);
   if (!follow) {
     tell(first.text.trimEnd());
-    if (first.text.trim() === "") this.say(`Nothing is left of the screen of ${first.run}.`);
+    if (first.text.trim() === "") context.say(`Nothing is left of the screen of ${first.run}.`);
     return;
   }
   const log = createScreenLog();

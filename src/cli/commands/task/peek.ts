@@ -19,7 +19,13 @@ const usualLines = 40;
 export async function peek(this: Context, { role, lines, color, json }: PeekFlags, reference: string) {
   const call = createCall(this);
   const { params, query } = await nameTask(call, reference);
-  const asked = { ...query, ...given({ role, lines: lines?.toString() }), styled: String(color), end: "true" };
+  const asked = {
+    ...query,
+    ...given({ role, lines: lines?.toString() }),
+    styled: String(color),
+    end: "true",
+    told: String(!json),
+  };
   const screen = await call(routes.getScreen, { params, query: asked });
   if (json) return this.print(writeJson(screen));
   const text = screen.source === "screen" ? screen.text : lastLines(screen.text, lines ?? usualLines);

@@ -26,8 +26,12 @@ export async function note(this: Context, flags: TicketFlags, reference: string,
 async function change(context: Context, flags: TicketFlags, reference: string, body: Change): Promise<void> {
   const call = createCall(context);
   const { name: project } = await findProject(call, flags.project);
-  const ticket = await call(routes.changeTicket, { params: { project, ticket: reference }, body });
+  const params = { project, ticket: reference };
+  const before = await call(routes.getTicket, { params });
+  const ticket = await call(routes.changeTicket, { params, body });
   if (flags.json) return context.print(writeJson(ticket));
   context.print(`${ticket.id}  ${ticket.status}`);
+  if ("status" in body && before.status === body.status)
+    return context.say("It was that already. Nothing has changed.");
   context.say(ticket.place === "file" ? "Its file has changed, and is not committed." : "Its issue has changed.");
 }

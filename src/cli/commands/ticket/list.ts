@@ -1,5 +1,6 @@
 import { routes } from "../../../api/routes.ts";
 import type { TicketView } from "../../../api/ticket-routes.ts";
+import { ticketTroubles } from "../../../engine/ticket-troubles.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findProject } from "../../find-project.ts";
@@ -24,6 +25,9 @@ export async function list(this: Context, flags: ListFlags) {
   else this.say(whyEmpty(flags, answer.tickets, place, path));
   for (const { file, problem } of broken)
     this.say(`${this.talkPaint.yellow("not read:")} .tickets/${file}. ${problem}`);
+  // Of a dependency that is not there nobody can tell here whether it is an issue without the label.
+  if (place === "file")
+    for (const text of ticketTroubles(answer.tickets)) this.say(`${this.talkPaint.yellow("warning:")} ${text}`);
 }
 
 function writeTickets(context: Context, tickets: readonly TicketView[]): string {

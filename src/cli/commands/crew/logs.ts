@@ -1,0 +1,41 @@
+import { routes } from "../../../api/routes.ts";
+import { createCall } from "../../connect.ts";
+import type { Context } from "../../context.ts";
+import { findSlot, lastTaskOf } from "../../find-slot.ts";
+import { pause } from "../../pause.ts";
+import { untilInterrupted } from "../../until-interrupted.ts";
+import { printRun } from "../task/logs.ts";
+
+interface LogsFlags {
+  readonly project?: string;
+  readonly follow: boolean;
+  readonly color: boolean;
+}
+
+/** Every step of an agent is a run of its own: all of them, one after the other. */
+export async function logs(this: Context, { project, follow, color }: LogsFlags, name: string) {
+  const call = createCall(this);
+  const task = lastTaskOf((await findSlot(call, project, name)).slot);
+  const ending = untilInterrupted();
+  const print = (which: { readonly run?: string }) =>
+    printRun(this, call, { params: { task }, query: {}, which, follow, color, ending });
+  const told = new Set<string>();
+  for (;;) {
+    // Asked for first: a run that begins after that is seen the next time.
+    const { phase } = (await call(routes.getTask, { params: { task }, query: {} })).task;
+    const { runs } = await call(routes.listRuns, { query: { task, all: "true" } });
+    const fresh = runs.filter(({ key, activity }) => activity !== "waiting" && !told.has(key));
+    for (const { key } of fresh) {
+      if (ending.aborted) return;
+      told.add(key);
+      this.say(this.talkPaint.dim(key));
+      await print({ run: key });
+    }
+    // It says itself why there is nothing yet.
+    if (told.size === 0 && !follow) return print({});
+    if (!follow || ending.aborted || (phase === "over" && fresh.length === 0)) return;
+    if (fresh.length === 0) await pause(interval, ending);
+  }
+}
+
+const interval = 500;
