@@ -1,5 +1,8 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
+import { root } from "../documents.ts";
 import { eventually, type Stage, startStage } from "./stage.ts";
 
 const many = 10;
@@ -85,4 +88,35 @@ test("whatever moment a daemon dies at while it starts an agent, there is one ag
     expect(stage.processesOf(id, "worker#1")).toEqual([run.pid]);
   }
   await stage.call(routes.pause, { body: { all: true } });
+});
+
+/** Where the daemon dies while it ends an agent: the agent lives, or is dead already. */
+const whileEnding = [
+  { what: "^start tmux .* kill-window", when: "before" },
+  { what: "^write .*agent\\.ended", when: "before" },
+];
+
+test("an agent that was being ended when the daemon died is ended, and that is no crash of its own", async () => {
+  const dying = join(root, "test/faults/crew/dying.mjs");
+  const stage = await startStage({
+    ...{ flow: flow("session"), script: thinking },
+    env: (base) => ({
+      ...{ SIGNALBOX_DEATH: join(base, "death"), SIGNALBOX_POINTS: join(base, "points") },
+      NODE_OPTIONS: `--import=${dying}`,
+    }),
+  });
+  const id = await stage.create("a cup");
+  for (const [index, death] of whileEnding.entries()) {
+    const run = await stage.untilRun(({ key, activity }) => key === `worker#${index + 1}` && activity === "busy");
+    writeFileSync(join(stage.base, "death"), JSON.stringify(death));
+    await expect(stage.call(routes.pause, { body: { all: true, now: true } })).rejects.toThrow();
+    expect(await stage.daemon().ended).toBe("SIGKILL");
+    await stage.restart();
+    const ended = await eventually(async () =>
+      (await stage.events(id)).find(({ type, data }) => type === "agent.ended" && data.run === run.key),
+    );
+    expect(ended.data.word).toBe("lost");
+    expect(stage.processesOf(id, run.key)).toEqual([]);
+    await stage.call(routes.resume, { body: { all: true } });
+  }
 });

@@ -4,6 +4,7 @@ import { readDuration } from "../../engine/duration.ts";
 import type { RunLimits } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/spec-of.ts";
 import type { Task } from "../../engine/task.ts";
+import { Fault, tell } from "../../fault.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -16,7 +17,8 @@ import type { Answer } from "../submit.ts";
 import { createTurns } from "../turns.ts";
 import { checkCosts } from "./check-costs.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
-import { healRun, killRun, raise } from "./heal-run.ts";
+import { endRun, killRun, noteEnding } from "./end-run.ts";
+import { healRun, raise } from "./heal-run.ts";
 import { createIdle } from "./idle-runs.ts";
 import { createMail, type Mail } from "./mail.ts";
 import type { Pauses } from "./pauses.ts";
@@ -24,6 +26,7 @@ import { nameOfRun } from "./read-turn.ts";
 import { type ReportedEnd, reportEnd } from "./report-end.ts";
 import { sessionTitle, terminalSession } from "./run-name.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
+import { createStrangers } from "./strangers.ts";
 import { tellAgent } from "./tell-agent.ts";
 import { countedOf, readTurnOutput } from "./turn-reading.ts";
 import { createUsageBook, type UsageBook } from "./usage-book.ts";
@@ -67,6 +70,7 @@ export function createAgents(given: AgentsPorts): Agents {
   const { store, clock, terminal, processes, places, tails, harnesses, workflowOf, config, onError } = given;
   const inTurn = createTurns();
   const watches = new Map<string, { watch: RunWatch; unwatch: () => void }>();
+  const strangers = createStrangers({ store, raise: (watch, reason) => raise(given, watch, reason) });
   const dispatch = createDispatch({ clock, caps: () => capsOf(config()), paused: given.pauses.why });
   const budgets = () => {
     const { budgetTask: task, budgetTaskTokens: taskTokens, budgetProjectDay: projectDay, budgetDay: day } = config();
@@ -97,13 +101,14 @@ export function createAgents(given: AgentsPorts): Agents {
     for (const tell of followers) tell(watch.run.id);
   };
   const lookAtAll = async () => {
+    for (const run of strangers.list()) if (harnesses().has(run.harness)) watch(run);
     const all = [...watches.values()];
     if (all.some(({ watch }) => watch.started.mode === "session")) await lookAtPanes();
     await Promise.all(all.map(({ watch }) => look(watch).catch(onError)));
   };
   const poll = () => {
     cancelPoll();
-    if (isStopped || watches.size === 0) return;
+    if (isStopped || watches.size + strangers.list().length === 0) return;
     const isUrgent = [...watches.values()].some(
       // Of one that is busy there will be news.
       ({ watch }) => watch.signs.activity === "starting" || (mail.waits(watch) && watch.signs.activity !== "busy"),
@@ -117,22 +122,33 @@ export function createAgents(given: AgentsPorts): Agents {
   };
   /** Whoever cannot be told of an end because the disk is full is told later: until then the run is looked after. */
   const over = async (run: Run, end: ReportedEnd) => {
-    const answer = await reportEnd(given, run.task, run.key, end);
+    const answer = await reportEnd(given, run.task, run.key, end).catch(async (error) => {
+      await raiseFor(run, error);
+      throw error;
+    });
     unwatch(run.id);
     dispatch.left(run.id);
     track(book.close(run, clock.now()).then(() => mail.giveUp(run)));
     return answer;
+  };
+  /** What does not pass by itself, such as a repository that has to be looked at first, a person must hear of. */
+  const raiseFor = async ({ id }: Run, error: unknown) => {
+    const watched = watches.get(id)?.watch;
+    const isTheirs = error instanceof Fault && error.retry === "never" && error.code !== "task.missing";
+    if (watched !== undefined && isTheirs) await raise(given, watched, tell(error));
   };
   const unwatch = (run: string) => {
     const found = watches.get(run);
     found?.watch.close();
     found?.unwatch();
     watches.delete(run);
+    strangers.forget(run);
     idle.forget(run);
   };
+  const isWatched = (watch: RunWatch) => watches.get(watch.run.id)?.watch === watch;
   const raising = (watch: RunWatch, reason: string) => raise(given, watch, reason);
   const mail = createMail({
-    ...{ store, clock, terminal, inTurn, raise: raising },
+    ...{ store, clock, terminal, inTurn, raise: raising, isStopped: () => isStopped },
     look: async (watch) => {
       await lookAtPanes();
       await look(watch);
@@ -141,7 +157,7 @@ export function createAgents(given: AgentsPorts): Agents {
     track,
   });
   const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
-  const costs = checkCosts({ ...given, book, finish, kill: (run) => killRun(given, run) });
+  const costs = checkCosts({ ...given, book, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
   const heal = healRun({
     ...{ ...given, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed },
     rewatch: (run) => watch(run),
@@ -159,8 +175,12 @@ export function createAgents(given: AgentsPorts): Agents {
   };
   const watch = (run: Run) => {
     const harness = harnesses().get(run.harness);
-    if (isStopped || run.started === undefined || harness === undefined) return;
+    if (isStopped || run.started === undefined) return;
     unwatch(run.id);
+    if (harness === undefined) {
+      track(strangers.meet({ ...run, started: run.started }));
+      return poll();
+    }
     const made = watchRun(
       {
         ...{ store, clock, terminal, tails, book, table: given.table, limitsOf, heal },
@@ -176,9 +196,12 @@ export function createAgents(given: AgentsPorts): Agents {
         since: looks,
         taskFileOf: ({ role }) => (role === defaultNames.roles.task ? "TASK.md" : roleFileName(role)),
         learnt(each) {
+          // What was learnt may have been that it has ended: then its record is closed, and must stay so.
+          if (!isWatched(each)) return;
           if (each.started.raised !== "" && each.signs.activity === "busy")
             track(each.keep({ started: { ...each.started, raised: "" } }));
-          track(costs(each));
+          // In its turn: whoever ends it must say why before anybody sees that it has ended.
+          track(inTurn(each.run.id, async () => (isWatched(each) ? costs(each) : undefined)));
           mail.wake(each);
         },
       },
@@ -201,14 +224,11 @@ export function createAgents(given: AgentsPorts): Agents {
   });
 
   /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
-  const killWatched = async (run: Run) => {
+  const kill = async (run: Run) => {
     const watched = watches.get(run.id)?.watch;
     unwatch(run.id);
     await killRun(given, run);
     if (watched !== undefined) await inTurn(run.id, watched.readRest);
-  };
-  const kill = async (run: Run) => {
-    await killWatched(run);
     await book.close(run, clock.now());
     await mail.giveUp(run);
     dispatch.left(run.id);
@@ -224,8 +244,7 @@ export function createAgents(given: AgentsPorts): Agents {
     (await store.openEffects(task)).some(({ effect }) => effect.action === "spawn_agent" && effect.agent?.run === run);
   /** Panes that live and belong to no run that is wanted: nobody would ever end them. */
   const closeStrays = async () => {
-    const live = (await store.runs.list({})).filter(({ endedAt }) => endedAt === undefined);
-    const names = new Set(live.map(({ started }) => started?.name));
+    const names = new Set((await store.liveRuns()).map(({ started }) => started?.name));
     for (const pane of await terminal.list())
       if (pane.dead === undefined && !names.has(pane.run)) await terminal.close(pane.run);
   };
@@ -253,15 +272,19 @@ export function createAgents(given: AgentsPorts): Agents {
         closeSession: (task) => terminal.closeSession(terminalSession(task)),
       }),
     },
-    async end(run, end) {
-      try {
-        await killWatched(run);
-        return await over(run, end);
-      } catch (error) {
-        watch(run);
-        throw error;
-      }
-    },
+    end: (run, end) =>
+      inTurn(run.id, async () => {
+        const watched = watches.get(run.id)?.watch;
+        if (watched !== undefined) await noteEnding(watched, { reason: "", ...end });
+        try {
+          await killRun(given, watched?.run ?? run);
+          await watched?.readRest();
+          return await over(run, end);
+        } catch (error) {
+          watch(watched?.run ?? run);
+          throw error;
+        }
+      }),
     noticed({ task, isOpen }) {
       if (!isOpen) track(endTask(task.id));
       dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));

@@ -99,8 +99,9 @@ async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options =
     const panes = new Map((await terminal.list()).map((pane) => [pane.run, pane]));
     await watched.look({ number: 1, panes, hasServer: true });
   };
-  const ports: DeliverPorts = {
-    ...{ store, clock, terminal, look: lookAt },
+  const ports: DeliverPorts & { stopped: boolean } = {
+    ...{ store, clock, terminal, look: lookAt, stopped: false },
+    isStopped: () => ports.stopped,
     raise: async (_, reason) => void raised.push(reason),
   };
   const message = (id: string, text: string, rest: Partial<Message> = {}): Message => ({
@@ -150,6 +151,19 @@ test("a message that never arrives is given to a person, after it was typed once
   expect(stage.pastes()).toBe(1);
   expect(stage.raised).toHaveLength(1);
   expect(stage.kept.get("a")).toMatchObject({ deliveredAt: undefined, problem: expect.stringMatching(/typed/) });
+});
+
+test("a daemon that stops does not wait for an answer; the next one finds the message where it stands", async () => {
+  const stage = await open({ deaf: 1_000 });
+  const watched = stage.watch();
+  await stage.lookAt(watched);
+  const answer = stage.deliver(watched, stage.message("a", "Mind the step."), 5_000);
+  await stage.clock.pass(1_000);
+  stage.ports.stopped = true;
+  expect(await answer).toBe(false);
+  expect(stage.raised).toEqual([]);
+  expect(stage.kept.get("a")).toMatchObject({ triedAt: expect.any(Number), deliveredAt: undefined });
+  expect(stage.kept.get("a")?.problem).toBeUndefined();
 });
 
 test("what was said before does not pass for what is said now", async () => {

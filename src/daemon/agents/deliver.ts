@@ -11,6 +11,8 @@ export interface DeliverPorts {
   readonly terminal: Terminal;
   /** Looks at the run again, now. */
   look(watch: RunWatch): Promise<void>;
+  /** Nobody waits for us any more: what is not known by now is found out after the next start. */
+  isStopped(): boolean;
   /** A person has to see to it. */
   raise(watch: RunWatch, reason: string): Promise<void>;
 }
@@ -40,7 +42,7 @@ export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Mes
     await ports.terminal.press(watch.started.name, ["Enter"]);
     if (await arrives(ports, watch, message, { within: probeTime, isTyped: false }))
       return noteArrival(ports, message, "seen");
-    if (!(await isReady(ports, watch)) || (await screenOf(ports, watch)) === "busy") return false;
+    if (ports.isStopped() || !(await isReady(ports, watch)) || (await screenOf(ports, watch)) === "busy") return false;
   }
   const tried = { ...message, triedAt: clock.now(), promptsBefore: watch.signs.promptCount };
   await store.messages.put(tried);
@@ -51,7 +53,7 @@ export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Mes
   await ports.terminal.press(watch.started.name, ["Enter"]);
   if (isMute) return noteArrival(ports, tried, "typed");
   if (await arrives(ports, watch, tried, { within: patience, isTyped: true })) return noteArrival(ports, tried, "seen");
-  if (!isAlive(watch)) return false;
+  if (!isAlive(watch) || ports.isStopped()) return false;
   const problem = "It was typed, but nothing shows that it has arrived.";
   await store.messages.put({ ...tried, problem });
   await store.addEvents(message.task, [undelivered(message, problem)], clock.now());
@@ -92,7 +94,7 @@ async function arrives(
   let pressedAt = clock.now();
   for (let giveUpAt = clock.now() + within; clock.now() < giveUpAt; await pause(clock, interval)) {
     if (await hasArrived(ports, watch, message)) return true;
-    if (!isAlive(watch)) return false;
+    if (!isAlive(watch) || ports.isStopped()) return false;
     if (isTyped && watch.signs.activity === "busy") giveUpAt = clock.now() + within;
     if (clock.now() - pressedAt < submitAgain) continue;
     pressedAt = clock.now();

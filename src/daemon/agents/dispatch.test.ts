@@ -87,3 +87,15 @@ test("nobody is kept waiting by a daemon that stops", async () => {
   await settle();
   expect(refused).toEqual(["agents.stopping"]);
 });
+
+test("a provider's limit lasts no longer because the clock was put back", async () => {
+  const { clock, dispatch, started, enter } = stage();
+  dispatch.limit("claude", clock.now() + 60_000, "It takes no more.");
+  await enter("a");
+  await clock.pass(-86_400_000);
+  await clock.pass(30_000);
+  expect(started).toEqual([]);
+  dispatch.wake();
+  await clock.pass(60_000);
+  expect(started).toEqual(["a"]);
+});

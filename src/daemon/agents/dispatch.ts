@@ -1,5 +1,6 @@
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { sentence, shownTime } from "./sentence.ts";
 
 export interface Seat {
   /** The record's id. */
@@ -54,12 +55,16 @@ interface Waiting {
 export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch {
   const seats = new Map<string, Seat>();
   const queue: Waiting[] = [];
-  const limits = new Map<string, { until: number; reason: string }>();
+  const limits = new Map<string, { until: number; length: number; reason: string }>();
   let cancel = () => {};
 
   const limitOf = (harness: string) => {
     const found = limits.get(harness);
-    if (found !== undefined && found.until <= clock.now()) limits.delete(harness);
+    const now = clock.now();
+    if (found !== undefined && found.until <= now) limits.delete(harness);
+    // Nobody waits for longer because the clock was put back.
+    else if (found !== undefined && found.until - now > found.length)
+      limits.set(harness, { ...found, until: now + found.length });
     return limits.get(harness);
   };
   const whyNot = ({ run, project, harness }: Seat): string | undefined => {
@@ -67,7 +72,7 @@ export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch
     const halt = paused(project);
     if (halt !== undefined) return halt;
     const limit = limitOf(harness);
-    if (limit !== undefined) return `${limit.reason} It goes on at ${new Date(limit.until).toISOString()}.`;
+    if (limit !== undefined) return `${sentence(limit.reason)} It goes on at ${shownTime(limit.until)}.`;
     const { most, perProject, perHarness } = caps();
     const count = (isMeant: (seat: Seat) => boolean) => [...seats.values()].filter(isMeant).length;
     if (seats.size >= most) return `${most} agents are at work, which is the most (agents.most).`;
@@ -110,13 +115,14 @@ export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch
       }
     },
     limit(harness, until, reason) {
-      limits.set(harness, { until: Math.max(until, limits.get(harness)?.until ?? 0), reason });
+      const end = Math.max(until, limitOf(harness)?.until ?? 0);
+      limits.set(harness, { until: end, length: end - clock.now(), reason });
       fill();
     },
     limits: () =>
       [...limits.keys()].flatMap((harness) => {
         const found = limitOf(harness);
-        return found === undefined ? [] : [{ harness, ...found }];
+        return found === undefined ? [] : [{ harness, until: found.until, reason: found.reason }];
       }),
     wake: fill,
     whyWaiting(task) {

@@ -2,6 +2,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Agents } from "./agents.ts";
 import type { RunSigns } from "./run-signs.ts";
+import { sentence, shownTime } from "./sentence.ts";
 import { isWanted } from "./start-run.ts";
 
 export interface AgentsExplained {
@@ -36,8 +37,8 @@ export async function explainAgents(
     }));
   const failed = watches.flatMap(({ run, signs: { error } }) => {
     if (error === undefined) return [];
-    const until = error.resetAt === undefined ? "" : ` That lasts until ${new Date(error.resetAt).toISOString()}.`;
-    return [{ reason: `${run.key} was told: ${error.message}${until}`, fix: attach(run.key) }];
+    const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
+    return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix: attach(run.key) }];
   });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),

@@ -9,10 +9,10 @@ import type { Run } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import type { Dispatch } from "./dispatch.ts";
+import { endRun } from "./end-run.ts";
 import { readOrder } from "./harness-order.ts";
 import { readTurn } from "./read-turn.ts";
 import type { ReportedEnd } from "./report-end.ts";
-import { processName } from "./run-name.ts";
 import { usageIn } from "./run-signs.ts";
 import { launchRun } from "./start-run.ts";
 import { countedOf, countedUpTo } from "./turn-reading.ts";
@@ -45,6 +45,9 @@ const usualLimit = 5 * 60_000;
 /** Carries out what `reconcile` found. */
 export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) => Promise<void> {
   return async (watch, healing) => {
+    const { ending } = watch.started;
+    // A daemon that died meanwhile has ended it, or was about to.
+    if (ending !== undefined) return endRun(ports, watch, ending);
     switch (healing.kind) {
       case "none":
         return;
@@ -53,11 +56,9 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "lost":
         return ports.finish(watch, { word: "lost", reason: "It went away with its terminal or its machine." });
       case "stalled":
-        await killRun(ports, watch.run);
-        return ports.finish(watch, { word: "stall", reason: healing.reason });
+        return endRun(ports, watch, { word: "stall", reason: healing.reason });
       case "overdue":
-        await killRun(ports, watch.run);
-        return ports.finish(watch, { word: "time", reason: healing.reason });
+        return endRun(ports, watch, { word: "time", reason: healing.reason });
       case "raise":
         return raise(ports, watch, healing.reason);
       case "idle":
@@ -66,17 +67,10 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
   };
 }
 
-/** Ends the process of a run, with everything that it started. */
-export async function killRun({ terminal, processes }: Pick<HealPorts, "terminal" | "processes">, { started }: Run) {
-  if (started === undefined) return;
-  if (started.mode === "session") await terminal.close(started.name);
-  else await processes.kill(processName(started));
-}
-
 /** A person is told once; the task's history keeps it. */
 export async function raise(
   { store, clock, tellPerson }: Pick<HealPorts, "store" | "clock" | "tellPerson">,
-  watch: RunWatch,
+  watch: Pick<RunWatch, "run" | "started" | "keep">,
   reason: string,
 ): Promise<void> {
   const { run, started } = watch;

@@ -47,7 +47,8 @@ export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
         const text = "The provider's limit is over. Go on with what you were at.";
         return mail.tell(run, text, `limit-${signs.since}`);
       }
-      const before = told.get(run.id);
+      const before = inTime(told.get(run.id), now);
+      if (before !== undefined) told.set(run.id, before);
       if (before?.since === signs.since && now - before.at < pause) return;
       const remindedAt = before?.remindedAt ?? Number.NEGATIVE_INFINITY;
       const isPatient = now - remindedAt < pause;
@@ -59,4 +60,9 @@ export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
     takenUp: (run) => void told.set(run, { since: Number.NaN, at: clock.now(), remindedAt: clock.now() }),
     forget: (run) => void told.delete(run),
   };
+}
+
+/** Nobody waits for longer because the clock was put back. */
+function inTime(told: Told | undefined, now: number): Told | undefined {
+  return told && { ...told, at: Math.min(told.at, now), remindedAt: Math.min(told.remindedAt, now) };
 }

@@ -42,7 +42,7 @@ export function createMail(ports: MailPorts): Mail {
     inTurn(`mail ${watch.run.id}`, async () => {
       for (;;) {
         const [first] = await pending(watch.run);
-        if (first === undefined || ports.watchOf(watch.run.id) !== watch) return;
+        if (first === undefined || ports.isStopped() || ports.watchOf(watch.run.id) !== watch) return;
         if (!(await deliver(ports, watch, first))) return;
       }
     });

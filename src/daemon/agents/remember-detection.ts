@@ -8,11 +8,18 @@ export function rememberDetection(clock: Clock): (harness: Harness) => Harness {
     return {
       ...harness,
       async detect() {
-        if (known === undefined || clock.now() - known.at > lasting)
+        // The clock may have been put back.
+        if (known === undefined || Math.abs(clock.now() - known.at) > lasting)
           known = { at: clock.now(), detected: harness.detect() };
-        const detected = await known.detected;
-        if (!detected.found) known = undefined;
-        return detected;
+        const asked = known;
+        try {
+          const detected = await asked.detected;
+          if (!detected.found && known === asked) known = undefined;
+          return detected;
+        } catch (error) {
+          if (known === asked) known = undefined;
+          throw error;
+        }
       },
     };
   };

@@ -137,7 +137,10 @@ async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task
   if (lack !== undefined)
     throw new Fault("harness.lacks", lack, { hint: "Choose another harness: signalbox task update --harness NAME" });
   const found = await harness.detect();
-  if (!found.found) throw new Fault("harness.missing", `${harness.title} is not installed.`, { hint: found.hint });
+  if (!found.found) {
+    const elsewhere = "If it is, the daemon was started with another PATH: signalbox down && signalbox up";
+    throw new Fault("harness.missing", `${harness.title} is not installed.`, { hint: `${found.hint}\n${elsewhere}` });
+  }
   await checkPermissions(ports, harness, spec, task.project);
   return harness;
 }

@@ -63,6 +63,8 @@ const beginning: TailPosition = { offset: 0, before: "" };
 const quietScreen = 10_000;
 /** How long a screen must look ready before that counts, where nothing shows that the prompt has arrived; milliseconds. */
 const promptTime = 60_000;
+/** Everybody is looked at every few seconds; who was not for this long was asleep with us, in milliseconds. */
+const longestSilence = 60_000;
 /** The least share of a core that its children must use for it to count as at work. */
 const leastShare = 0.05;
 
@@ -73,6 +75,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let run: Run = first;
   let signs = firstSigns(clock.now(), first.session, started.transcript);
   let startedAt = started.at;
+  let lookedAt = clock.now();
   let pane: Pane | undefined;
   let shownAt = -1;
   let shown: ScreenState = "starting";
@@ -171,10 +174,16 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     return cpu.isBusy;
   };
 
-  /** Nobody is waited for longer because the clock was put back. */
+  /**
+   * Nobody is waited for longer because the clock was put back. And while nobody looked, because the machine slept or had
+   * no time for us, nobody could give a sign of life.
+   */
   const keepTime = () => {
     const now = clock.now();
-    startedAt = Math.min(startedAt, now);
+    const slept = now - lookedAt > longestSilence ? now - lookedAt : 0;
+    lookedAt = now;
+    startedAt = Math.min(startedAt + slept, now);
+    if (slept > 0) signs = { ...signs, signAt: signs.signAt + slept };
     if (cpu.at > now) cpu = { ...cpu, at: now };
     if (signs.signAt <= now && signs.since <= now) return;
     signs = { ...signs, signAt: Math.min(signs.signAt, now), since: Math.min(signs.since, now) };
@@ -212,7 +221,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       },
       limits,
     );
-    if (healing.kind !== "none") await ports.heal(self, healing);
+    if (healing.kind !== "none" || run.started?.ending !== undefined) await ports.heal(self, healing);
     if (hasLearnt) ports.learnt(self);
   };
 

@@ -1,0 +1,221 @@
+import { expect, test } from "vitest";
+import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import type { CorePorts } from "../../src/daemon/create-core.ts";
+import { Fault } from "../../src/fault.ts";
+import type { Harness, HarnessEvent } from "../../src/ports/harness.ts";
+import type { Store } from "../../src/ports/store.ts";
+import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { createScriptedProcesses, type ScriptedStep } from "../../src/testing/scripted-processes.ts";
+import { createScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
+import { coreStage } from "./core-stage.ts";
+
+/** A harness whose programs print what they have used, one cost on each line, or that they are busy. */
+const meter = {
+  ...{ name: "meter", title: "Meter", isScripted: true },
+  can: { session: false, turn: true, resume: false, withholds: [], acknowledges: "stream" },
+  detect: async () => ({ found: true, path: "/meter", version: "1", hint: "" }),
+  prepare: async () => ({ argv: ["meter"], env: {}, input: "", message: "", session: "" }),
+  readOutput: () => ({
+    push: (chunk: Uint8Array): readonly HarnessEvent[] =>
+      Buffer.from(chunk)
+        .toString()
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) =>
+          line === "busy" ? { kind: "busy", what: "" } : { kind: "usage", usage: usageOf(Number(line)) },
+        ),
+    end: () => ({ text: "", answer: undefined, error: undefined, events: [] }),
+  }),
+  readEvidence: () => [],
+  readTranscript: () => [],
+  transcriptOf: async () => "",
+  readScreen: () => "unknown",
+} as unknown as Harness;
+
+function usageOf(cost: number) {
+  return { model: "", inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost };
+}
+
+const table = {
+  identify: async () => undefined,
+  isAlive: async () => false,
+  familyOf: async () => [],
+  bearersOf: async () => [],
+  cpuTime: async () => 0,
+};
+
+/** A core whose agents are programs without a terminal that do what `play` says. */
+async function agentStage(text: string, play: () => readonly ScriptedStep[], store: Store = createMemoryStore()) {
+  const time = { skew: 0 };
+  const known = new Map([[meter.name, meter]]);
+  const made: { processes?: ReturnType<typeof createScriptedProcesses> } = {};
+  const more = (clock: ScriptedClock): Partial<CorePorts> => {
+    const scripted = createScriptedProcesses({ clock, play });
+    const processes = {
+      ...scripted,
+      // Others see that a program has ended before whoever ends it is sure that nobody is left of its family.
+      async kill(id: string) {
+        await scripted.kill(id);
+        await new Promise<void>((resolve) => clock.after(3_000, resolve));
+      },
+    };
+    const tails = {
+      open: () => ({
+        read: async () => ({ lines: [], position: { offset: 0, before: "" }, hasMore: false, isAnew: false }),
+      }),
+      watch: () => () => {},
+    };
+    made.processes = processes;
+    return {
+      clock: { now: () => clock.now() + time.skew, after: clock.after },
+      performers: () => ({}),
+      agents: { env: {}, table, tails, harnesses: () => known, terminal: createScriptedTerminal(clock), processes },
+    };
+  };
+  const stage = await coreStage(text, 1, store, more);
+  /** Lets time pass until something is so: what is written to real files takes time of its own. */
+  const until = async (isSo: () => Promise<unknown>) => {
+    for (let i = 0; i < 3_000; i++) {
+      if (await isSo()) return;
+      await stage.clock.pass(500);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    throw new Error(`It did not come to that: ${JSON.stringify((await store.getTask("t1"))?.task)}`);
+  };
+  const hasStarted = () => until(async () => stage.core.agents?.watches()[0]);
+  const isIn = (status: string) => until(async () => (await store.getTask("t1"))?.task.status === status);
+  return {
+    ...stage,
+    until,
+    hasStarted,
+    isIn,
+    time,
+    known,
+    processes: made.processes as ReturnType<typeof createScriptedProcesses>,
+  };
+}
+
+const once = `
+version: 1
+roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work, limits: { cost: 1, attempts: 1 } } }
+prompts: { work: Brew }
+states:
+  brewing:
+    agent: { role: worker }
+    outcomes: [{ on: cost, then: dear }, { on: failed, then: broken }]
+    next: done
+  dear: { waits_for: human, next: done }
+  broken: { waits_for: human, next: done }
+  done: { terminal: true }
+`;
+
+test("a run that costs more than it may is ended for that, not for having been ended", async () => {
+  const { create, isIn, processes } = await agentStage(once, () => [{ print: "2\n" }, { hang: true }]);
+  await create("t1");
+  await isIn("dear");
+  expect(processes.started).toHaveLength(1);
+});
+
+test("the record of a run that has ended stays closed, whatever it said last", async () => {
+  const { create, hasStarted, isIn, store, processes, core, clock } = await agentStage(once, () => [{ hang: true }]);
+  await create("t1");
+  await hasStarted();
+  const watch = core.agents?.watches()[0];
+  await watch?.keep({ started: { ...watch.started, raised: "Somebody has to look at it." } });
+  processes.print("t1-1", "busy\n");
+  processes.end("t1-1", { code: 0 });
+  await isIn("done");
+  await clock.pass(1_000);
+  expect((await store.runs.list({}))[0]).toMatchObject({ word: "ok", endedAt: expect.any(Number) });
+});
+
+test("of a run whose harness nobody knows any more a person is told; once it is known again it is looked after", async () => {
+  const stage = await agentStage(once, () => [{ hang: true }]);
+  const { create, hasStarted, isIn, until, store, core, start, known, processes, clock, statuses } = stage;
+  await create("t1");
+  await hasStarted();
+  let isClosed = false;
+  core.close().then(() => {
+    isClosed = true;
+  });
+  await until(async () => isClosed);
+  known.delete(meter.name);
+  const next = start();
+  await next.recover();
+  await until(async () => (await store.runs.list({}))[0]?.started?.raised);
+  expect((await store.runs.list({}))[0]?.started?.raised).toContain('There is no harness "meter" any more');
+  processes.end("t1-1", { code: 0 });
+  await clock.pass(10_000);
+  expect(await statuses("t1")).toEqual(["brewing"]);
+  const told = (await store.listEvents({ task: "t1" }, 0, 100)).filter(({ event }) => event.type === "agent.raised");
+  expect(told).toHaveLength(1);
+  known.set(meter.name, meter);
+  await isIn("done");
+  await clock.pass(10_000);
+  await next.close();
+});
+
+test("where a person has to do something before the end of a run can count, they are told so", async () => {
+  const store = createMemoryStore();
+  let isChanged = false;
+  const guarded: Store = {
+    ...store,
+    async openEffects(task) {
+      if (isChanged) throw new Fault("project.changed", "The hooks have changed.", { hint: "Look at them." });
+      return store.openEffects(task);
+    },
+  };
+  const { create, hasStarted, isIn, until, processes } = await agentStage(once, () => [{ hang: true }], guarded);
+  await create("t1");
+  await hasStarted();
+  isChanged = true;
+  processes.end("t1-1", { code: 0 });
+  const raised = async () =>
+    (await store.listEvents({ task: "t1" }, 0, 100)).filter(({ event }) => event.type === "agent.raised");
+  await until(async () => (await raised()).length > 0);
+  expect((await raised()).map(({ event }) => event.data.reason)).toEqual(["The hooks have changed. Look at them."]);
+  isChanged = false;
+  await isIn("done");
+});
+
+test("a machine that slept for hours does not take its agents for stalled; one that is silent afterwards is", async () => {
+  const silent = once.replace("attempts: 1", "attempts: 1, stall: 5m");
+  const { create, hasStarted, isIn, processes, time, clock } = await agentStage(silent, () => [{ hang: true }]);
+  // Later than whatever was written to real files.
+  time.skew = 10 ** 13;
+  await create("t1");
+  await hasStarted();
+  await clock.pass(10_000);
+  time.skew += 4 * 3_600_000;
+  await clock.pass(60_000);
+  expect(await processes.look("t1-1")).toMatchObject({ kind: "running" });
+  await isIn("broken");
+  expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
+});
+
+test("whoever continues a task that was held for what its state has cost lets it cost as much once more", async () => {
+  const state = `
+version: 1
+roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }
+prompts: { work: Brew }
+states:
+  brewing: { agent: { role: worker }, limits: { cost: 1 }, next: done }
+  done: { terminal: true }
+`;
+  const { create, until, store, core, processes, clock } = await agentStage(state, () => [
+    { print: processes.started.length === 1 ? "2\n" : "0.5\n" },
+    { hang: true },
+  ]);
+  const held = async () => (await store.getTask("t1"))?.task.held?.word;
+  await create("t1");
+  await until(held);
+  expect(await held()).toBe("cost");
+  await clock.pass(10_000);
+  await core.submit("t1", { kind: "continue", actor: { role: "human" } });
+  await until(async () => core.agents?.book.of("t1/worker#2")?.cost);
+  await clock.pass(10_000);
+  expect(await held()).toBeUndefined();
+  processes.print("t1-2", "0.5\n");
+  await until(held);
+  expect(processes.started).toHaveLength(2);
+});
