@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
+import { lineOf } from "../../src/daemon/merging/merging.ts";
 import { createPredictions } from "../../src/daemon/merging/predict-conflicts.ts";
 import { approveTask } from "../../src/daemon/requests/approve-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { syncTask } from "../../src/daemon/requests/sync-task.ts";
+import { Fault } from "../../src/fault.ts";
 import type { Merge } from "../../src/ports/records.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
@@ -577,3 +579,47 @@ test("a workflow can merge by itself: a conflict goes back with the files, and c
   git(repository, "stash");
   expect(show("recipe.md")).toBe("cocoa");
 });
+
+test("a task whose work cannot be read is refused alone, not those who are merged with it", async () => {
+  const stage = await startStage();
+  const { work, merge, core, git, repository, show, store } = stage;
+  const ids = ["b1111", "b2222", "b3333"];
+  const [, folder = ""] = await Promise.all(ids.map((id) => work(id, { [`${id}.md`]: "full\n" })));
+  // While the line is held up, the others gather behind the first.
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = core.inTurn(lineOf("coffee", "main"), () => promise);
+  const asked: Promise<unknown>[] = [];
+  for (const id of ids) {
+    asked.push(merge(id));
+    const isInLine = () => core.repositories?.merging.before(id) !== undefined;
+    for (let i = 0; i < 1_000 && !isInLine(); i++) await new Promise((done) => setTimeout(done, 10));
+  }
+  commit(stage, folder, { "lost.md": "soon\n" });
+  const lost = git(folder, "rev-parse", "HEAD");
+  rmSync(join(repository, ".git", "objects", lost.slice(0, 2), lost.slice(2)));
+  resolve();
+  await held;
+  await Promise.allSettled(asked);
+  expect([show("b1111.md"), show("b3333.md")]).toEqual(["full", "full"]);
+  expect(await store.merges.get("b2222")).toMatchObject({ state: "refused", endedAt: expect.any(Number) });
+}, 30_000);
+
+test("a merge that a person was told to wait for goes on, also where what became of it could not be noted at first", async () => {
+  const { work, merge, repository, git, store, until, complaints } = await startStage();
+  await work("b1111", { "recipe.md": "more beans\n" });
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  expect(await merge("b1111")).toMatchObject({ state: "waits" });
+  const merges = store.merges as { put: typeof store.merges.put };
+  const { put } = merges;
+  let isFull = true;
+  merges.put = async (record) => {
+    if (!isFull || record.state !== "merged") return put(record);
+    isFull = false;
+    throw new Fault("store.full", "The disk is full.", { retry: "later" });
+  };
+  git(repository, "stash");
+  await until("b1111", ({ task }) => task.status === "done");
+  expect(isFull).toBe(false);
+  expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
+  expect(complaints).toHaveLength(1);
+}, 60_000);

@@ -1,3 +1,5 @@
+import { Fault, tell } from "../../fault.ts";
+
 /** A task's work that is to go into a branch of its project. */
 export interface Entry {
   readonly task: string;
@@ -39,4 +41,13 @@ export type Outcome = Landing | Waiting | { readonly kind: "again" };
 
 export function refused(reason: string): Landing {
   return { kind: "refused", reason, files: [] };
+}
+
+/** The task has moved on since somebody asked. */
+export const unwanted = refused("It is not to be merged any more.");
+
+/** What becomes of an entry where something failed: what may work later is tried later, about the rest the person is told. */
+export function outcomeOf(error: unknown): Waiting | Landing {
+  if (error instanceof Fault && error.retry === "later") return { kind: "waits", reason: tell(error), files: [] };
+  return refused(error instanceof Fault ? tell(error) : error instanceof Error ? error.message : String(error));
 }

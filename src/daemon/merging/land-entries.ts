@@ -1,8 +1,9 @@
 import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
-import { type Entry, type Outcome, type Ready, refused } from "./entry.ts";
+import { type Entry, type Outcome, outcomeOf, type Ready, refused } from "./entry.ts";
 import { lastSeen, type Where } from "./find-tips.ts";
 import { type LandPorts, land } from "./land.ts";
 import type { Merged } from "./stack-up.ts";
@@ -30,7 +31,11 @@ export async function landEntries(
   const outcomes = new Map<Entry, Outcome>();
   const ready = new Map<Ready, Entry>();
   for (const entry of entries) {
-    const found = await prepare(ports, own, project, entry);
+    // One whose work cannot be read is nothing to the others.
+    const found = await prepare(ports, own, project, entry).catch((error): Outcome => {
+      if (error instanceof Fault) return outcomeOf(error);
+      throw error;
+    });
     if ("kind" in found) outcomes.set(entry, found);
     else ready.set(found, entry);
   }
@@ -54,9 +59,10 @@ async function prepare(
 ): Promise<Ready | Outcome> {
   const stored = await store.getTask(entry.task);
   if (stored === undefined || stored.task.phase === "over") return refused("The task is over.");
-  const work = await workOf(own, project, stored.task);
+  const asked = await store.merges.get(entry.task);
+  const work = await workOf(own, project, stored.task, asked?.leaves);
   if (work.kind === "refused") return refused(work.reason);
-  const { only = work.commit } = (await store.merges.get(entry.task)) ?? {};
+  const { only = work.commit } = asked ?? {};
   if (only !== work.commit) return refused(movedSince(only, work.commit));
   return { ...entry, commit: work.commit, message: messageOf(stored.task) };
 }
@@ -71,7 +77,7 @@ export async function hasAll(ports: LandEntriesPorts, id: string, merge: Merge):
   const stored = await ports.store.getTask(id);
   const project = stored && (await ports.store.getProject(stored.task.project));
   if (stored === undefined || project === undefined) return true;
-  const work = await workOf(await ports.workspacesOf(project), project, stored.task);
+  const work = await workOf(await ports.workspacesOf(project), project, stored.task, merge.leaves);
   return work.kind === "ready" && isInTarget(ports, merge, work.commit);
 }
 

@@ -50,3 +50,26 @@ test("what could not be told is told with the next try, after a pause, and the o
   await line.pass(20_000);
   expect(line.told).toEqual(["t1"]);
 });
+
+test("what arrives although nobody wants it any more is told as arrived, so that it can be taken back; the rest is not wanted", async () => {
+  const line = start(({ task }) => {
+    // The task moves on while it is being merged.
+    line.queue.remove(task);
+    return task === "t1" ? merged : { kind: "again" };
+  });
+  const [first, second] = [line.queue.add(entry), line.queue.add({ ...entry, task: "t2", at: 1 })];
+  await line.pass(100);
+  expect(await first).toEqual(merged);
+  expect(await second).toMatchObject({ kind: "refused", reason: "It is not to be merged any more." });
+  expect([line.queue.before("t1"), line.queue.before("t2")]).toEqual([undefined, undefined]);
+});
+
+test("what is taken out of the line before its turn is not merged", async () => {
+  const line = start(() => waiting);
+  const landing = line.queue.add(entry);
+  await line.pass(100);
+  line.queue.remove("t1");
+  expect(await landing).toMatchObject({ kind: "refused" });
+  await line.pass(60_000);
+  expect(line.lands).toBe(1);
+});

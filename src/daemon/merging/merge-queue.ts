@@ -1,6 +1,6 @@
-import { Fault, tell } from "../../fault.ts";
+import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { type Entry, type Landing, type Outcome, refused, type Waiting } from "./entry.ts";
+import { type Entry, type Landing, type Outcome, outcomeOf, unwanted, type Waiting } from "./entry.ts";
 
 export interface QueuePorts {
   readonly clock: Clock;
@@ -30,6 +30,10 @@ interface Place {
   told: string | undefined;
   pause: number;
   dueAt: number;
+  /** It is being merged just now, or has been and nobody was told yet. */
+  isLanding: boolean;
+  /** Nobody wants it any more; what is being merged is not stopped for that. */
+  isUnwanted: boolean;
 }
 
 interface Line {
@@ -84,6 +88,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       if (first === undefined) return;
       const { project, target } = first.entry;
       const entries = batch.map(({ entry }) => entry);
+      for (const place of batch) place.isLanding = true;
       const outcomes = await ports.land(project, target, entries).catch((error) => failed(entries, error));
       if (stopped) return;
       for (const place of batch) await settle(line, place, outcomes.get(place.entry) ?? { kind: "again" });
@@ -91,14 +96,11 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
   }
 
   async function settle(line: Line, place: Place, outcome: Outcome): Promise<void> {
-    // Somebody took it out meanwhile.
-    if (line.places.get(place.entry.task) !== place) return;
+    place.isLanding = false;
+    // Somebody took it out meanwhile. What has arrived all the same is told as that: it can be taken back then.
+    if (place.isUnwanted) return leave(line, place, outcome.kind === "merged" ? outcome : unwanted);
     if (outcome.kind === "again") return;
-    if (outcome.kind !== "waits") {
-      line.places.delete(place.entry.task);
-      place.settle.resolve(outcome);
-      return;
-    }
+    if (outcome.kind !== "waits") return leave(line, place, outcome);
     const isNew = place.waiting?.reason !== outcome.reason;
     place.waiting = outcome;
     place.pause = isNew ? firstPause : Math.min(place.pause * 2, longestPause);
@@ -113,14 +115,14 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
     }
   }
 
-  /** What may work later is tried later; about anything else the person is told. */
+  const leave = (line: Line, place: Place, landing: Landing) => {
+    line.places.delete(place.entry.task);
+    place.settle.resolve(landing);
+  };
+
   function failed(entries: readonly Entry[], error: unknown): ReadonlyMap<Entry, Outcome> {
     if (!(error instanceof Fault)) ports.onError(error);
-    const text = error instanceof Error ? error.message : String(error);
-    const reason = error instanceof Fault ? tell(error) : text;
-    const isHopeful = error instanceof Fault && error.retry === "later";
-    const outcome: Outcome = isHopeful ? { kind: "waits", reason, files: [] } : refused(reason);
-    return new Map(entries.map((entry) => [entry, outcome]));
+    return new Map(entries.map((entry) => [entry, outcomeOf(error)]));
   }
 
   return {
@@ -130,7 +132,8 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       if (there !== undefined) return there.settle.promise;
       if (stopped) return Promise.reject(stopping());
       const settle = Promise.withResolvers<Landing>();
-      line.places.set(entry.task, { entry, settle, waiting: undefined, told: undefined, pause: firstPause, dueAt: 0 });
+      const fresh = { waiting: undefined, told: undefined, isLanding: false, isUnwanted: false };
+      line.places.set(entry.task, { entry, settle, pause: firstPause, dueAt: 0, ...fresh });
       wake(line);
       return settle.promise;
     },
@@ -138,8 +141,8 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       for (const line of lines.values()) {
         const place = line.places.get(task);
         if (place === undefined) continue;
-        line.places.delete(task);
-        place.settle.resolve(refused("It is not to be merged any more."));
+        if (place.isLanding) place.isUnwanted = true;
+        else leave(line, place, unwanted);
       }
     },
     before(task) {

@@ -6,7 +6,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
-import type { Entry, Landing } from "./entry.ts";
+import { type Entry, type Landing, unwanted } from "./entry.ts";
 import { type GiveBackPorts, giveBack } from "./give-back.ts";
 import { hasAll, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
 import { createMergeQueue } from "./merge-queue.ts";
@@ -29,6 +29,8 @@ export interface Wanted {
   readonly only?: string;
   /** What conflicts goes back to the task's agent. */
   readonly givesBack?: boolean;
+  /** What is not committed stays where it is; otherwise nothing is merged then. */
+  readonly leaves?: boolean;
 }
 
 export interface Merging {
@@ -49,10 +51,13 @@ export interface Merging {
 
 /** An agent may go on committing while its task is merged. More often than this it has to be asked to stop. */
 const mostTurns = 5;
+/** Before what failed is tried again, in milliseconds. */
+const pause = 5_000;
 
 export function createMerging(ports: MergingPorts): Merging {
   const { store, clock } = ports;
   const listeners = new Map<string, Set<(merge: Merge) => void>>();
+  let stopped = false;
   const under = new Map<string, { readonly going: Promise<Merge>; readonly entry: number }>();
 
   const note = async <Type extends MergeEventType>(merge: Merge, type: Type, data: EventData<Type>) => {
@@ -115,7 +120,34 @@ export function createMerging(ports: MergingPorts): Merging {
   const begin = (task: Task, merge: Merge): Promise<Merge> => {
     const going = go(task, merge).finally(() => under.delete(task.id));
     under.set(task.id, { going, entry: task.entry });
+    // Workflows ask again by themselves. A person may have been told long ago that it only has to wait.
+    if (merge.to !== "") going.catch((error) => takeUpLater(task, error));
     return going;
+  };
+
+  /** Goes on with what a person has asked for, from where it was left. `entry`: in which stay, where that is known. */
+  const takeUp = async (id: string, entry?: number): Promise<void> => {
+    const [merge, stored] = [await store.merges.get(id), await store.getTask(id)];
+    if (merge === undefined || merge.endedAt !== undefined || merge.to === "") return;
+    if (stored === undefined || under.has(id)) return;
+    if (merge.state !== "merged" && entry !== undefined && entry !== stored.task.entry) {
+      const ended = endOf({ ...merge, endedAt: clock.now() }, unwanted, false);
+      return note(ended, "merge.failed", { word: "refused", reason: ended.reason, files: [] });
+    }
+    // Where the work has arrived it is not looked at again: on a forge it may have become another commit.
+    if (merge.state === "merged") await finish(merge);
+    // It sees to what fails itself.
+    else begin(stored.task, merge).catch(() => {});
+  };
+  const later = new Set<() => void>();
+  const takeUpLater = (task: Pick<Task, "id" | "entry">, error: unknown) => {
+    if (stopped || (error instanceof Fault && error.code === "merge.stopped")) return;
+    ports.onError(error);
+    const cancel = clock.after(pause, () => {
+      later.delete(cancel);
+      takeUp(task.id, task.entry).catch((again) => takeUpLater(task, again));
+    });
+    later.add(cancel);
   };
 
   const askAndWait = async (task: Task, wanted: Wanted): Promise<Merge> => {
@@ -159,16 +191,16 @@ export function createMerging(ports: MergingPorts): Merging {
       if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id);
     },
     async recover() {
-      for (const merge of await store.merges.list({})) {
-        if (merge.endedAt !== undefined || merge.to === "") continue;
-        const stored = await store.getTask(merge.task);
-        if (stored === undefined) continue;
-        // Where the work has arrived it is not looked at again: on a forge it may have become another commit.
-        const rest = merge.state === "merged" ? finish(merge) : begin(stored.task, merge);
-        rest.catch((error) => ignoreStop(error, ports.onError));
+      for (const { id, endedAt } of await store.merges.list({})) {
+        const stored = endedAt === undefined ? await store.getTask(id) : undefined;
+        if (stored !== undefined) takeUp(id).catch((error) => takeUpLater(stored.task, error));
       }
     },
-    stop: queue.stop,
+    async stop() {
+      stopped = true;
+      for (const cancel of later) cancel();
+      await queue.stop();
+    },
   };
 }
 
@@ -186,13 +218,14 @@ async function move({ store, submit }: MergingPorts, { task, to, by }: Merge): P
   return `It is merged, but could not move to "${to}": ${reasons}`;
 }
 
-export function newMerge(task: Task, { target, strategy, to, by, only, givesBack }: Wanted, at: number): Merge {
+export function newMerge(task: Task, { target, strategy, to, by, only, givesBack, leaves }: Wanted, at: number): Merge {
   return {
     ...{ id: task.id, project: task.project, task: task.id, at },
     ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
     ...(only === undefined ? {} : { only }),
     ...(givesBack === undefined ? {} : { givesBack }),
+    ...(leaves === undefined ? {} : { leaves }),
   };
 }
 
@@ -210,8 +243,4 @@ function endOf(merge: Merge, landing: Landing, isPlanned: boolean): Merge {
   // We may have been killed after we published it: then it was there already, and what was noted before counts.
   const place = before === after && isPlanned ? {} : { before, after };
   return { ...merge, state: "merged", reason: "", files: [], commit, ...place };
-}
-
-function ignoreStop(error: unknown, onError: (error: unknown) => void): void {
-  if (!(error instanceof Fault) || error.code !== "merge.stopped") onError(error);
 }

@@ -8,8 +8,11 @@ export type Work =
   | { readonly kind: "ready"; readonly commit: string }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Looks at what a task has done: in its workspace or, where that is gone, at what was collected from it. */
-export async function workOf(own: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {
+/**
+ * Looks at what a task has done: in its workspace or, where that is gone, at what was collected from it. `leaves`: what is
+ * not committed is none of it, such as what tests have left there.
+ */
+export async function workOf(own: ProjectWorkspaces, project: Project, task: Task, leaves = false): Promise<Work> {
   const { control, kind } = own;
   const folder = task.workspace;
   const found = folder === "" ? undefined : await kind.inspect(folder);
@@ -19,7 +22,7 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
   if (found.branch === undefined)
     return { kind: "refused", reason: `${folder} is on no branch. Check one out there: git checkout ${task.branch}` };
   // What is not committed would not be in the branch, but the task would count as merged.
-  if (found.dirty)
+  if (found.dirty && !leaves)
     return { kind: "refused", reason: `There are changes in ${folder} that are not committed. Commit them there.` };
   if (await kind.isTaskFileTracked(folder, await kind.taskFileName(folder)))
     return {
