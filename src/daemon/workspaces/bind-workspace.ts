@@ -42,10 +42,18 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
 
 /** Gives a workspace back to the pool. Nothing where somebody else has done so, and another task may have it by now. */
 export async function unbindWorkspace({ store, inTurn }: BindPorts, workspace: Workspace): Promise<void> {
-  await inTurn(`pool ${workspace.project}`, async () => {
-    const now = await store.workspaces.get(workspace.id);
-    if (now?.task === workspace.task) await store.workspaces.put({ ...workspace, task: "" });
-  });
+  // Whoever collects from it must be done before it is somebody else's. The pool is not kept waiting for that.
+  await inTurn(collectingFrom(workspace.path), () =>
+    inTurn(`pool ${workspace.project}`, async () => {
+      const now = await store.workspaces.get(workspace.id);
+      if (now?.task === workspace.task) await store.workspaces.put({ ...workspace, task: "" });
+    }),
+  );
+}
+
+/** What is collected from a folder is collected in turn with its giving back. */
+export function collectingFrom(folder: string): string {
+  return `collect ${folder}`;
 }
 
 /** Folders are numbered: no title and no branch ever becomes part of a path. */

@@ -1,14 +1,18 @@
+import { Fault } from "../../fault.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import type { Turns } from "../turns.ts";
+import { collectingFrom } from "./bind-workspace.ts";
 import { checkObeyed } from "./check-obeyed.ts";
 import { type KindName, kindNameOf, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
 
 /**
  * Lets nothing through that has git work in the user's repository, or in a worktree of it, while that may obey something
- * that no person has looked at. And treats every workspace as what it is, whatever the project makes now.
+ * that no person has looked at. Treats every workspace as what it is, whatever the project makes now. And collects from a
+ * folder only what belongs to the task that has it.
  */
-export function guardWorkspaces(store: Store, workspacesOf: WorkspacesOf): WorkspacesOf {
+export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: WorkspacesOf): WorkspacesOf {
   // Whoever asks for a project gets the same record until it is changed.
   const guarded = new WeakMap<Project, ProjectWorkspaces>();
   return async (project) => {
@@ -16,18 +20,38 @@ export function guardWorkspaces(store: Store, workspacesOf: WorkspacesOf): Works
     if (before !== undefined) return before;
     const opened = await workspacesOf(project);
     const check = () => checkObeyed(store, opened.git, project.name);
+    const recordAt = async (folder: string) =>
+      (await store.workspaces.list({ project: project.name })).find(({ path }) => path === folder);
     const kindAt = async (folder: string): Promise<KindName> => {
-      const known = (await store.workspaces.list({ project: project.name })).find(({ path }) => path === folder);
+      const known = await recordAt(folder);
       return known === undefined || known.kind === "folder" ? kindNameOf(project) : known.kind;
     };
+    // Looking at a folder takes time, in which it may be given back, and to somebody else.
+    const collect: ControlRepository["collect"] = (order) =>
+      inTurn(collectingFrom(order.folder), async () => {
+        const known = await recordAt(order.folder);
+        if (known !== undefined && known.task !== order.task) throw givenBack(order.folder);
+        return opened.control.collect(order);
+      });
     const made = {
       ...opened,
-      control: guardControl(opened.control, project, check, kindAt),
+      control: guardControl({ ...opened.control, collect }, project, check, kindAt),
       kind: guardKind(opened, check, kindAt),
     };
     guarded.set(project, made);
     return made;
   };
+}
+
+/** Says that a folder is not the task's any more. */
+const givenBackCode = "workspace.given-back";
+
+function givenBack(folder: string): Fault {
+  return new Fault(givenBackCode, `${folder} was given back just now.`, { retry: "later", hint: "Try it again." });
+}
+
+export function isGivenBack(error: unknown): boolean {
+  return error instanceof Fault && error.code === givenBackCode;
 }
 
 type Check = () => Promise<void>;

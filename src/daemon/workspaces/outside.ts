@@ -3,7 +3,7 @@ import type { Store } from "../../ports/store.ts";
 import type { Where } from "../merging/find-tips.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import { readTaskFiles, type WrittenFile } from "./task-files.ts";
-import { type WorkspaceFacts, workspaceFacts } from "./workspace-facts.ts";
+import { nowhere, type WorkspaceFacts, workspaceFacts } from "./workspace-facts.ts";
 
 /** What a task's workspace says at this moment. */
 export interface Outside {
@@ -38,14 +38,17 @@ export function createOutside({ store, workspacesOf, collected, follow, where }:
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
     const seen = await workspaceFacts(workspaces, project, task, where());
+    const branch = await workspaces.kind.currentBranch(task.workspace);
+    // Nothing can be read from a folder that is gone; what was read before is in the store.
+    const files = seen.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : [];
+    // Meanwhile the folder may have been given back, and what was read may be another task's.
+    const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
+    if (!isStillOurs) return { files: [], facts: nowhere };
     // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
     const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";
     const facts = isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
-    const branch = await workspaces.kind.currentBranch(task.workspace);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
-    // Nothing can be read from a folder that is gone; what was read before is in the store.
-    const files = facts.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : [];
     return { files, facts };
   };
 }

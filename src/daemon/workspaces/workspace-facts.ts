@@ -3,12 +3,13 @@ import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
 import { targetOf } from "../base-of.ts";
 import { lastSeen, type Where } from "../merging/find-tips.ts";
+import { isGivenBack } from "./guard-workspaces.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 /** What git says about a task's workspace. */
 export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked"> & { readonly numbers: Facts["numbers"] };
 
-const nowhere: WorkspaceFacts = { head: "", taskFileTracked: false, numbers: { workspace: 0 } };
+export const nowhere: WorkspaceFacts = { head: "", taskFileTracked: false, numbers: { workspace: 0 } };
 
 /**
  * The branch as it is now, collected, so that what is decided about it is safe in the control repository whatever the
@@ -48,6 +49,7 @@ async function collectBranch(
       const { commit } = await control.collect({ folder: workspace, branch, task: id, seenAt: head });
       return { commit, dirty };
     } catch (error) {
+      if (isGivenBack(error)) return undefined;
       if (tries === mostTries || (await kind.currentBranch(workspace)) === branch) throw error;
     }
   }

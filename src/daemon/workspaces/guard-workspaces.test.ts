@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { Workspace } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import { createTurns } from "../turns.ts";
+import { unbindWorkspace } from "./bind-workspace.ts";
+import { guardWorkspaces, isGivenBack } from "./guard-workspaces.ts";
+
+const project = { name: "coffee", path: "/coffee", workspaces: "clone" } as Project;
+const workspace: Workspace = { id: "coffee/1", project: "coffee", task: "t1", at: 0, path: "/pool/1", kind: "clone" };
+
+/** A project with one workspace; whoever collects from it is kept waiting until told to go on. */
+async function start() {
+  let record = workspace;
+  const workspaces = {
+    list: async () => [record],
+    get: async () => record,
+    put: async (changed: Workspace) => {
+      record = changed;
+    },
+  };
+  const store = { workspaces } as unknown as Store;
+  const inTurn = createTurns();
+  const waiting: (() => void)[] = [];
+  const collect = () => new Promise((resolve) => waiting.push(() => resolve({ commit: "aaa" })));
+  const opened = { control: { collect }, kind: { kind: "clone" }, kindOf: () => ({}) };
+  const { control } = await guardWorkspaces(store, inTurn, async () => opened as never)(project);
+  return {
+    ...{ store, waiting },
+    collect: (task: string) => control.collect({ folder: workspace.path, branch: "b", task }),
+    unbind: () => unbindWorkspace({ store, inTurn, clock: {} as never }, workspace),
+    rest: () => new Promise((resolve) => setTimeout(resolve)),
+  };
+}
+
+test("nothing is collected for a task from a folder that is another's, or nobody's, by now", async () => {
+  const { store, collect, waiting, rest } = await start();
+  for (const task of ["t2", ""]) {
+    await store.workspaces.put({ ...workspace, task });
+    const answer = collect("t1").catch((error) => error);
+    await rest();
+    expect(waiting).toEqual([]);
+    expect(isGivenBack(await answer)).toBe(true);
+  }
+});
+
+test("a folder is given back once what is being collected from it is", async () => {
+  const { store, collect, unbind, waiting, rest } = await start();
+  const collected = collect("t1");
+  await rest();
+  const unbound = unbind();
+  await rest();
+  expect(await store.workspaces.get(workspace.id)).toMatchObject({ task: "t1" });
+  waiting[0]?.();
+  expect(await collected).toEqual({ commit: "aaa" });
+  await unbound;
+  expect(await store.workspaces.get(workspace.id)).toMatchObject({ task: "" });
+});
