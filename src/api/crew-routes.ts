@@ -8,7 +8,7 @@ const name = shortText(100);
 export const slotWire = record({
   name: text,
   state: oneOf("idle", "ready", "working", "done", "stuck"),
-  /** Why it is stuck. */
+  /** Why it is stuck, or what went wrong before it is tried again. */
   reason: text,
   /** Its task as project#number; empty where it has none. */
   task: text,
@@ -38,6 +38,8 @@ export const crewWire = record({
   agents: list(slotWire),
   /** Tickets that are ready and were never given out. */
   waiting: list(text),
+  /** Tickets that are open and not ready: they wait for others. */
+  unready: list(text),
   /** Tickets that are ready and had a task that is over: a person has to give them out. */
   leftOver: list(text),
   /** Why tickets could not be given out; the ticket is empty where that holds for all. */

@@ -11,7 +11,7 @@ interface AgentPorts {
 
 /** The command line must know where agents are before it speaks for a person. */
 export async function publishAgents({ store, places }: AgentPorts): Promise<void> {
-  const runs = (await store.runs.list({})).filter(({ endedAt, pid }) => endedAt === undefined && pid > 0);
+  const runs = (await store.liveRuns()).filter(({ pid }) => pid > 0);
   const workspaces = (await store.workspaces.list({})).filter(({ task }) => task !== "");
   writeAgentsAtWork(places, { folders: workspaces.map(({ path }) => path), pids: runs.map(({ pid }) => pid) });
 }

@@ -2,7 +2,7 @@ import type { Task } from "../engine/task.ts";
 import type { Project, Store } from "../ports/store.ts";
 
 /** The branch that a task's work goes into, and starts from where its workflow says nothing else. */
-export function targetOf({ defaultBranch }: Project, { base }: Task): string {
+export function targetOf({ defaultBranch }: Project, { base }: Pick<Task, "base">): string {
   return base || defaultBranch;
 }
 

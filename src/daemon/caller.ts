@@ -2,6 +2,7 @@ import { hash as hashed } from "node:crypto";
 import type { Clock } from "../ports/clock.ts";
 import type { Credential } from "../ports/records.ts";
 import type { Store } from "../ports/store.ts";
+import { Remembered } from "./remembered.ts";
 
 /** Who asks. */
 export type Caller =
@@ -19,21 +20,22 @@ export interface Callers {
   revoke(task: string, run: string): Promise<void>;
 }
 
+/** Thirty agents have thirty credentials; what is beyond is read again. */
+const mostCredentials = 1_000;
+
 /** Only the daemon writes credentials, so what was read once is known. */
 export function createCallers(store: Store, clock: Clock, humanToken: string): Callers {
   const human = hashOf(humanToken);
-  const known = new Map<string, Credential>();
-  const find = async (hash: string) => {
-    const found = known.get(hash) ?? (await store.credentials.get(hash));
-    if (found !== undefined) remember(known, hash, found);
-    return found;
-  };
+  const known = new Remembered<Credential>(mostCredentials);
+  const put = (credential: Credential) =>
+    known.write(
+      credential.id,
+      () => store.credentials.put(credential),
+      () => credential,
+    );
   const revoke = async (task: string, run: string) => {
     for (const each of await store.credentials.list({ task })) {
-      if (each.run !== run || each.revokedAt !== undefined) continue;
-      const over = { ...each, revokedAt: clock.now() };
-      await store.credentials.put(over);
-      remember(known, each.id, over);
+      if (each.run === run && each.revokedAt === undefined) await put({ ...each, revokedAt: clock.now() });
     }
   };
   return {
@@ -42,7 +44,7 @@ export function createCallers(store: Store, clock: Clock, humanToken: string): C
       const hash = hashOf(token);
       // Hashes of secrets tell nothing about them, so comparing them needs no constant time.
       if (hash === human) return { kind: "human" };
-      const credential = await find(hash);
+      const credential = await known.read(hash, () => store.credentials.get(hash));
       if (credential === undefined) return { kind: "nobody", why: "The credential is not known." };
       const isOver = credential.revokedAt !== undefined || credential.expiresAt <= clock.now();
       return { kind: "run", credential, isOver };
@@ -50,7 +52,7 @@ export function createCallers(store: Store, clock: Clock, humanToken: string): C
     async issue(credential, secret) {
       await revoke(credential.task, credential.run);
       const token = `sbr_${secret}`;
-      await store.credentials.put({ ...credential, id: hashOf(token), revokedAt: undefined });
+      await put({ ...credential, id: hashOf(token), revokedAt: undefined });
       return token;
     },
     revoke,
@@ -59,10 +61,4 @@ export function createCallers(store: Store, clock: Clock, humanToken: string): C
 
 function hashOf(token: string): string {
   return hashed("sha256", token);
-}
-
-/** Thirty agents have thirty credentials; what is beyond a thousand is forgotten and read again. */
-function remember(known: Map<string, Credential>, hash: string, credential: Credential): void {
-  if (known.size >= 1_000) known.clear();
-  known.set(hash, credential);
 }

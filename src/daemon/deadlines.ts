@@ -4,10 +4,14 @@ import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
-import { eventsOf } from "./events-of.ts";
+import { beginningOfStay } from "./beginning-of-stay.ts";
+import { heardOfLimit } from "./heard-of-limit.ts";
+import { createNewest } from "./newest.ts";
 
 /** Before what failed is tried again, in milliseconds. */
 const pause = 10_000;
+/** The same, where a person has to do something first. */
+const longPause = 60_000;
 
 export interface Deadline {
   readonly at: number;
@@ -42,6 +46,8 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
   // A person who continues a task past its limit has heard of it.
   const spoken = new Set<string>();
   const entered = new Map<string, { entry: number; at: number }>();
+  /** Those that are held: when they are tried again, they have the whole time of their state once more. */
+  const held = new Set<string>();
   let cancel = () => {};
   let ringing: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -63,10 +69,11 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
           if (isOfLife(deadline)) spoken.add(task);
           await ports.submit(task, deadline.request).catch((error) => {
             ports.onError(error);
-            // A disk that was full may have room later; a task that is gone stays away.
-            if (!isPassing(error)) return;
+            // A disk that was full may have room later, and a repository may be trusted; a task that is gone stays away.
+            if (error instanceof Fault && error.code === "task.missing") return;
             spoken.delete(task);
-            if (!due.has(task)) due.set(task, { ...deadline, at: clock.now() + pause, length: pause });
+            const length = isPassing(error) ? pause : longPause;
+            if (!due.has(task)) due.set(task, { ...deadline, at: clock.now() + length, length });
           });
         }
       })
@@ -84,26 +91,34 @@ export function createDeadlines(ports: DeadlinePorts): Deadlines {
 
   const enteredAt = async ({ task, updatedAt }: StoredTask): Promise<number> => {
     const known = entered.get(task.id);
-    if (known?.entry === task.entry) return known.at;
-    // Only after a start: otherwise the task was noticed when it entered. The clock may have been put back since then.
-    const at = known === undefined ? Math.min(await lastEntry(store, task.id, updatedAt), clock.now()) : updatedAt;
+    const isTriedAgain = held.delete(task.id) && known?.entry === task.entry;
+    if (known?.entry === task.entry && !isTriedAgain) return known.at;
+    // Only after a start: otherwise it was noticed when it entered, or was held no more. The clock may have been put back.
+    const at =
+      known === undefined ? Math.min(await beginningOfStay(store, task.id, updatedAt), clock.now()) : updatedAt;
     entered.set(task.id, { entry: task.entry, at });
     return at;
   };
 
-  /** The newest of each task that somebody has told us of. */
-  const told = new Map<string, number>();
+  const hasHeard = async (task: string, at: number): Promise<boolean> => {
+    // Only after a start somebody may have been told whom we do not know of.
+    if (!spoken.has(task) && at <= clock.now() && (await heardOfLimit(store, task, "time"))) spoken.add(task);
+    return spoken.has(task);
+  };
+
+  const newest = createNewest();
   const forget = (task: string) => {
     entered.delete(task);
-    told.delete(task);
+    held.delete(task);
+    newest.forget(task);
   };
   const look = async (stored: StoredTask): Promise<void> => {
-    const { task, isOpen, revision } = stored;
-    if ((told.get(task.id) ?? 0) > revision) return;
-    told.set(task.id, revision);
-    const next = isOpen ? await nextDeadline(await ports.workflowOf(task), stored, enteredAt, spoken) : undefined;
+    const { task, isOpen } = stored;
+    if (!newest.hear(stored)) return;
+    if (task.held !== undefined) held.add(task.id);
+    const next = isOpen ? await nextDeadline(await ports.workflowOf(task), stored, enteredAt, hasHeard) : undefined;
     // Meanwhile it may have gone on.
-    if (told.get(task.id) !== revision) return;
+    if (!newest.isLast(stored)) return;
     if (!isOpen) forget(task.id);
     if (next === undefined && !due.delete(task.id)) return;
     if (next !== undefined) due.set(task.id, inTime(next));
@@ -153,15 +168,15 @@ async function nextDeadline(
   workflow: Workflow,
   stored: StoredTask,
   enteredAt: (stored: StoredTask) => Promise<number>,
-  spoken: ReadonlySet<string>,
+  hasHeard: (task: string, at: number) => Promise<boolean>,
 ): Promise<Deadline | undefined> {
   const { task, createdAt } = stored;
   const state = workflow.states[task.status];
   if (state === undefined || state.terminal || task.held !== undefined) return undefined;
   const found: Deadline[] = [];
   const { entry } = task;
-  if (workflow.limits.time !== undefined && !spoken.has(task.id)) {
-    const length = workflow.limits.time * 1000;
+  const length = (workflow.limits.time ?? 0) * 1000;
+  if (workflow.limits.time !== undefined && !(await hasHeard(task.id, createdAt + length))) {
     const request = { kind: "limit" as const, word: "time" as const };
     found.push({ at: createdAt + length, length, request, what: "The task's time is up" });
   }
@@ -188,12 +203,4 @@ function isPassing(error: unknown): boolean {
 
 function isOfLife({ request }: Deadline): boolean {
   return request.kind === "limit" && request.entry === undefined;
-}
-
-const arrivals = new Set(["task.created", "task.moved", "task.migrated"]);
-
-async function lastEntry(store: Store, task: string, otherwise: number): Promise<number> {
-  let at = otherwise;
-  for await (const each of eventsOf(store, task)) if (arrivals.has(each.event.type)) at = each.at;
-  return at;
 }

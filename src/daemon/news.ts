@@ -62,6 +62,8 @@ export function createNews(store: Store, onError: (error: unknown) => void): New
       .catch(onError)
       .finally(() => {
         reading = false;
+        // Something may have been written between the last look and this.
+        if (again) wake();
       });
   };
 

@@ -43,6 +43,8 @@ interface Work extends PerformPorts {
   readonly unnoted: Set<string>;
   /** Until when effects wait, by their id, where they do. */
   readonly waits: Map<number, number>;
+  /** How often in a row something has failed for a task that nobody foresaw. */
+  failuresOf(task: string): number;
   /** How long effects were told to wait by whom they asked, by their id, where they were. */
   readonly limits: Map<number, number>;
 }
@@ -67,7 +69,14 @@ export function createPerformer(ports: PerformPorts): Performer {
   const timers = new Map<string, () => void>();
   const failures = new Map<string, number>();
   let stopped = false;
-  const work: Work = { ...ports, isStopped: () => stopped, unnoted: new Set(), waits: new Map(), limits: new Map() };
+  const work: Work = {
+    ...ports,
+    isStopped: () => stopped,
+    failuresOf: (task) => failures.get(task) ?? 0,
+    unnoted: new Set(),
+    waits: new Map(),
+    limits: new Map(),
+  };
 
   const wake = (task: string) => {
     if (stopped) return;
@@ -115,6 +124,7 @@ export function createPerformer(ports: PerformPorts): Performer {
   };
   let cancelNet = () => {};
   const spreadNet = () => {
+    if (stopped) return;
     cancelNet = clock.after(netInterval, () => {
       wakeOwing(clock.now()).catch(ports.onError).finally(spreadNet);
     });
@@ -154,7 +164,7 @@ async function goOn(ports: Work, task: string, looks: () => boolean): Promise<nu
   while (looks()) {
     const [first] = await ports.store.openEffects(task);
     if (first?.state !== "owed") {
-      if (!(await advance(ports.store, ports.submit, task, first))) return undefined;
+      if (!(await advance(ports, task, first))) return undefined;
     } else {
       const dueAt = dueTime(ports, first);
       if (dueAt > ports.clock.now()) return dueAt;
@@ -230,21 +240,28 @@ function reasonOf(error: unknown): string {
  * Tells the engine what follows from what a task owes; false where nothing does. It only looks at what is stored, so that
  * it does the same after a crash as it would have done before. `first` is the first effect that is not done.
  */
-async function advance(store: Store, submit: Submit, id: string, first: StoredEffect | undefined): Promise<boolean> {
-  const task = (await store.getTask(id))?.task;
+async function advance(ports: Work, id: string, first: StoredEffect | undefined): Promise<boolean> {
+  const task = (await ports.store.getTask(id))?.task;
   const request = nextRequest(task, first);
   if (task === undefined || request === undefined) return false;
   try {
-    const { decision } = await submit(id, request);
+    const { decision } = await ports.submit(id, request);
     return decision.kind === "moved" || decision.kind === "stayed";
   } catch (error) {
-    if (!(error instanceof Fault) || error.code !== "project.changed") throw error;
-    // A person has to look at the repository first, and must be told so.
+    if (!needsPerson(error)) throw error;
     const { entry, held } = task;
+    if (held !== undefined) return false;
+    // A repository that has changed stays so. What else git complains about may have been a moment's.
+    if (error.code !== "project.changed" && ports.failuresOf(id) < mostTries - 1) throw error;
     const action = "looking at the workspace";
-    if (held === undefined) await submit(id, { kind: "unsettled", entry, action, reason: reasonOf(error) });
+    await ports.submit(id, { kind: "unsettled", entry, action, reason: reasonOf(error) });
     return false;
   }
+}
+
+/** A person has to look at the repository, or the workspace, and must be told so: nothing else would change it. */
+function needsPerson(error: unknown): error is Fault {
+  return error instanceof Fault && error.retry === "never" && /^(project|git|workspace)\./.test(error.code);
 }
 
 function nextRequest(task: Task | undefined, first: StoredEffect | undefined): Request | undefined {

@@ -2,8 +2,10 @@ import type { Request } from "../engine/request.ts";
 import { startOf } from "../engine/start-of.ts";
 import type { Task } from "../engine/task.ts";
 import type { Action, Workflow } from "../engine/workflow.ts";
+import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import { createNewest } from "./newest.ts";
 
 /** Before what failed is tried again, in milliseconds. */
 const pause = 10_000;
@@ -58,6 +60,7 @@ interface Seat {
  */
 export function createScheduler(ports: SchedulerPorts): Scheduler {
   const seats = new Map<string, Seat>();
+  const newest = createNewest();
   const dirty = new Set<string>();
   /** Projects with a slot that was given back and that nobody was offered since. */
   const left = new Set<string>();
@@ -80,6 +83,12 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     return others >= (await ports.poolSize(project));
   };
 
+  /** Nothing else would make us look again. */
+  const lookLater = (error: unknown) => {
+    ports.onError(error);
+    cancel();
+    if (!stopped) cancel = ports.clock.after(pause, wakeAll);
+  };
   const fill = async (project: string) => {
     if (ports.mayStart?.(project) === false) return;
     const waiting = [...seats]
@@ -87,10 +96,17 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
     for (const [task, { start, dependsOn }] of waiting) {
       if (stopped || start === undefined || (await isFull(project, task))) return;
-      if (!(await areDone(ports, dependsOn))) continue;
-      // Its slot is taken before the next one is looked at.
-      const { stored } = await ports.submit(task, start);
-      await note(stored);
+      try {
+        if (!(await areDone(ports, dependsOn))) continue;
+        // Its slot is taken before the next one is looked at.
+        const { stored } = await ports.submit(task, start);
+        await note(stored);
+      } catch (error) {
+        // What passes, such as a full disk, would be in the way of all of them.
+        if (error instanceof Fault && error.retry === "later") throw error;
+        // One that cannot be started must not keep the others from it.
+        lookLater(error);
+      }
     }
   };
 
@@ -104,12 +120,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
         await fill(each);
       }
     })()
-      .catch((error) => {
-        ports.onError(error);
-        // Nothing else would make us look again.
-        cancel();
-        if (!stopped) cancel = ports.clock.after(pause, wakeAll);
-      })
+      .catch(lookLater)
       .finally(() => {
         working = undefined;
         if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "");
@@ -117,11 +128,16 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 
   /** Says in which projects somebody may start now who could not before. */
-  const note = async ({ task, isOpen, order, revision }: StoredTask): Promise<readonly string[]> => {
+  const note = async (stored: StoredTask): Promise<readonly string[]> => {
+    const { task, isOpen, order, revision } = stored;
+    newest.hear(stored);
     const workflow = await ports.workflowOf(task);
     const before = seats.get(task.id);
-    if (before !== undefined && before.revision > revision) return [];
+    // One that is over must not get a seat again. What is only older than other news counts until those have their turn:
+    // whoever waits for us relies on the seat being taken.
+    if (!newest.isKnown(task.id) || (before !== undefined && before.revision > revision)) return [];
     if (!isOpen) {
+      newest.forget(task.id);
       setSeat(task.id, undefined);
       if (before === undefined) return [];
       // Others may have waited for it, in whatever project.
@@ -149,6 +165,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       for (const project of new Set(await note(stored))) wakeProject(project);
     },
     forgot(task) {
+      newest.forget(task);
       passedOn.delete(task);
       setSeat(task, undefined);
     },

@@ -1,4 +1,5 @@
 import type { StoredTask } from "../ports/store.ts";
+import { createNewest } from "./newest.ts";
 import { needsPerson } from "./views.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
 
@@ -11,6 +12,7 @@ export interface Tally {
 
 export function createTally(workflows: WorkflowCache): Tally {
   const open = new Map<string, boolean>();
+  const newest = createNewest();
   let needPerson = 0;
   const set = (task: string, needs: boolean | undefined) => {
     if (open.get(task) === true) needPerson--;
@@ -19,11 +21,18 @@ export function createTally(workflows: WorkflowCache): Tally {
     else open.set(task, needs);
   };
   return {
-    async noticed({ task, isOpen }) {
+    async noticed(stored) {
+      const { task, isOpen } = stored;
+      if (!newest.hear(stored)) return;
       const state = isOpen ? (await workflows.get(task.workflowHash)).states[task.status] : undefined;
+      if (!newest.isLast(stored)) return;
+      if (!isOpen) newest.forget(task.id);
       set(task.id, state === undefined ? undefined : needsPerson(state, task));
     },
-    forgot: (task) => set(task, undefined),
+    forgot(task) {
+      newest.forget(task);
+      set(task, undefined);
+    },
     counts: () => ({ open: open.size, needPerson }),
   };
 }

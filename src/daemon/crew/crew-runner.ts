@@ -9,6 +9,7 @@ import { lookAtTickets } from "../requests/tickets.ts";
 import type { CrewRunner } from "./crew.ts";
 import type { CrewOrder, CrewState } from "./crew-state.ts";
 import { giveTicket, settleAgent } from "./give-ticket.ts";
+import { orderMade } from "./order-made.ts";
 import { takeUpAgent } from "./take-up-agent.ts";
 
 export interface CrewRunnerPorts {
@@ -35,7 +36,9 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
       if (known === undefined) state.set(project, undefined);
       else {
         await bringBack(core(), project);
-        problems.set(project, await giveOut(core(), known, order, () => !closed && state.list().has(project)));
+        const found = await giveOut(core(), known, order, () => !closed && state.list().has(project));
+        // Whoever has stopped it meanwhile is not told what was in its way.
+        if (state.list().has(project)) problems.set(project, found);
       }
     }
   };
@@ -133,7 +136,7 @@ async function idleAgents(store: Store, project: string): Promise<readonly Agent
   for (const agent of await store.agents.list({ project })) {
     if (agent.task === "" || !(await store.getTask(agent.task))?.isOpen) idle.push(agent);
   }
-  return idle.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return idle.toSorted(orderMade);
 }
 
 /** What nobody foresaw goes to the log. */

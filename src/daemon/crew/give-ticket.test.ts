@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { branchNameProblem } from "../../engine/branch-name.ts";
+import { isTicketId } from "../../engine/ticket.ts";
 import type { Agent } from "../../ports/records.ts";
-import { settleAgent } from "./give-ticket.ts";
+import { branchOf, settleAgent } from "./give-ticket.ts";
 
 const taking: Agent = {
   ...{ id: "coffee/A", project: "coffee", task: "", at: 0, role: "worker", harness: "", model: "" },
@@ -34,4 +36,12 @@ test("a task that another agent has stays its", async () => {
   const { store } = await start("c-1");
   await store.agents.put({ ...taking, id: "coffee/B", task: "t1", taking: "" });
   expect(await settleAgent({ store }, taking)).toMatchObject({ task: "", taking: "" });
+});
+
+test("whatever may be the id of a ticket may be in the name of a branch", () => {
+  expect(branchOf("A", "c-1.2")).toBe("agent/A-c-1.2");
+  for (const id of ["a..b", "a...b", "end.", "a..", "x.lock", "x..lock", "lock", "a.lock.", "A", "a".repeat(100)]) {
+    expect(isTicketId(id)).toBe(true);
+    expect([id, branchNameProblem(branchOf("A".repeat(32), id))]).toEqual([id, undefined]);
+  }
 });

@@ -32,7 +32,7 @@ export function giveTicket(core: Core, project: Project, { id }: Agent, order: T
     await core.store.agents.put({ ...agent, taking: order.ticket });
     try {
       const made = await makeTask(core, {
-        ...{ ...order, project: project.name, branch: `agent/${name}-${order.ticket}`, harness: agent.harness },
+        ...{ ...order, project: project.name, branch: branchOf(name, order.ticket), harness: agent.harness },
         ...(agent.model === "" ? {} : { model: agent.model }),
       });
       await bindAgent(core, agent, made.task.id);
@@ -61,6 +61,11 @@ export async function bindAgent({ store }: Pick<Core, "store">, agent: Agent, ta
   const bound: Agent = { ...agent, task, taking: "", had: [...new Set([...(agent.had ?? []), task])] };
   await store.agents.put(bound);
   return bound;
+}
+
+/** An id of a ticket may have dots where git has none: two in a row, one at the end, or one before `lock`. */
+export function branchOf(name: string, ticket: string): string {
+  return `agent/${name}-${ticket.replace(/\.(?=\.|$|lock$)/g, "-")}`;
 }
 
 function shown({ project, number }: { readonly project: string; readonly number: number }): string {

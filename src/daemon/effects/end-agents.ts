@@ -53,7 +53,9 @@ async function endRuns(
     if (!isMeant(run.key) || run.endedAt !== undefined) continue;
     await callers.revoke(task, run.key);
     await kill?.(run);
-    await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+    // Whoever ended it may have learnt something of it on the way.
+    const known = (await store.runs.get(run.id)) ?? run;
+    await store.runs.put({ ...known, endedAt: clock.now(), word: "killed" });
   }
   await publishAgents({ store, places });
 }

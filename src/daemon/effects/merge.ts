@@ -14,7 +14,7 @@ export interface MergeEffectPorts {
 /** Merges the task's work into the default branch, and ends when it has been seen there. */
 export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
   return async ({ params }, { task }) => {
-    const { from = "task", into = "default", strategy } = params;
+    const { from = "task", into = "default", strategy, uncommitted } = params;
     if (from !== "task" || into !== "default")
       throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
     const project = await projectOf(store, task.project);
@@ -23,6 +23,7 @@ export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
       strategy: strategy === "ff" ? "ff" : "merge",
       to: "",
       by: "engine",
+      ...(uncommitted === "leave" ? { leaves: true } : {}),
     });
     if (merge.state !== "merged") throw new Fault(wordOf(merge), merge.reason);
   };

@@ -71,7 +71,7 @@ export async function pushWork(
 }
 
 /** Whether a branch is one that others work with too. */
-export function isShared(project: Project, task: Task, branch: string): boolean {
+export function isShared(project: Project, task: Pick<Task, "base">, branch: string): boolean {
   return branch === project.defaultBranch || branch === targetOf(project, task);
 }
 

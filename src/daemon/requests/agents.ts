@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { AgentView } from "../../api/agent-wires.ts";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
-import { recordedState } from "../../engine/agent-state.ts";
+import { type AgentState, recordedState } from "../../engine/agent-state.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
 import { checkNeeds } from "../agents/check-needs.ts";
@@ -30,17 +31,20 @@ export function addAgents(core: Core): Handler<Routes["addAgents"]> {
     const project = await mustHave(core, body.project);
     const harness = body.harness ?? (project.harness || core.config().values.harness || "claude");
     harnessNamed(agentsOf(core).ports.harnesses, harness);
-    const known = new Set((await core.store.agents.list({ project: project.name })).map(({ id }) => nameOf(id)));
-    const names = body.name === undefined ? freeNames(known, body.count ?? 1) : [checked(body.name, known)];
-    const made: Agent[] = [];
-    for (const name of names) {
-      const agent: Agent = {
-        ...{ id: `${project.name}/${name}`, project: project.name, task: "", at: core.clock.now() },
-        ...{ role: "worker", harness, model: body.model ?? "", state: "idle", reason: "" },
-      };
-      await core.store.agents.put(agent);
-      made.push(agent);
-    }
+    // Two who ask at once must not get the same name: the second would take the first one's task from it.
+    const made = await core.inTurn(`agents ${project.name}`, async () => {
+      const known = new Set((await core.store.agents.list({ project: project.name })).map(({ id }) => nameOf(id)));
+      const names = body.name === undefined ? freeNames(known, body.count ?? 1) : [checked(body.name, known)];
+      const agents = names.map(
+        (name): Agent => ({
+          ...{ id: `${project.name}/${name}`, project: project.name, task: "", at: core.clock.now() },
+          ...{ role: "worker", harness, model: body.model ?? "", state: "idle", reason: "" },
+        }),
+      );
+      for (const agent of agents) await core.store.agents.put(agent);
+      return agents;
+    });
+    core.crew.wake();
     return { agents: await Promise.all(made.map((agent) => agentView(core, agent))) };
   };
 }
@@ -129,7 +133,7 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
     model: agent.model,
     state,
     task: stored?.isOpen ? `${stored.task.project}#${stored.task.number}` : "",
-    reason: raised,
+    reason: raised || whyWaits(stored?.task, state, own.length > 0),
     runs: used.runs,
     usage: {
       inputTokens: used.inputTokens,
@@ -138,6 +142,12 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
       cost: used.runs > 0 && used.unknown === used.runs ? null : used.cost,
     },
   };
+}
+
+/** What went wrong last, while it waits before it is tried again. */
+function whyWaits(task: Task | undefined, state: AgentState, isAtWork: boolean): string {
+  if (task === undefined || isAtWork) return "";
+  return state === "stuck" || (state === "working" && task.crashCount > 0) ? task.reason : "";
 }
 
 function nameOf(id: string): string {
@@ -161,7 +171,9 @@ function letters(index: number): string {
 
 function checked(name: string, known: ReadonlySet<string>): string {
   if (!/^[A-Za-z][\w-]{0,31}$/.test(name))
-    throw new Fault("usage", `"${name}" cannot be an agent's name.`, { hint: "Use letters, digits, _ and -." });
+    throw new Fault("usage", `"${name}" cannot be an agent's name.`, {
+      hint: "Begin with a letter, and use letters, digits, _ and -, 32 at most.",
+    });
   if (known.has(name))
     throw new Fault("agent.exists", `There is an agent "${name}" already.`, { hint: "See them: signalbox agent ps" });
   return name;

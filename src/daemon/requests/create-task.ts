@@ -14,6 +14,7 @@ import { type ResolvedConfig, resolveConfig } from "../../home/resolve-config.ts
 import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { isShared } from "../forge/push-task.ts";
 import { isoTime, taskView } from "../views.ts";
 import { aboutPullRequest, adoptPullRequest, branchesOf, findPullRequest } from "./adopt-pull-request.ts";
 import { bringBack, bringBranch } from "./bring-branch.ts";
@@ -51,6 +52,11 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
   const own = await identityOf(core, project, given, config, id, from);
   const identity = { ...own, base, prUrl: adopted?.url ?? "" };
+  // An agent would work in it before anybody has looked, and what its workflow says about merging would be gone round.
+  if (isShared(project, identity, identity.branch)) {
+    const problem = `"${identity.branch}" is the branch that work goes into, and a task has one of its own.`;
+    throw new Fault("task.invalid", problem, { hint: "Choose another name, or none." });
+  }
   const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
   const facts = await firstFacts(core, project, document);
   const { status, preset, settings } = body;

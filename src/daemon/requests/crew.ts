@@ -3,18 +3,20 @@ import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import { whyNotFrom } from "../../engine/agent-commands.ts";
 import { readyTickets } from "../../engine/ready-tickets.ts";
-import { Fault } from "../../fault.ts";
+import { Fault, tell } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { giveTicket as give } from "../crew/give-ticket.ts";
+import { orderMade } from "../crew/order-made.ts";
 import { slotView } from "../crew/slot-view.ts";
 import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTicket } from "./find-ticket.ts";
 import { changeView } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
 import { setPermissions } from "./set-permissions.ts";
+import type { TasksOfTicket } from "./tasks-by-ticket.ts";
 import { lookAtTickets } from "./tickets.ts";
 
 const usualMost = 10;
@@ -80,10 +82,17 @@ async function agentNamed({ store }: Core, project: Project, name: string): Prom
 }
 
 async function crewView(core: Core, project: Project): Promise<CrewView> {
-  const { tickets, tasks } = await lookAtTickets(core, project);
+  const problems = new Map(core.crew.problems(project.name));
+  const { tickets, tasks } = await lookAtTickets(core, project).catch((error: unknown) => {
+    // Agents can be seen, ended and stopped also where nobody can read what else there is to do.
+    if (!(error instanceof Fault)) throw error;
+    problems.set("", tell(error));
+    return { tickets: [], tasks: new Map<string, TasksOfTicket>() };
+  });
   const open = readyTickets(tickets).flatMap(({ id, status }) => (status === "open" ? [id] : []));
+  const isOpen = new Set(open);
   const order = core.crew.of(project.name);
-  const agents = (await core.store.agents.list({ project: project.name })).toSorted((a, b) => a.at - b.at);
+  const agents = (await core.store.agents.list({ project: project.name })).toSorted(orderMade);
   return {
     project: project.name,
     running: order !== undefined,
@@ -91,8 +100,9 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     workflow: order?.workflow ?? "",
     agents: await Promise.all(agents.map((agent) => slotView(core, agent))),
     waiting: open.filter((id) => !tasks.has(id)),
+    unready: tickets.flatMap(({ id, status }) => (status === "open" && !isOpen.has(id) ? [id] : [])),
     leftOver: open.filter((id) => tasks.has(id) && tasks.get(id)?.open === undefined),
-    problems: [...core.crew.problems(project.name)].map(([ticket, problem]) => ({ ticket, problem })),
+    problems: [...problems].map(([ticket, problem]) => ({ ticket, problem })),
     poolSize: project.poolSize,
   };
 }

@@ -3,11 +3,12 @@ import type { Routes } from "../../api/routes.ts";
 import type { Reason } from "../../engine/decision.ts";
 import { edit } from "../../engine/edit.ts";
 import type { Actor } from "../../engine/request.ts";
-import type { TaskEdit } from "../../engine/task.ts";
-import type { StoredTask } from "../../ports/store.ts";
+import type { Task, TaskEdit } from "../../engine/task.ts";
+import type { Store, StoredTask } from "../../ports/store.ts";
 import { checkNeeds } from "../agents/check-needs.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { isShared } from "../forge/push-task.ts";
 import { projectOf } from "../project-of.ts";
 import { refusal } from "../submit.ts";
 import { changeBranch } from "../workspaces/change-branch.ts";
@@ -59,10 +60,8 @@ async function withBranch(
   // Whatever the engine refuses, it refuses before anything is touched, and writes it down.
   const decision = edit(await core.workflows.get(task.workflowHash), task, actor, set);
   if (decision.kind === "rejected") return set;
-  const other = await otherTaskWith(store, task, branch);
-  if (other !== undefined) {
-    const text = `${other.project}#${other.number} (${other.id}) is at work on the branch ${JSON.stringify(branch)}.`;
-    const reason: Reason = { code: "bad-value", text, fix: "Choose another name, or go on with that task." };
+  const reason = isShared(project, task, branch) ? goesInto(branch) : await whoHas(store, task, branch);
+  if (reason !== undefined) {
     await store.addEvents(task.id, [refusal({ kind: "edit", set, actor }, [reason], actor.role)], core.clock.now());
     throw new Refusal([reason]);
   }
@@ -70,4 +69,16 @@ async function withBranch(
     await core.inTurn(`branches ${project.name}`, () => changeBranch(workspaces, project, task.workspace, branch));
   }
   return set;
+}
+
+function goesInto(branch: string): Reason {
+  const text = `${JSON.stringify(branch)} is the branch that work goes into, and a task has one of its own.`;
+  return { code: "bad-value", text, fix: "Choose another name." };
+}
+
+async function whoHas(store: Store, task: Task, branch: string): Promise<Reason | undefined> {
+  const other = await otherTaskWith(store, task, branch);
+  if (other === undefined) return undefined;
+  const text = `${other.project}#${other.number} (${other.id}) is at work on the branch ${JSON.stringify(branch)}.`;
+  return { code: "bad-value", text, fix: "Choose another name, or go on with that task." };
 }

@@ -1,6 +1,8 @@
 import type { Routes } from "../../api/routes.ts";
-import { explain } from "../../engine/explain.ts";
+import { explain, wantsWords } from "../../engine/explain.ts";
 import type { Task } from "../../engine/task.ts";
+import type { TaskDocument } from "../../engine/task-document.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
@@ -22,7 +24,18 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     return {
       task: taskView(stored, workflow, core.agents),
       where,
-      blocked: [...merge.blocked, ...questionOf(task), ...agents.blocked, ...blocked, ...waiting, ...left(core, task)],
+      blocked: [
+        ...merge.blocked,
+        ...questionOf(task),
+        ...agents.blocked,
+        // What a person is to do comes first: lists show no more than that.
+        ...blocked,
+        ...questionsIn(workflow, task, facts.document),
+        ...(await deadAgent(core, task)),
+        ...waiting,
+        ...left(core, task),
+        ...(await full(core, task)),
+      ],
       moves,
       // What comes after something that has failed waits for a person.
       next: [
@@ -46,6 +59,20 @@ function questionOf({ id, wait, log }: Task): readonly { reason: string; fix: st
   return [{ reason: said === "" ? "Its agent waits for an answer." : `Its agent asks: ${said}`, fix: answer }];
 }
 
+/** What an agent has written down before it went on waiting; whoever is to answer must not have to look for it. */
+function questionsIn(workflow: Workflow, task: Task, { byHeading }: TaskDocument) {
+  const asked = wantsWords(workflow, task) ? (byHeading.get("Questions")?.body.trim() ?? "") : "";
+  return asked === "" ? [] : [{ reason: `Its agent asks:\n${asked}`, fix: "" }];
+}
+
+/** Where a task is held because its agent died, the agent's last words often say why. */
+async function deadAgent({ store }: Core, { id, held }: Task) {
+  if (held?.again !== "wait") return [];
+  const last = (await store.runs.list({ task: id })).findLast(({ started }) => started !== undefined);
+  if (last?.endedAt === undefined || last.word !== held.word) return [];
+  return [{ reason: `${last.key} has ended.`, fix: `See what it showed last: signalbox task logs ${id}` }];
+}
+
 function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>) {
   return { what: tries === 0 ? `Carry out ${action}` : `Try ${action} again (failed ${tries} times)`, at: dueAt };
 }
@@ -67,6 +94,15 @@ function left({ scheduler }: Core, { id, project, autostart, held }: Task): read
   if (held !== undefined || !autostart || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
   const reason = "A slot is free, but the task that gave it back lets nobody start then (spawn_next).";
   return [{ reason, fix: `Start it: signalbox task spawn ${id}` }];
+}
+
+/** Tasks that wait for a person keep their workspaces too: who looks in once an hour must see why nothing starts. */
+async function full({ scheduler, store }: Core, { id, project, autostart, held }: Task) {
+  if (held !== undefined || !autostart || !scheduler.waits(id) || !(await scheduler.isFull(project, id))) return [];
+  const size = (await store.getProject(project))?.poolSize ?? 0;
+  const more = `signalbox project update ${project} --pool-size ${size + 4}`;
+  const fix = `Merge or cancel a task that has one.\nOr let there be more: ${more}`;
+  return [{ reason: `All workspaces of ${project} are taken (${size}).`, fix }];
 }
 
 async function unfinished(core: Core, dependsOn: readonly string[]) {

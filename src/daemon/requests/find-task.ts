@@ -22,9 +22,12 @@ export async function findTask(
   if (stored !== undefined) return stored;
   const where = query.project === undefined ? "" : ` in ${query.project}`;
   throw new Fault("task.missing", `There is no task ${JSON.stringify(reference)}${where}.`, {
-    hint: "A task is named by its id, by project#number, or by its branch while it is open. List them with signalbox task list --all.",
+    hint: `${names}\nTo see them all: signalbox task list --all --open --closed`,
   });
 }
+
+const names =
+  "A task is named by its id or project#number; in its project's folder also by its number, or while it is open its branch.";
 
 /** The task whose workspace contains a folder. */
 export async function taskOfFolder(store: Core["store"], folder: string): Promise<string | undefined> {

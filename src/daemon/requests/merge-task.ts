@@ -3,6 +3,7 @@ import type { Routes } from "../../api/routes.ts";
 import type { MergeView } from "../../api/task-wires.ts";
 import { decide } from "../../engine/decide.ts";
 import { endState } from "../../engine/end-state.ts";
+import { mergingState } from "../../engine/merging-state.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -19,6 +20,7 @@ import { undoMerge } from "../merging/undo-merge.ts";
 import { refusal } from "../submit.ts";
 import { taskView } from "../views.ts";
 import { findTask } from "./find-task.ts";
+import { ask } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
 import { actorFor } from "./standing.ts";
 
@@ -29,11 +31,15 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { task } = stored;
-    const { workflow, facts } = await core.look(task);
-    const to = doneState(workflow, task.status);
-    const actor = await mayMove(core, asked, stored, workflow, facts, to);
-    const project = await mustHave(core, task.project);
     const { strategy = "merge", dryRun = false, giveBack = true } = asked.body;
+    const { workflow, facts } = await core.look(task);
+    const project = await mustHave(core, task.project);
+    const through = mergingState(workflow, task.status);
+    if (through !== undefined && !dryRun) return letItMerge(core, asked, stored, project, through, facts);
+    const to = doneState(workflow, task.status);
+    const actor = await (through === undefined
+      ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
+      : mayMove(core, asked, stored, workflow, facts, through));
     const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
       const { workspacesOf, where } = gitOf(core);
@@ -45,6 +51,34 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     }
     const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);
     return { ...(await mergeView(core, merge)), ...unrehearsed };
+  };
+}
+
+/** Where the workflow merges by itself, and a person may only say that it should. */
+async function letItMerge(
+  core: Core,
+  asked: About,
+  stored: StoredTask,
+  project: Project,
+  to: string,
+  { numbers }: Facts,
+): Promise<MergeView> {
+  // A workflow may leave behind what is not committed, because tests have left it. A person may not know that it is there.
+  if (numbers.dirty === 1)
+    throw new Fault(
+      "merge.uncommitted",
+      `There are changes in ${stored.task.workspace} that are not committed, and would not be merged.`,
+      { hint: "Commit them there, or take them away." },
+    );
+  const { task } = await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
+  return {
+    ...{
+      state: "waits",
+      reason: `Its workflow merges it, in "${to}".`,
+      files: [],
+      target: targetOf(project, stored.task),
+    },
+    ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
   };
 }
 
@@ -67,7 +101,7 @@ export async function mergeApproved(
 ): Promise<MergeView> {
   const { task } = stored;
   const { workflow, facts } = await core.look(task);
-  const actor = await mayMove(core, asked, stored, workflow, facts, to);
+  const actor = await mayMove(core, asked, stored, workflow, onceMerged(facts), to);
   const project = await mustHave(core, task.project);
   const data = { commit, status: task.status };
   await core.store.addEvents(task.id, [{ type: "task.approved", by: actor.role, data, set: {} }], core.clock.now());
@@ -102,7 +136,7 @@ async function mayMove(
 ): Promise<Actor> {
   const request = (actor: Actor): Request => ({ kind: "move", to, actor });
   const actor = await actorFor(core, stored, asked, request);
-  const decision = decide(workflow, stored.task, request(actor), onceMerged(facts));
+  const decision = decide(workflow, stored.task, request(actor), facts);
   if (decision.kind !== "rejected") return actor;
   await core.store.addEvents(stored.task.id, [refusal(request(actor), decision.reasons)], core.clock.now());
   throw new Refusal(decision.reasons);

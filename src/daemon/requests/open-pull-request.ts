@@ -1,4 +1,3 @@
-import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import type { Handler } from "../asked.ts";
@@ -6,6 +5,7 @@ import type { Core } from "../core.ts";
 import { openPullRequest as openOn } from "../forge/open-pull-request.ts";
 import { pullRequestView } from "../views.ts";
 import { findTask } from "./find-task.ts";
+import { mustBeOpen } from "./must-be-open.ts";
 import { mustHave } from "./projects.ts";
 import { actorFor } from "./standing.ts";
 
@@ -15,12 +15,8 @@ export function openPullRequest(core: Core): Handler<Routes["openPullRequest"]> 
     const stored = await findTask(core, asked);
     // Asked as an edit: nothing about where the task stands changes.
     await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
-    const { task, isOpen } = stored;
-    if (!isOpen) {
-      const text = `The task is in "${task.status}", which is the end.`;
-      const fix = `Continue its branch in a new task: signalbox task create --from ${task.id}`;
-      throw new Refusal([{ code: "terminal", text, fix }]);
-    }
+    mustBeOpen(stored);
+    const { task } = stored;
     if (core.forge === undefined) throw new Fault("forge.unavailable", "This daemon pushes nothing.");
     const { title, body, draft } = asked.body;
     const project = await mustHave(core, task.project);

@@ -4,6 +4,7 @@ import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { findWorkflow, isPath } from "../../home/workflows.ts";
 import type { Project } from "../../ports/store.ts";
+import { harnessNamed } from "../agents/harnesses.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectView } from "../views.ts";
@@ -31,6 +32,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       });
     }
     checkWorkflow(core, repository.path, given.workflow);
+    checkHarnesses(core, given);
     const project: Project = {
       name,
       path: repository.path,
@@ -57,6 +59,7 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     const { path, ...rest } = body;
     const place = path === undefined ? { path: before } : await placeAt(core, path);
     checkWorkflow(core, place.path, rest.workflow);
+    checkHarnesses(core, rest);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     core.scheduler.wake();
     if (rest.fullPermissions !== undefined) await setPermissions(core, name, rest.fullPermissions);
@@ -139,7 +142,13 @@ function checkWorkflow({ home }: Core, repository: string, name = ""): void {
   findWorkflow({ home, repository }, name);
 }
 
-/** The root of the repository at a path, and the branch that is checked out there. */
+/** An empty name lets the configuration decide. */
+function checkHarnesses({ agents }: Core, given: { harness?: string; reviewHarness?: string }): void {
+  if (agents === undefined) return;
+  for (const name of [given.harness, given.reviewHarness]) if (name) harnessNamed(agents.ports.harnesses, name);
+}
+
+/** The root of the repository at a path, and the branch that work starts from. */
 async function findRepository({ commands }: Core, path: string): Promise<{ path: string; branch: string }> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
@@ -153,7 +162,16 @@ async function findRepository({ commands }: Core, path: string): Promise<{ path:
     throw new Fault("project.invalid", `${path} is in no git repository.`, { hint: "Make it one with git init." });
   }
   const head = await git("symbolic-ref", "--quiet", "--short", "HEAD");
-  return { path: await realpath(top.output.trim()), branch: head.code === 0 ? head.output.trim() : "main" };
+  const branch =
+    head.code === 0 ? head.output.trim() : likely((await git("branch", "--format=%(refname:short)")).output);
+  return { path: await realpath(top.output.trim()), branch };
+}
+
+/** Where a commit is checked out instead of a branch: the one that is usual, else the only one. */
+function likely(listed: string): string {
+  const branches = listed.split("\n").filter((each) => each !== "" && !each.startsWith("("));
+  const [only = "main", ...others] = branches;
+  return ["main", "master"].find((each) => branches.includes(each)) ?? (others.length === 0 ? only : "main");
 }
 
 const gitEnvironment = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", LC_ALL: "C" };

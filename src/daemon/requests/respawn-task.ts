@@ -5,6 +5,7 @@ import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { findTask } from "./find-task.ts";
 import { ask } from "./move-task.ts";
+import { mustBeOpen } from "./must-be-open.ts";
 
 export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
   return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "respawn", actor }));
@@ -21,6 +22,7 @@ export function replyTask(core: Core): Handler<Routes["replyTask"]> {
 export function spawnTask(core: Core): Handler<Routes["spawnTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
+    mustBeOpen(stored);
     const workflow = await core.workflows.get(stored.task.workflowHash);
     const start = startOf(workflow, stored.task);
     if (start === undefined) {

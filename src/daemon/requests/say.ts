@@ -26,7 +26,7 @@ export async function say(
 ): Promise<SaidView> {
   const request: Request = { ...wish, actor: { role: "human" }, word: { ...word, entry: task.entry } };
   if (words.text.trim() === "") {
-    const reason: Reason = { code: "bad-value", text: "Nothing is said.", fix: "Say something." };
+    const reason: Reason = { code: "bad-value", text: "Nothing is said.", fix: 'Say it: -m "Your words"' };
     throw new Refusal([reason]);
   }
   const answer = await core.submit(task.id, request, { ...words, at: core.clock.now() });

@@ -1,12 +1,15 @@
+import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import type { Run } from "../../ports/records.ts";
 import { processName, terminalSession } from "../agents/run-name.ts";
+import { toldLines } from "../agents/told-lines.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
 import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
+import { mustBeOpen } from "./must-be-open.ts";
 import { outputPart, outputSize } from "./output-part.ts";
 
 export function attachTask(core: Core): Handler<Routes["attachTask"]> {
@@ -18,6 +21,7 @@ export function attachTask(core: Core): Handler<Routes["attachTask"]> {
     const panes = await terminal.list();
     const pane = panes.find((each) => each.run === run.started?.name);
     if (pane === undefined) {
+      mustBeOpen(stored);
       throw new Fault("run.no-window", `${run.key} has no window${run.endedAt === undefined ? "" : " any more"}.`, {
         hint: hintFor(run, stored.task.id),
       });
@@ -48,7 +52,7 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
   return async (asked) => {
     const { terminal, processes } = agentsOf(core).ports;
     const stored = await findTask(core, asked);
-    const { role, run: key, from = "0", lines = "0", styled, end } = asked.query;
+    const { role, run: key, from = "0", lines = "0", styled, end, told } = asked.query;
     const run = await runOf(core, stored, {
       ...(role === undefined ? {} : { role }),
       ...(key === undefined ? {} : { run: key }),
@@ -64,8 +68,18 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
     }
     const read = (at: number, limit: number) => processes.read(processName(started), "output", at, limit);
     const begin = end === "true" ? Math.max(0, (await outputSize(read)) - mostOutput) : whole(from);
-    return { ...about, source: "output", ...(await outputPart(read, begin, mostOutput)) };
+    const part = await outputPart(read, begin, mostOutput);
+    const text = told === "true" ? await toldIn(core, run, part.text) : part.text;
+    return { ...about, source: "output", text, next: part.next };
   };
+}
+
+/** What its harness understands of it, for people; as it is where that is nothing. */
+async function toldIn(core: Core, { harness: name, started }: Run, text: string): Promise<string> {
+  const harness = agentsOf(core).ports.harnesses().get(name);
+  if (harness === undefined || started === undefined) return text;
+  const reader = harness.readOutput({ run: started.name, runFolder: join(core.places.runs, started.name) });
+  return toldLines(reader.push(new TextEncoder().encode(text))) || text;
 }
 
 /** Windows go while somebody looks at them. */

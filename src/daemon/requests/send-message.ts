@@ -8,6 +8,7 @@ import { isoTime } from "../views.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
 import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
+import { mustBeOpen } from "./must-be-open.ts";
 
 export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
   return async (asked) => {
@@ -18,7 +19,8 @@ export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
     const { id } = stored.task;
     if (text.trim() === "")
       throw new Refusal([{ code: "bad-value", text: "The message is empty.", fix: "Say something." }]);
-    if (run.endedAt !== undefined)
+    if (run.endedAt !== undefined) {
+      mustBeOpen(stored);
       throw new Refusal([
         {
           code: "run-over",
@@ -26,6 +28,7 @@ export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
           fix: `Bring it back: signalbox task respawn ${id}`,
         },
       ]);
+    }
     if (run.started?.mode !== "session")
       throw new Refusal([
         {

@@ -11,6 +11,7 @@ import { type Clash, feedbackOn, learningIn, prepareMerge, tellConflict } from "
 import { syncBranch } from "../merging/sync-branch.ts";
 import { taskView } from "../views.ts";
 import { findTask } from "./find-task.ts";
+import { mustBeOpen } from "./must-be-open.ts";
 import { mustHave } from "./projects.ts";
 import { actorFor } from "./standing.ts";
 
@@ -20,6 +21,7 @@ export function syncTask(core: Core): Handler<Routes["syncTask"]> {
     const stored = await findTask(core, asked);
     const { task } = stored;
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
+    mustBeOpen(stored);
     const project = await mustHave(core, task.project);
     const { repositories } = core;
     if (repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");

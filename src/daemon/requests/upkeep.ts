@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { openApi } from "../../api/openapi.ts";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
@@ -52,6 +52,10 @@ export function backup(core: Core): Handler<Routes["backup"]> {
     const path = body.path === undefined ? join(core.places.backups, name) : resolve(folder || "/", body.path);
     if (existsSync(path)) {
       throw new Fault("backup.exists", `${path} is there already.`, { hint: "Name another file, or none." });
+    }
+    const place = dirname(path);
+    if (!existsSync(place)) {
+      throw new Fault("backup.no-folder", `There is no folder ${place}.`, { hint: "Make it first, or name another." });
     }
     await core.store.backup(path);
     core.log.info("The store was copied", { path });
