@@ -99,7 +99,7 @@ describe("the daemon", () => {
   test("cannot copy the store where there is no folder", async () => {
     const { status, json } = await post("/v1/backup", { path: join(coffee, "none", "here.db") });
     expect(status).toBeGreaterThanOrEqual(400);
-    expect(json.error.message).toContain(join(coffee, "none", "here.db"));
+    expect(json.error.message).toBe(`There is no folder ${join(coffee, "none")}.`);
   });
 
   test("looks for damage and for what is stuck", async () => {
@@ -445,6 +445,37 @@ describe("asking", () => {
     ]);
     expect(json.moves[0].command).toMatch(/^signalbox task /);
     expect(refusal(await get("/v1/tasks/none/explain"))).toEqual([404, "task.missing"]);
+  });
+
+  test("a task for which there is no workspace says so, and how there can be more", async () => {
+    const place = folderBeside(stage.home, "tiny");
+    execFileSync("git", ["init", "-q", "-b", "main", place]);
+    await post("/v1/projects", { name: "tiny", path: place, poolSize: 1 });
+    writeFileSync(
+      join(stage.places.workflows, "kettle.yml"),
+      `name: kettle
+version: 1
+states:
+  cold: { waits_for: slot, next: hot }
+  hot: { waits_for: human, next: drunk }
+  drunk: { terminal: true }
+  spilled: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: any, to: spilled, by: human }
+`,
+    );
+    const first = await create({ project: "tiny", workflow: "kettle" });
+    await expect.poll(async () => (await get(`/v1/tasks/${first.id}`)).json.task.status).toBe("hot");
+    const second = await create({ project: "tiny", workflow: "kettle" });
+    const { blocked, next } = (await get(`/v1/tasks/${second.id}/explain`)).json;
+    expect(blocked).toEqual([
+      {
+        reason: "All workspaces of tiny are taken (1).",
+        fix: expect.stringContaining("signalbox project update tiny --pool-size 5"),
+      },
+    ]);
+    expect(next).toEqual([{ what: "Start when a slot is free", at: null }]);
+    for (const { id } of [first, second]) await post(`/v1/tasks/${id}/cancel`);
   });
 
   test("what a person can do comes with the command, and what they cannot with the reason", async () => {
@@ -898,12 +929,16 @@ transitions:
   });
 
   test("a ticket that cannot be given out is told, and does not keep the others waiting", async () => {
-    write("c-8.lock", "status: open\npriority: 0");
+    for (const name of ["A", "B", "C"])
+      await post("/v1/tasks", { project: "tea", workflow: "brew", branch: `agent/${name}-c-8` });
+    write("c-8", "status: open\npriority: 0");
     write("c-9", "status: open");
     await cancel("c-7");
     await until(async () => !(await crew()).waiting.includes("c-9"));
-    expect((await crew()).problems).toMatchObject([{ ticket: "c-8.lock" }]);
-    expect((await crew()).waiting).toEqual(["c-8.lock"]);
+    expect((await crew()).problems).toMatchObject([
+      { ticket: "c-8", problem: expect.stringContaining("has the branch") },
+    ]);
+    expect((await crew()).waiting).toEqual(["c-8"]);
   });
 
   test("a task that was made for an agent when the daemon died is its, and what was not made is given out again", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
-import { createCore } from "../../src/daemon/create-core.ts";
+import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
@@ -12,13 +12,18 @@ import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { createScriptedClock, type ScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { removeFolder } from "../remove-folder.ts";
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 
-/** Everything that moves tasks, in memory, with a clock that is told to go on. */
-export async function coreStage(text: string, poolSize = 1, store: Store = createMemoryStore()) {
+/** Everything that moves tasks, in memory, with a clock that is told to go on. `more`: what else the core has, or has instead. */
+export async function coreStage(
+  text: string,
+  poolSize = 1,
+  store: Store = createMemoryStore(),
+  more: (clock: ScriptedClock) => Partial<CorePorts> = () => ({}),
+) {
   const { workflow, problems } = loadWorkflow(text, "test.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));
   const home = mkdtempSync(join(tmpdir(), "signalbox-core-"));
@@ -29,6 +34,7 @@ export async function coreStage(text: string, poolSize = 1, store: Store = creat
   const nothing: Performers = Object.fromEntries(
     ["acquire_workspace", "spawn_agent", "notify_agent", "notify", "run_command"].map((name) => [name, async () => {}]),
   );
+  const others = more(clock);
   const start = () =>
     createCore({
       version: "1.0.0",
@@ -43,6 +49,7 @@ export async function coreStage(text: string, poolSize = 1, store: Store = creat
       config: () => ({ values: {}, problems: [] }),
       address: () => "",
       stop: () => {},
+      ...others,
     });
   const core = start();
   const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };

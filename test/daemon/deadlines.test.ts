@@ -98,7 +98,7 @@ states:
   more: { waits_for: human, next: done }
   done: { terminal: true }
 `;
-  const { create, rest, core, store, statuses } = await coreStage(text);
+  const { create, rest, core, store, statuses, start } = await coreStage(text);
   await create("t1");
   await rest(100_000);
   expect((await store.getTask("t1"))?.task.held?.word).toBe("time");
@@ -106,4 +106,61 @@ states:
   await rest(1_000_000);
   expect((await store.getTask("t1"))?.task.held).toBeUndefined();
   expect(await statuses("t1")).toEqual(["more"]);
+  // Also for a daemon that was not there then.
+  await core.close();
+  const next = start();
+  await next.recover();
+  await rest(1_000_000);
+  expect((await store.getTask("t1"))?.task.held).toBeUndefined();
+  await next.close();
+});
+
+test("a moment at which nobody could decide is not lost, whatever was in the way", async () => {
+  const store = createMemoryStore();
+  let isChanged = false;
+  const guarded: Store = {
+    ...store,
+    async openEffects(task) {
+      // As where a person has to look at the repository first.
+      if (isChanged) throw new Fault("project.changed", "The hooks have changed since you last looked.");
+      return store.openEffects(task);
+    },
+  };
+  const { create, rest, statuses } = await coreStage(timed, 1, guarded);
+  await create("t1");
+  await rest(30_000);
+  isChanged = true;
+  await rest(60_000);
+  expect(await statuses("t1")).toEqual(["resting"]);
+  isChanged = false;
+  await rest(120_000);
+  expect(await statuses("t1")).toEqual(["asking"]);
+});
+
+test("whoever continues a task that was held at the limit of its state gives it the whole time once more", async () => {
+  const text = `
+version: 1
+roles: { worker: { mode: turn, permissions: reduced, prompt: work } }
+prompts: { work: Brew }
+states:
+  brewing: { agent: { role: worker }, limits: { time: 100s }, next: done }
+  done: { terminal: true }
+`;
+  const { create, rest, core, store, start } = await coreStage(text);
+  const held = async () => (await store.getTask("t1"))?.task.held?.word;
+  await create("t1");
+  await rest(100_000);
+  expect(await held()).toBe("time");
+  await core.submit("t1", { kind: "continue", actor: human });
+  await rest(50_000);
+  expect(await held()).toBeUndefined();
+  // Also for a daemon that was not there then.
+  await core.close();
+  const next = start();
+  await next.recover();
+  await rest(49_000);
+  expect(await held()).toBeUndefined();
+  await rest(1_000);
+  expect(await held()).toBe("time");
+  await next.close();
 });

@@ -5,6 +5,7 @@ import { decide } from "../../src/engine/decide.ts";
 import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { stage } from "./stage.ts";
 
 const threeHooks = `
@@ -339,4 +340,56 @@ test("the checker finds a planted bug: an effect marked done before it is perfor
   await life.performer.recover();
   await life.rest();
   expect([...new Set(done)]).not.toEqual(everything);
+});
+
+test("one that was stopped while it looked for what is owed does not look again", async () => {
+  const store = openSqliteStore(":memory:");
+  let answer = () => {};
+  let looks = 0;
+  const slow: Store = {
+    ...store,
+    async dueEffects(until, most) {
+      looks++;
+      if (looks === 2) await new Promise<void>((resolve) => (answer = resolve));
+      return store.dueEffects(until, most);
+    },
+  };
+  const life = await stage(slow, threeHooks, recorder().performers);
+  await life.performer.recover();
+  await life.rest(60_000);
+  expect(looks).toBe(2);
+  await life.performer.stop();
+  answer();
+  await life.rest(600_000);
+  expect(looks).toBe(2);
+});
+
+test("a workspace that cannot be looked at for long is told to a person, and continuing looks again", async () => {
+  let isBroken = false;
+  const { performers } = recorder();
+  const life = await stage(
+    openSqliteStore(":memory:"),
+    threeHooks,
+    performers,
+    createScriptedClock(1_000),
+    async () => {
+      if (isBroken) throw new Fault("git.failed", "An object is missing.");
+      return { files: [], facts: undefined };
+    },
+  );
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  isBroken = true;
+  await life.rest(1_000);
+  expect((await life.task())?.held).toBeUndefined();
+  await life.rest(600_000);
+  expect((await life.task())?.held?.reason).toContain("An object is missing.");
+  const told = life.errors.length;
+  await life.rest(600_000);
+  expect(life.errors).toHaveLength(told);
+  isBroken = false;
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
 });

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import { Fault } from "../../src/fault.ts";
+import type { Store } from "../../src/ports/store.ts";
 import { coreStage } from "./core-stage.ts";
 
 const queue = `
@@ -136,4 +139,26 @@ transitions:
   await create("a2");
   await rest();
   expect(await statuses("a1", "a2")).toEqual(["working", "pending"]);
+});
+
+test("a task that cannot be started keeps nobody else of its project waiting, and starts once it can", async () => {
+  const store = createMemoryStore();
+  let isDamaged = true;
+  const shaky: Store = {
+    ...store,
+    async getTask(id) {
+      if (isDamaged && id === "before") throw new Fault("store.corrupt", "A page is damaged.");
+      return store.getTask(id);
+    },
+  };
+  const { create, rest, statuses, core, errors } = await coreStage(queue, 3, shaky);
+  await create("first", { priority: 5, dependsOn: ["before"] });
+  await create("second");
+  await rest(60_000);
+  expect(await statuses("first", "second")).toEqual(["queued", "busy"]);
+  expect(errors).not.toEqual([]);
+  isDamaged = false;
+  await rest(60_000);
+  expect(await statuses("first")).toEqual(["busy"]);
+  await core.close();
 });

@@ -1,5 +1,6 @@
 import { createPerformer, type Performers } from "../../src/daemon/perform.ts";
 import { createSubmit } from "../../src/daemon/submit.ts";
+import type { OutsideOf } from "../../src/daemon/workspaces/outside.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
@@ -14,6 +15,7 @@ export async function stage(
   text: string,
   performers: Performers,
   clock: ScriptedClock = createScriptedClock(1_000),
+  outsideOf: OutsideOf = async () => ({ files: [], facts: undefined }),
 ) {
   const workflow = load(text);
   const errors: unknown[] = [];
@@ -21,6 +23,7 @@ export async function stage(
   const submit = createSubmit({
     store,
     clock,
+    outsideOf,
     workflowOf: async () => workflow,
     factsOf: async (_, document) => ({ ...facts, document: parseTaskDocument(document?.text ?? "") }),
     changed: ({ task }) => performer.wake(task.id),

@@ -47,11 +47,17 @@ test("a branch that is there is checked out, but not over work that is uncommitt
   await setBranch("begun");
   expect([await branchOf(), there()]).toEqual(["begun", "begun"]);
   expect(readFileSync(join(workspace, "recipe.md"), "utf8")).toBe("begun\n");
-  await expect(setBranch("main")).rejects.toMatchObject({ code: "workspace.branch-elsewhere" });
+  git(repository, "checkout", "-qb", "held");
+  await expect(setBranch("held")).rejects.toMatchObject({ code: "workspace.branch-elsewhere" });
 });
 
-test("a branch of another open task, or a name that is none, is refused and nothing changes", async () => {
-  const { setBranch, branchOf, there, create, store } = await atWork(2);
+test("the branch that work goes into, one of another open task, or a name that is none, is refused and nothing changes", async () => {
+  const { setBranch, branchOf, there, create, store, git, repository } = await atWork(2);
+  // Nobody holds it, so git would let an agent work in it.
+  git(repository, "checkout", "-q", "--detach");
+  await expect(setBranch("main")).rejects.toMatchObject({
+    reasons: [{ text: '"main" is the branch that work goes into, and a task has one of its own.' }],
+  });
   await create("b2222", { branch: "taken" });
   await expect(setBranch("taken")).rejects.toMatchObject({
     reasons: [{ code: "bad-value", text: 'coffee#2 (b2222) is at work on the branch "taken".' }],
@@ -64,7 +70,7 @@ test("a branch of another open task, or a name that is none, is refused and noth
   const refused = (await store.listEvents({ task: "b1111" }, 0, 100)).filter(
     ({ event }) => event.type === "request.rejected",
   );
-  expect(refused.length).toBe(2);
+  expect(refused.length).toBe(3);
 });
 
 test("what the agent did with git is taken over when it says so, and noticed when it does not", async () => {

@@ -67,6 +67,10 @@ test("after a kill -9 of the daemon the same agents are there with the same proc
     60_000,
     async () => JSON.stringify([before, await known()]),
   );
+  expect((await signalbox(["down"])).stderr).toBe(
+    "The daemon has stopped. 2 agents go on; whoever hands something over starts it again.\n" +
+      "To end agents too, before it stops: signalbox pause --all --now\n",
+  );
 });
 
 test("what is paused ends, starts nothing, and goes on in the same session", async () => {

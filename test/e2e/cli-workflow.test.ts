@@ -121,8 +121,10 @@ describe("signalbox", () => {
     const cases: readonly (readonly [string, string])[] = [
       ["worklow list", 'There is no command "worklow".\nDid you mean "workflow"?'],
       ["workflow verfy default", 'There is no command "verfy".\nDid you mean "verify"?'],
+      ["validate", 'There is no command "validate".\nDid you mean "signalbox workflow validate"?'],
+      ["task logs 3 --json", "There is no flag --json here.\nTo see how it is used: signalbox task logs --help"],
       ["workflow show", "NAME|FILE is missing.\nTo see how it is used: signalbox workflow show --help"],
-      ["workflow show default minimal", '"minimal" is one argument too many.'],
+      ["workflow show default minimal", '"minimal" is one argument too many. What has spaces in it needs quotes.'],
       ["workflow list --jsn", "There is no flag --jsn here. Did you mean --json?"],
       ["workflow graph default --format svg", '--format cannot be "svg". It can be mermaid, dot or text.'],
       ["workflow simulate default --runs many", '--runs: "many" is not a whole number from 1 to 1000000.'],
@@ -141,6 +143,34 @@ describe("signalbox", () => {
       expect(results[i]?.stderr).toContain(`error: ${message}`);
       expect(results[i]?.stderr).not.toMatch(/\n\s+at /);
     }
+  });
+
+  test("says what is wrong in a folder that is gone, and where its output cannot be written", async () => {
+    const inShell = (script: string, ...args: string[]) =>
+      new Promise<Ran>((done) => {
+        const { home, cwd } = createHome();
+        const env = { ...environment, SIGNALBOX_HOME: home };
+        execFile("sh", ["-c", script, launcher, ...args], { cwd, env }, (error, stdout, stderr) => {
+          done({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+        });
+      });
+    const gone = 'rmdir "$PWD" && exec "$0" "$@"';
+    const [asked, updated, full] = await Promise.all([
+      inShell(gone, "task", "list"),
+      inShell(gone, "task", "update", "--status", "working"),
+      inShell('exec "$0" "$@" > /dev/full', "workflow", "list"),
+    ]);
+    for (const { code, stderr } of [asked, updated]) {
+      expect(stderr).toContain(
+        "error: The folder that you are in is gone.\nGo to another one, and do it again: cd ~\n",
+      );
+      expect(code).toBe(1);
+    }
+    expect(full).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("error: The output cannot be written (ENOSPC).\n"),
+    });
+    expect([asked, updated, full].map(({ stderr }) => stderr).join("")).not.toMatch(/\n\s+at /);
   });
 
   test("answers the name of something that is not there with exit code 3", async () => {

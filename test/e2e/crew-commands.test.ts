@@ -47,7 +47,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const watching = [process.execPath, main, "crew", "d"];
   const screen = atTerminal(watching, { base, env, folder: repository, columns: 110, rows: 12 });
   await screen.shows(
-    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
+    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 others not yet: c-2, c-3\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
   );
 
   expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
@@ -85,9 +85,13 @@ test("a crew works off tickets in the order of what they depend on, also when th
   expect((await signalbox(["ticket", "close", "c-5"])).stderr).toContain("works on the ticket");
   expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
   expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });
-  expect((await signalbox(["crew", "stop"])).stderr).toContain("go on");
+  expect((await signalbox(["crew", "stop"])).stderr).toContain(`${working.name} goes on.`);
   expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
   expect((await json("crew", "ps")).agents).toEqual([]);
   expect(read("c-5")).toBe(ticket("c-5", "Slow"));
   expect((await json("ticket", "show", "c-5")).isTaken).toBe(false);
+  expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("Its file has changed");
+  const started = read("c-5");
+  expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("It was that already.");
+  expect(read("c-5")).toBe(started);
 });

@@ -268,6 +268,17 @@ describe("the user's folder", () => {
     });
   });
 
+  test("is an error where it is not there and cannot be made", async () => {
+    const file = join(base, "note.txt");
+    writeFileSync(file, "Nobody can make a folder in a file.\n");
+    const found = await doctor(join(file, "home"));
+    expect(found.of("home")[0]).toMatchObject({
+      level: "error",
+      found: `${join(file, "home")} is not there, and nothing can be made in ${file}`,
+      fix: expect.stringContaining("SIGNALBOX_HOME"),
+    });
+  });
+
   test("may be named by a link", async () => {
     const { home } = await usedHome();
     const link = join(base, "link");

@@ -13,6 +13,7 @@ const script = `roles:
       steps:
         - section: { heading: "## Questions", text: "Which beans?" }
         - cli: [task, update, --status, clarification]
+    - { when: { prompt: "# Task: Spill" }, steps: [{ say: "Please log in" }, { exit: 1 }] }
     - when: { prompt: "has answered" }
       steps:
         - run: [grep, -q, "Arabica, and no", TASK.md]
@@ -44,10 +45,11 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   const { id } = created;
   await until(id, ({ status, phase }) => status === "clarification" && phase === "waiting");
   const explained = (await signalbox(["task", "explain", id])).stdout;
-  expect(explained).toContain(`signalbox task answer ${id}`);
+  expect(explained).toMatch(new RegExp(`signalbox task answer ${id}\n[^]*\n  Its agent asks:\n  Which beans\\?\n`));
 
   // Nothing of what is refused is written.
-  expect(await signalbox(["task", "answer", id, "-m", "  "])).toMatchObject({ code: 1, stdout: "" });
+  const silent = await signalbox(["task", "answer", id, "-m", "  "]);
+  expect(silent).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('Say it: -m "Your words"\n') });
   expect(await signalbox(["task", "answer", id, "One", "-m", "Two"])).toMatchObject({ code: 2, stdout: "" });
   expect((await signalbox(["task", "request-changes", id, "-m", "No"])).stderr).toMatch(
     /From "clarification" no person can send the task back/,
@@ -65,6 +67,8 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   expect(text).toMatch(/^## Answers\n\n### \d{4}-\d\d-\d\d \d\d:\d\d UTC\n\nArabica, and no sugar\.\n\n### Really$/m);
   expect(text).toMatch(/^## Questions\n\nWhich beans\?$/m);
 
+  // What was answered is not asked any more.
+  expect((await signalbox(["task", "explain", id])).stdout).not.toContain("Which beans?");
   const looked = (await signalbox(["task", "diff", id, "--stat"])).stderr;
   const [, commit = ""] = /as it is at ([0-9a-f]{10})/.exec(looked) ?? [];
   const back = await signalbox(["task", "request-changes", "brew", "-m", "More water."]);
@@ -111,4 +115,12 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   expect((await signalbox(["task", "history", id])).stdout).toContain(`as it is at ${head.slice(0, 8)}`);
   for (const verb of [["answer", "-m", "Yes"], ["request-changes", "-m", "No"], ["approve"]])
     expect((await signalbox(["task", verb[0] ?? "", id, ...verb.slice(1)])).stderr).toContain("which is the end");
+
+  // Why an agent has ended, its own last words say best.
+  const { id: spilled } = (await json("task", "create", "spill", "Spill")).task;
+  await until(spilled, ({ held }) => held !== null, 60_000);
+  const { blocked } = await json("task", "explain", spilled);
+  expect(blocked.map(({ reason }: { reason: string }) => reason)).toEqual(["It ended with 1.", "worker#1 has ended."]);
+  expect(blocked[1].fix).toBe(`See what it showed last: signalbox task logs ${spilled}`);
+  expect((await signalbox(["task", "logs", spilled])).stdout).toContain("Please log in");
 });

@@ -11,9 +11,12 @@ const home = join(base, "home");
 const origin = join(base, "coffee.git");
 
 function signalbox(...args: string[]) {
+  return signalboxIn(base, ...args);
+}
+function signalboxIn(cwd: string, ...args: string[]) {
   const env = { ...process.env, SIGNALBOX_HOME: home, NO_COLOR: "1" };
   const all = [cliFile, ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: base, env, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd, env, encoding: "utf8" });
   return { status, stdout, stderr };
 }
 function git(folder: string, ...args: string[]) {
@@ -52,6 +55,39 @@ test("a project is cloned from its address, is whole after an interruption, and 
   expect(signalbox("project", "add", `file://${origin}`)).toMatchObject({ status: 0 });
   expect(signalbox("project", "add", "http://localhost/x.git").stderr).toContain("https:// or ssh://");
   expect(existsSync(join(home, "repositories", "x"))).toBe(false);
+});
+
+test("a repository is registered from wherever one stands in it, and what it lacks is told", () => {
+  const [milk, side, bare, empty] = ["milk", "side", "bare ü.git", "empty"].map((name) => join(base, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  git(base, "clone", "-q", origin, milk);
+  // Neither "main" nor "master" is there: the only branch is the one that is meant.
+  git(milk, "checkout", "-q", "--detach");
+  const made = signalboxIn(milk, "init", "--json");
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: "milk", defaultBranch: "trunk" });
+  git(milk, "worktree", "add", "-q", "-b", "side", side);
+  const again = signalboxIn(side, "init");
+  expect(again).toMatchObject({ status: 0, stdout: `milk  ${milk}\n` });
+  expect(again.stderr).toContain("It is a project already.");
+
+  git(base, "init", "-q", "--bare", bare);
+  const none = signalboxIn(bare, "init");
+  expect(none.status).toBe(3);
+  expect(none.stderr).toContain("is a bare repository, without files to work on.\n");
+  expect(none.stderr).toContain(`signalbox project add file://${base}/bare%20%C3%BC.git`);
+
+  git(base, "init", "-q", empty);
+  expect(signalboxIn(empty, "init").stderr).toContain("It has no commit yet, and agents need one to start from: git ");
+
+  const slip = signalbox("project", "update", "milk", "--harness", "clade");
+  expect(slip).toMatchObject({ status: 1, stdout: "" });
+  expect(slip.stderr).toMatch(/^error: There is no harness "clade"\.\nThere are claude, codex/);
+  expect(signalbox("project", "update", "milk", "--review-harness", "clade").status).toBe(1);
+  expect(signalbox("project", "update", "milk", "--harness", "", "--review-harness", "codex").status).toBe(0);
 });
 
 test("what git obeys is shown when it has changed, and trusted when a person says so", () => {

@@ -91,6 +91,19 @@ test("nothing that an agent shows or prints is obeyed by a person's terminal", a
   const end = await signalbox(["task", "peek", id, "--role", "teller", "--lines", "3"]);
   expect(end.stdout).toContain("That was all.");
   expect(end.stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(3);
+  // Of a task that is over nobody can be brought back, so nobody is told to.
+  for (const args of [
+    ["attach", id],
+    ["send", id, "Hello"],
+    ["spawn", id],
+    ["sync", id],
+  ]) {
+    const { code, stderr } = await signalbox(["task", ...args]);
+    expect({ args, code }).toEqual({ args, code: 1 });
+    expect(stderr).toContain(
+      `, which is the end.\nContinue its branch in a new task: signalbox task create --from ${id}\n`,
+    );
+  }
 });
 
 test("what is asked of agents that are not there is answered with what to do", async () => {

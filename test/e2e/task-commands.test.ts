@@ -143,7 +143,9 @@ describe("a newcomer", () => {
     expect(made).toEqual({
       code: 0,
       stdout: `coffee  ${coffee}\n`,
-      stderr: 'To create a task: signalbox task create "What is to be done"\n',
+      stderr:
+        'It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"\n' +
+        'To create a task: signalbox task create "What is to be done"\n',
     });
     const again = await signalbox(["init", "--name", "other"]);
     expect(again).toMatchObject({ code: 0, stdout: `coffee  ${coffee}\n` });
@@ -233,6 +235,7 @@ describe("task create", () => {
   test("refuses what cannot be, and says why", async () => {
     const cases: readonly (readonly [readonly string[], number, string])[] = [
       [["--project", "cofee", "x y"], 3, 'There is no project "cofee".\nDid you mean "coffee"?'],
+      [["main", "x"], 1, '"main" is the branch that work goes into, and a task has one of its own.'],
       [["bad..name", "x"], 1, 'The branch name "bad..name" contains two dots in a row.'],
       [["x y", "--set", "cups=0"], 2, 'The setting "cups" must be at least 1, but is 0.'],
       [["x y", "--context", "a", "--context-file", "b"], 2, "--context and --context-file cannot both be given."],
@@ -245,6 +248,8 @@ describe("task create", () => {
       expect({ args, ...results[i] }).toMatchObject({ args, code, stdout: "" });
       expect(results[i]?.stderr).toContain(`error: ${message}`);
     }
+    // A task that is over is not found by its branch, and where it is found is told.
+    expect(results.map(({ stderr }) => stderr).join("")).toContain(": signalbox task list --all --open --closed\n");
   });
 });
 
@@ -279,13 +284,15 @@ describe("task update", () => {
     const half = await task("update", id, "--summary", "Better", "--status", "served");
     expect(half).toMatchObject({ code: 1, stdout: "" });
     expect(half.stderr).toMatch(/^Changed: summary\.\nerror: .*\n.*\nNothing else has changed\.\n$/);
+    await git("symbolic-ref", "HEAD", "refs/heads/begun");
     await task("update", id, "--label", "x", "--depends-on", "1", "--branch");
+    await git("symbolic-ref", "HEAD", "refs/heads/main");
     const { task: after } = json(await task("show", id, "--json"));
     const { task: first } = json(await task("show", "1", "--json"));
     expect(after).toMatchObject({
       summary: "Better",
       status: "todo",
-      branch: "main",
+      branch: "begun",
       labels: ["x"],
       dependsOn: [first.id],
     });
@@ -352,6 +359,11 @@ describe("task edit", () => {
     expect(failed.code).toBe(1);
     const [, kept = ""] = /What you wrote is kept in (.*)\n$/.exec(failed.stderr) ?? [];
     expect(readFileSync(kept, "utf8")).toMatch(/hot\nlost\n$/);
+    const never = await edit(id, "exit 3");
+    expect(never).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/ended with 3\. Nothing has changed\.\nName another/),
+    });
     const { document } = json(await task("show", id, "--json"));
     expect(document.text).toMatch(/## Notes\nhot\n$/);
     const given = await signalbox(["task", "edit", id, "--file", "-"], { input: "## Notes\n\ncold\n" });

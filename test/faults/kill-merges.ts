@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
@@ -70,18 +70,27 @@ export async function killMergingDaemons({ seed, kills, tasksEach }: MergeKillin
         if ((await taskOf(id)).status === "done") expect([id, isIn(heads.get(id) ?? "")]).toEqual([id, true]);
     };
 
+    let left: readonly string[] = [];
     for (let kill = 0; kill < kills; kill++) {
-      const ids: string[] = [];
+      const ids = [...left];
       for (let i = 0; i < tasksEach; i++) ids.push(await work());
       for (const id of ids) merge(id).catch(() => undefined);
       await sleep(draw(1_200));
       await daemon.kill();
       // The power goes, or what git is at outlives us.
-      if (draw(2) === 0) endAllWith(`HOME=${home.base}`);
+      if (draw(2) === 0) {
+        endAllWith(`HOME=${home.base}`);
+        // As the user is told: nobody else may take away what a killed git has left in their repository.
+        for (const lock of ["index", "HEAD", "ORIG_HEAD", "refs/heads/main"])
+          rmSync(join(user, ".git", `${lock}.lock`), { force: true });
+      }
       daemon = await startDaemon(home);
       await check(ids);
+      // Whoever was not heard asks again.
+      const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
+      left = tasks.map(({ id }) => id);
     }
-    for (const id of heads.keys()) if ((await taskOf(id)).status !== "done") merge(id).catch(() => undefined);
+    for (const id of left) merge(id).catch(() => undefined);
     await expect
       .poll(async () => (await ask(routes.listTasks, { query: { open: "true" } })).tasks.length, {
         timeout: 60_000,

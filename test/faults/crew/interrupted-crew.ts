@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { routes } from "../../../src/api/routes.ts";
+import { Fault } from "../../../src/fault.ts";
 import { processesWith } from "../../agents/stage.ts";
 import { cliFile } from "../../programs.ts";
 import { createAsk, type Daemon, spawnDaemon } from "../daemon.ts";
@@ -114,8 +115,12 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
         body: { most: agents, ...(workflow === undefined ? {} : { workflow }) },
       });
     },
-    /** The crew looks for tickets now, not after a while. */
-    wake: (most: number) => ask(routes.runCrew, { params: { project: "coffee" }, body: { most } }),
+    /** The crew looks for tickets now, not after a while. The daemon may die of it before it has answered. */
+    async wake(most: number) {
+      await ask(routes.runCrew, { params: { project: "coffee" }, body: { most } }).catch((error) => {
+        if (!(error instanceof Fault) || error.code !== "daemon.gone") throw error;
+      });
+    },
     signalbox: (...args: readonly string[]) =>
       new Promise<{ code: number; stdout: string; stderr: string }>((done) => {
         execFile(process.execPath, [cliFile, ...args], { cwd: repository, env: home.env }, (error, stdout, stderr) =>
