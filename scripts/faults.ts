@@ -9,6 +9,9 @@ import { live } from "../src/testing/simulator/live.ts";
 import type { Found, Totals } from "../src/testing/simulator/simulate-faults.ts";
 import { readSimulated, simulated } from "../src/testing/simulator/simulated-workflows.ts";
 
+/** Who runs many sees that it goes on. */
+const tellEvery = 30_000;
+
 /** So many seeds are lived by one thread, then it asks for more. */
 const portion = 50;
 
@@ -77,7 +80,13 @@ async function liveAll(): Promise<Totals> {
     }
     await worker.terminate();
   });
-  await Promise.all(runs);
+  const telling = setInterval(() => {
+    const rate = (totals.lives / ((performance.now() - began) / 1000)).toFixed(1);
+    process.stderr.write(
+      `${totals.lives} of ${count} lives, ${rate} a second, ${found.length === 0 ? "no" : "a"} violation so far\n`,
+    );
+  }, tellEvery);
+  await Promise.all(runs).finally(() => clearInterval(telling));
   return { ...totals, found: found.toSorted((one, other) => one.seed - other.seed).slice(0, 1) };
 }
 

@@ -1,6 +1,6 @@
 // Everything a change must pass: format and lint, types, dead code, then the whole suite. Ends with the count alone on a line.
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,6 +8,8 @@ const bin = (name: string) => join("node_modules", ".bin", name);
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 const report = join(folder, "report.json");
 const only = process.argv.slice(2);
+/** How long the suite may take to end once it has reported, in milliseconds. */
+const patience = 30_000;
 
 const checks: readonly (readonly [string, readonly string[]])[] =
   only.length > 0
@@ -35,17 +37,35 @@ const vitest = [
   "--project",
   "scenarios",
 ];
-const { status } = spawnSync(
-  process.execPath,
-  [...vitest, "--reporter=default", "--reporter=json", `--outputFile=${report}`, ...only],
-  { stdio: "inherit" },
-);
+const status = await runSuite();
 const counts = readCounts();
 rmSync(folder, { recursive: true, force: true });
 const passed = counts.numPassedTests + checks.length - failedChecks;
 const failed = counts.numFailedTests + failedChecks + (status !== 0 && counts.numFailedTests === 0 ? 1 : 0);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed > 0 ? 1 : 0);
+
+/** Its exit code. Its report is written last: whoever is still there long after that waits for what a test has left behind. */
+function runSuite(): Promise<number> {
+  const args = [...vitest, "--reporter=default", "--reporter=json", `--outputFile=${report}`, ...only];
+  const child = spawn(process.execPath, args, { stdio: "inherit" });
+  let reportedAt = Number.POSITIVE_INFINITY;
+  const looking = setInterval(() => {
+    if (existsSync(report)) reportedAt = Math.min(reportedAt, Date.now());
+    if (Date.now() - reportedAt < patience) return;
+    process.stderr.write(
+      "The suite is over, but something that a test has started still runs. It is not waited for.\n",
+    );
+    child.kill("SIGKILL");
+  }, 1_000);
+  return new Promise((resolve) => {
+    child.on("close", (code) => {
+      clearInterval(looking);
+      // What has failed is in the report.
+      resolve(code ?? (reportedAt < Number.POSITIVE_INFINITY ? 0 : 1));
+    });
+  });
+}
 
 function readCounts(): { numPassedTests: number; numFailedTests: number } {
   try {
