@@ -46,6 +46,8 @@ export interface Merge extends Kept {
   /** The state that the task moves to when it is merged; empty where that is not asked for. */
   readonly to: string;
   readonly by: string;
+  /** The task's stay in its state in which it was asked for: in another it is not wanted any more. */
+  readonly entry?: number;
   /** What is not committed stays where it is; missing where nothing is merged then. */
   readonly leaves?: boolean;
   /** The commit that a person has approved: nothing else is merged. Missing where any may be. */

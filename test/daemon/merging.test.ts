@@ -31,6 +31,7 @@ async function startStage(options: GitStageOptions = {}) {
     explain: (task: string) => explainTask(core)(asked(task, undefined)),
     types: async (task: string) =>
       (await store.listEvents({ task }, 0, 100)).map(({ event }) => event.type).filter((type) => /^merge/.test(type)),
+    task: (task: string) => stage.until(task, () => true),
     /** A task whose agent has committed these files. */
     async work(id: string, files: Readonly<Record<string, string>>) {
       const { workspace } = await begin(id);
@@ -317,6 +318,53 @@ test("an approval is for one commit: what comes later is not merged with it, and
   expect(show("cup.md")).toBe("full");
 });
 
+const thereAndBack = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  away: { waits_for: human, next: busy }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, hooks: [release_workspace] }
+  - { from: busy, to: away, by: human }
+  - { from: away, to: busy, by: human }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
+test("what is being merged when its task moves on does not move it, and who asks anew gets an answer of their own", async () => {
+  const isTested = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<undefined>();
+  const stage = await startStage({
+    flow: thereAndBack,
+    ports: {
+      landing: {
+        test: () => {
+          isTested.resolve();
+          return goOn.promise;
+        },
+      },
+    },
+  });
+  const { work, merge, move, store, until, show, types } = stage;
+  await work("b1111", { "cup.md": "full\n" });
+  const first = merge("b1111");
+  await isTested.promise;
+  await move("b1111", "away");
+  await move("b1111", "busy");
+  const second = merge("b1111");
+  goOn.resolve(undefined);
+  const reason = 'It is merged, but the task had moved on to "busy" before it was.';
+  expect(await first).toMatchObject({ state: "merged", reason, task: { status: "busy" } });
+  expect(await second).toMatchObject({ state: "merged", reason: "", task: { status: "done" } });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(show("cup.md")).toBe("full");
+  expect(await types("b1111")).toEqual(["merge.asked", "merge.landed", "merge.asked"]);
+  expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
+});
+
 describe("after a crash", () => {
   const landed = (after: string): Merge => ({
     ...{ id: "b1111", project: "coffee", task: "b1111", at: 5, target: "main", strategy: "merge", to: "done" },
@@ -334,6 +382,38 @@ describe("after a crash", () => {
     await until("b1111", ({ isOpen }) => !isOpen);
     await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, after: "c9" });
     expect([tip(), await types("b1111")]).toEqual([before, []]);
+  });
+
+  test("what a person has asked for before the task moved on is not merged any more", async () => {
+    const { work, move, store, core, tip, types, task } = await startStage({ flow: thereAndBack });
+    await work("b1111", { "cup.md": "full\n" });
+    const before = tip();
+    const asked: Merge = { ...landed(""), state: "lined-up", commit: "", before: "" };
+    await store.merges.put({ ...asked, entry: (await task("b1111")).entry });
+    await move("b1111", "away");
+    await core.repositories?.merging.recover();
+    const reason = "It is not to be merged any more.";
+    await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, state: "refused", reason });
+    expect([tip(), (await task("b1111")).status, await types("b1111")]).toEqual([before, "away", ["merge.failed"]]);
+  });
+
+  test.each([
+    ["a person", "done"],
+    ["its workflow", ""],
+  ])("what %s has asked for, and has arrived although its task has moved on, is known as merged", async (_, to) => {
+    const { work, move, store, core, tip, types, git, repository, task } = await startStage({ flow: thereAndBack });
+    const workspace = await work("b1111", { "cup.md": "full\n" });
+    const before = tip();
+    const commitId = git(workspace, "rev-parse", "HEAD");
+    git(repository, "fetch", "-q", workspace, commitId);
+    git(repository, "merge", "-q", "--no-ff", "--no-edit", commitId);
+    const { entry } = await task("b1111");
+    await store.merges.put({ ...landed(tip()), state: "lined-up", commit: commitId, before, entry, to });
+    await move("b1111", "away");
+    await core.repositories?.merging.recover();
+    const told = to === "" ? "" : 'It is merged, but the task had moved on to "away" before it was.';
+    await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, reason: told, after: tip(), before });
+    expect([(await task("b1111")).status, await types("b1111")]).toEqual(["away", ["merge.landed"]]);
   });
 
   test("a task that had moved already stays merged", async () => {

@@ -4,7 +4,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { type Entry, type Outcome, outcomeOf, type Ready, refused } from "./entry.ts";
-import { lastSeen, type Where } from "./find-tips.ts";
+import { findTips, lastSeen, type Where } from "./find-tips.ts";
 import { type LandPorts, land } from "./land.ts";
 import type { Merged } from "./stack-up.ts";
 import { workOf } from "./work-of.ts";
@@ -92,6 +92,15 @@ export async function isInTarget(
   const { control } = await workspacesOf(project);
   const tip = await lastSeen(control, target, where());
   return tip !== undefined && (await control.isAncestor(commit, tip));
+}
+
+/** The same, looked at now. */
+export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
+  const project = await ports.store.getProject(merge.project);
+  if (project === undefined) return false;
+  const own = await ports.workspacesOf(project);
+  await findTips(own, project, merge.target, ports.where());
+  return isInTarget(ports, merge, commit);
 }
 
 /** Noted before the branch moves: whoever finds the work there after a crash still knows how it came in. */

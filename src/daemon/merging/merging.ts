@@ -8,7 +8,7 @@ import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import { type Entry, type Landing, unwanted } from "./entry.ts";
 import { type GiveBackPorts, giveBack } from "./give-back.ts";
-import { hasAll, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
+import { hasAll, hasArrived, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
 import { createMergeQueue } from "./merge-queue.ts";
 import { type MergeEventType, noteMerge } from "./note-merge.ts";
 
@@ -121,47 +121,57 @@ export function createMerging(ports: MergingPorts): Merging {
     const going = go(task, merge).finally(() => under.delete(task.id));
     under.set(task.id, { going, entry: task.entry });
     // Workflows ask again by themselves. A person may have been told long ago that it only has to wait.
-    if (merge.to !== "") going.catch((error) => takeUpLater(task, error));
+    if (merge.to !== "") going.catch((error) => takeUpLater(task.id, error));
     return going;
   };
 
-  /** Goes on with what a person has asked for, from where it was left. `entry`: in which stay, where that is known. */
-  const takeUp = async (id: string, entry?: number): Promise<void> => {
+  /** Goes on with what a person has asked for, from where it was left. */
+  const takeUp = async (id: string): Promise<void> => {
     const [merge, stored] = [await store.merges.get(id), await store.getTask(id)];
-    if (merge === undefined || merge.endedAt !== undefined || merge.to === "") return;
-    if (stored === undefined || under.has(id)) return;
-    if (merge.state !== "merged" && entry !== undefined && entry !== stored.task.entry) {
-      const ended = endOf({ ...merge, endedAt: clock.now() }, unwanted, false);
-      return note(ended, "merge.failed", { word: "refused", reason: ended.reason, files: [] });
-    }
+    if (merge === undefined || merge.endedAt !== undefined || stored === undefined || under.has(id)) return;
+    const isWanted = isSameStay(merge, stored.task);
+    // Workflows ask again by themselves.
+    if (isWanted && merge.to === "") return;
     // Where the work has arrived it is not looked at again: on a forge it may have become another commit.
     if (merge.state === "merged") await finish(merge);
+    else if (!isWanted) await endUnwanted(merge);
     // It sees to what fails itself.
     else begin(stored.task, merge).catch(() => {});
   };
+  /** We may have been killed after we published it: then it has arrived, although nobody wants it any more. */
+  const endUnwanted = async (merge: Merge): Promise<void> => {
+    const { commit, before, after } = merge;
+    if (after === "" || !(await hasArrived(ports, merge, after))) {
+      const ended = endOf({ ...merge, endedAt: clock.now() }, unwanted, false);
+      return note(ended, "merge.failed", { word: "refused", reason: ended.reason, files: [] });
+    }
+    await note({ ...merge, state: "merged", reason: "", files: [] }, "merge.landed", { commit, before, after });
+    await finish({ ...merge, state: "merged", reason: "", files: [] });
+  };
   const later = new Set<() => void>();
-  const takeUpLater = (task: Pick<Task, "id" | "entry">, error: unknown) => {
+  const takeUpLater = (id: string, error: unknown) => {
     if (stopped || (error instanceof Fault && error.code === "merge.stopped")) return;
     ports.onError(error);
     const cancel = clock.after(pause, () => {
       later.delete(cancel);
-      takeUp(task.id, task.entry).catch((again) => takeUpLater(task, again));
+      takeUp(id).catch((again) => takeUpLater(id, again));
     });
     later.add(cancel);
   };
 
   const askAndWait = async (task: Task, wanted: Wanted): Promise<Merge> => {
-    const going = under.get(task.id)?.going;
-    if (going !== undefined) return going;
+    // What was asked for in another state is not stopped any more once it is being merged, but is no answer to this.
+    for (let other = under.get(task.id); other !== undefined; other = under.get(task.id)) {
+      if (other.entry === task.entry) return other.going;
+      await other.going.catch(() => {});
+    }
     const merge = newMerge(task, wanted, clock.now());
     const before = await store.merges.get(task.id);
     // The same date makes the same commit, so that a merge that a crash cut short is not made a second time.
     const isSame = before !== undefined && before.endedAt === undefined && before.target === merge.target;
-    const asked = isSame ? { ...merge, at: before.at } : merge;
-    if (!isSame) await note(asked, "merge.asked", { strategy: wanted.strategy });
-    // It had arrived, and the task could not be moved: there may be more by now, which has not.
-    else if (before.state === "merged")
-      await store.merges.put({ ...asked, commit: before.commit, before: before.before, after: before.after });
+    const asked = isSame ? askedAgain(before, merge) : merge;
+    if (isSame) await store.merges.put(asked);
+    else await note(asked, "merge.asked", { strategy: wanted.strategy });
     return under.get(task.id)?.going ?? begin(task, asked);
   };
 
@@ -191,10 +201,8 @@ export function createMerging(ports: MergingPorts): Merging {
       if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id);
     },
     async recover() {
-      for (const { id, endedAt } of await store.merges.list({})) {
-        const stored = endedAt === undefined ? await store.getTask(id) : undefined;
-        if (stored !== undefined) takeUp(id).catch((error) => takeUpLater(stored.task, error));
-      }
+      for (const { id, endedAt } of await store.merges.list({}))
+        if (endedAt === undefined) takeUp(id).catch((error) => takeUpLater(id, error));
     },
     async stop() {
       stopped = true;
@@ -209,24 +217,40 @@ export function lineOf(project: string, target: string): string {
 }
 
 /** What the task moves to, once its work has arrived. Gives what was said against it, or nothing. */
-async function move({ store, submit }: MergingPorts, { task, to, by }: Merge): Promise<string> {
-  const isThere = (await store.getTask(task))?.task.status === to;
-  if (to === "" || isThere) return "";
+async function move({ store, submit }: MergingPorts, merge: Merge): Promise<string> {
+  const { task, to, by } = merge;
+  const now = (await store.getTask(task))?.task;
+  if (to === "" || now?.status === to) return "";
+  if (now !== undefined && !isSameStay(merge, now))
+    return `It is merged, but the task had moved on to "${now.status}" before it was.`;
   const { decision } = await submit(task, { kind: "move", to, actor: { role: by } });
   if (decision.kind !== "rejected") return "";
   const reasons = decision.reasons.map(({ text, fix }) => `${text} ${fix}`.trim()).join(" ");
   return `It is merged, but could not move to "${to}": ${reasons}`;
 }
 
+/** Whether the task is still where it was when somebody asked for the merge. Not known of what older versions have stored. */
+function isSameStay({ entry }: Merge, task: Task): boolean {
+  return entry === undefined || entry === task.entry;
+}
+
 export function newMerge(task: Task, { target, strategy, to, by, only, givesBack, leaves }: Wanted, at: number): Merge {
   return {
     ...{ id: task.id, project: task.project, task: task.id, at },
-    ...{ target, strategy, to, by, state: "lined-up", reason: "", files: [] },
+    ...{ target, strategy, to, by, entry: task.entry, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
     ...(only === undefined ? {} : { only }),
     ...(givesBack === undefined ? {} : { givesBack }),
     ...(leaves === undefined ? {} : { leaves }),
   };
+}
+
+/**
+ * What was cut short, as it is wanted now: it has moved on since, or had arrived and there is more by now. What was planned
+ * may have arrived, so that is kept.
+ */
+function askedAgain({ at, commit, before, after }: Merge, now: Merge): Merge {
+  return { ...now, at, commit, before, after };
 }
 
 /** Where there is no forge, nobody else says that a pull request was merged. */

@@ -167,4 +167,15 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "src/daemon/merging/merge-queue.test.ts",
   },
+  {
+    name: "what a person wanted merged before the task moved on is merged after a crash",
+    edits: [
+      {
+        file: "src/daemon/merging/merging.ts",
+        from: "const isWanted = isSameStay(merge, stored.task);",
+        to: "const isWanted = isSameStay !== undefined;",
+      },
+    ],
+    test: "test/daemon/merging.test.ts",
+  },
 ];
