@@ -153,6 +153,25 @@ describe("projects", () => {
     expect(refusal(await send("PATCH", "/v1/projects/coffee", { path: "/none" }))).toEqual([400, "project.invalid"]);
   });
 
+  test("start from a branch that there is, or that the first commit will be on", async () => {
+    const path = newRepository(stage.home, "branchless");
+    expect(refusal(await post("/v1/projects", { name: "branchless", path, defaultBranch: "dev" }))).toEqual([
+      400,
+      "project.invalid",
+    ]);
+    expect((await post("/v1/projects", { name: "branchless", path, defaultBranch: "main" })).status).toBe(200);
+    const change = (defaultBranch: string) => send("PATCH", "/v1/projects/branchless", { defaultBranch });
+    expect((await change("dev")).json.error.hint).toBe("Commit something first.");
+    const git = (...args: readonly string[]) => execFileSync("git", ["-C", path, ...me, ...args]);
+    git("commit", "-q", "--allow-empty", "-m", "first");
+    git("update-ref", "refs/remotes/origin/far", "HEAD");
+    expect((await change("dev")).json.error.hint).toBe("Its branches are: main");
+    expect((await change("far")).json.error.hint).toContain("branch far origin/far");
+    git("branch", "dev");
+    expect((await change("dev")).json).toMatchObject({ defaultBranch: "dev" });
+    await send("DELETE", "/v1/projects/branchless");
+  });
+
   test("are cloned from an address, once, and stay what they are", async () => {
     const from = newRepository(stage.home, "origin");
     execFileSync("git", ["-C", from, ...me, "commit", "-q", "--allow-empty", "-m", "first"]);

@@ -33,6 +33,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
     }
     checkWorkflow(core, repository.path, given.workflow);
     checkHarnesses(core, given);
+    await checkBranch(core, repository.path, given.defaultBranch);
     const project: Project = {
       name,
       path: repository.path,
@@ -60,6 +61,7 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     const place = path === undefined ? { path: before } : await placeAt(core, path);
     checkWorkflow(core, place.path, rest.workflow);
     checkHarnesses(core, rest);
+    await checkBranch(core, place.path, rest.defaultBranch);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     core.scheduler.wake();
     if (rest.fullPermissions !== undefined) await setPermissions(core, name, rest.fullPermissions);
@@ -155,8 +157,7 @@ async function findRepository({ commands }: Core, path: string): Promise<{ path:
     () => false,
   );
   if (!isFolder) throw new Fault("project.invalid", `There is no folder ${path}.`, { hint: "Name an existing one." });
-  const git = (...args: readonly string[]) =>
-    commands.run({ argv: ["git", "-C", path, ...args], cwd: path, env: gitEnvironment, timeout: 10_000 });
+  const git = gitIn(commands, path);
   const top = await git("rev-parse", "--show-toplevel");
   if (top.code !== 0) {
     throw new Fault("project.invalid", `${path} is in no git repository.`, { hint: "Make it one with git init." });
@@ -167,11 +168,34 @@ async function findRepository({ commands }: Core, path: string): Promise<{ path:
   return { path: await realpath(top.output.trim()), branch };
 }
 
+/** Work starts from it and goes back into it. In a repository without a commit it is the one that the first will be on. */
+async function checkBranch({ commands }: Core, path: string, name?: string): Promise<void> {
+  if (name === undefined) return;
+  const git = gitIn(commands, path);
+  if ((await git("symbolic-ref", "--quiet", "--short", "HEAD")).output.trim() === name) return;
+  if ((await git("show-ref", "--verify", "--quiet", `refs/heads/${name}`)).code === 0) return;
+  const isElsewhere = (await git("show-ref", "--verify", "--quiet", `refs/remotes/origin/${name}`)).code === 0;
+  const branches = listedIn((await git("branch", "--format=%(refname:short)")).output);
+  const known = branches.length > 0 ? `Its branches are: ${branches.join(", ")}` : "Commit something first.";
+  throw new Fault("project.invalid", `${path} has no branch ${JSON.stringify(name)}.`, {
+    hint: isElsewhere ? `Its remote has: git -C ${path} branch ${name} origin/${name}` : known,
+  });
+}
+
+function gitIn(commands: Core["commands"], path: string) {
+  return (...args: readonly string[]) =>
+    commands.run({ argv: ["git", "-C", path, ...args], cwd: path, env: gitEnvironment, timeout: 10_000 });
+}
+
 /** Where a commit is checked out instead of a branch: the one that is usual, else the only one. */
 function likely(listed: string): string {
-  const branches = listed.split("\n").filter((each) => each !== "" && !each.startsWith("("));
+  const branches = listedIn(listed);
   const [only = "main", ...others] = branches;
   return ["main", "master"].find((each) => branches.includes(each)) ?? (others.length === 0 ? only : "main");
+}
+
+function listedIn(output: string): readonly string[] {
+  return output.split("\n").filter((each) => each !== "" && !each.startsWith("("));
 }
 
 const gitEnvironment = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", LC_ALL: "C" };
