@@ -107,7 +107,7 @@ export const agentRoutes = {
       {},
       {
         ...{ project: name, role: name, run: name, from: numberText, lines: numberText },
-        ...{ styled: shortText(5), end: shortText(5), told: shortText(5) },
+        ...{ styled: shortText(5), end: shortText(5), told: shortText(5), errors: shortText(5) },
       },
     ),
     answer: screenWire,

@@ -2,14 +2,13 @@ import { buildCommand, buildRouteMap } from "@stricli/core";
 import { spawnParameters } from "./agent-commands.ts";
 import { flag, json, numberFlag } from "./parameters.ts";
 import { allowFullPermissions } from "./project-commands.ts";
-import { changeForm, project, workflow } from "./task-parameters.ts";
+import { changeForm, color, project, raw, workflow } from "./task-parameters.ts";
 import { ticket } from "./ticket-commands.ts";
 
 const name = { parse: String, placeholder: "NAME", brief: "A named agent, such as A" } as const;
 const oneName = { kind: "tuple", parameters: [name] } as const;
 const yes = flag("Do not ask whether it is meant");
 const exitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong usage, 3 no such agent or project`;
-const color = flag("Keep colours and styles, and nothing else that a terminal would obey");
 
 /** A named agent, and all of them, on the wire. */
 const slotForm = `{ name, state, reason, task, lastTask, ticket, branch, workspace, session, steps, assignedAt, stepAt, madeAt,
@@ -107,7 +106,7 @@ const logs = buildCommand({
   loader: async () => (await import("./commands/crew/logs.ts")).logs,
   parameters: {
     positional: oneName,
-    flags: { project, follow: flag("Go on with what it prints from now on, until its task is over"), color },
+    flags: { project, follow: flag("Go on with what it prints from now on, until its task is over"), raw, color },
   },
   docs: {
     brief: "Print everything that an agent has printed",

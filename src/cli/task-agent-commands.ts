@@ -1,6 +1,6 @@
 import { buildCommand } from "@stricli/core";
 import { flag, json, numberFlag, textFlag } from "./parameters.ts";
-import { changeForm, oneTask, task, taskExitCodes } from "./task-parameters.ts";
+import { changeForm, color, oneTask, raw, task, taskExitCodes } from "./task-parameters.ts";
 
 /** Commands about the agents of one task. */
 
@@ -8,7 +8,6 @@ const role = textFlag(
   "R",
   "The agent with this role, or this run such as reviewer#2; otherwise the one that is at work",
 );
-const color = flag("Keep colours and styles, and nothing else that a terminal would obey");
 
 /** What an agent shows, on the wire. */
 const screenForm = "{ run, role, harness, source, text, next, isOver }";
@@ -131,11 +130,11 @@ export const logs = buildCommand({
   loader: async () => (await import("./commands/task/logs.ts")).logs,
   parameters: {
     positional: oneTask,
-    flags: { role, follow: flag("Go on with what it prints from now on, until it ends"), color },
+    flags: { role, follow: flag("Go on with what it prints from now on, until it ends"), raw, color },
   },
   docs: {
     brief: "Print everything that a task's agent has printed",
-    fullDescription: `Of an agent in a terminal that is its screen with what was above it. With --follow a line of a screen is printed once it stands still. What a terminal would obey is taken out.
+    fullDescription: `Of an agent in a terminal that is its screen with what was above it. With --follow a line of a screen is printed once it stands still. Of one without a terminal it is what it was asked (>), what it used (·), what it said and what went wrong (!), then what its program printed on its other channel. What a terminal would obey is taken out.
 
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or agent`,
   },

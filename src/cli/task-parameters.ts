@@ -1,5 +1,5 @@
 import { offerHarnesses, offerProjects, offerStates, offerTasks } from "./offers.ts";
-import { listFlag, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
+import { flag, listFlag, numberFlag, offerWorkflows, textFlag } from "./parameters.ts";
 
 /** Parameters that commands about tasks share. */
 
@@ -55,3 +55,7 @@ export const eventForm = "{ position, task, project, revision, type, by, data, a
 
 /** The last line of a command's help. */
 export const taskExitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong usage, 3 no such task`;
+
+export const color = flag("Keep colours and styles, and nothing else that a terminal would obey");
+
+export const raw = flag("Of an agent without a terminal: as its program printed it, and no other channel");

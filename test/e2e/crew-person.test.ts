@@ -12,9 +12,12 @@ vi.setConfig({ testTimeout: 240_000 });
 const script = `roles:
   worker:
     - when: { prompt: "Broken" }
-      steps: [{ write: { file: "broken.txt", text: "half" } }, { commit: "Half" }, { say: "I fail" }, { exit: 3 }]
+      steps:
+        - write: { file: "broken.txt", text: "half" }
+        - commit: "Half"
+        - exit: 3
     - when: { prompt: "Nothing" }
-      steps: [{ exit: 3 }]
+      steps: [{ write: { file: ".", text: "into nowhere" } }]
     - when: { prompt: "Held", turn: 1 }
       steps: [{ write: { file: "held.txt", text: "one" } }, { commit: "One" }, { say: "the first step" }]
     - steps: [{ say: "the second step" }, marker]
@@ -83,7 +86,13 @@ test("a person makes agents, sees why one is stuck and what all its steps printe
   expect((await signalbox(["crew", "assign", "C", "h-1"])).code).toBe(0);
   const { worktree, step_count: steps } = await becomes("C", "done");
   expect(steps).toBe(2);
-  expect((await signalbox(["crew", "logs", "C"])).stdout).toMatch(/the first step[\s\S]*the second step/);
+  expect((await signalbox(["crew", "logs", "C"])).stdout).toMatch(
+    /^> # Ticket h-1: Held\n· write\n· commit\nthe first step\n> Go on with .*\nthe second step\nDONE\n$/,
+  );
+  expect((await signalbox(["crew", "logs", "C", "--raw"])).stdout).toMatch(
+    /^{"kind":"said","text":"the first step"}$/m,
+  );
+  expect((await signalbox(["crew", "logs", "B"])).stdout).toMatch(/^> .*\n· write\n! .*EISDIR.*\n$/);
   expect((await signalbox(["crew", "peek", "C"])).stdout).toMatch(/^> Go on with .*\nthe second step\nDONE\n$/);
   const merging = spawn(process.execPath, [main, "crew", "merge", "C", "--json"], { cwd: repository, env });
   const printed = text(merging.stdout);

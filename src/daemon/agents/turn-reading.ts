@@ -86,7 +86,7 @@ export function readTurnOutput(
   };
 }
 
-async function lastErrors(processes: Processes, id: string): Promise<string> {
+export async function lastErrors(processes: Processes, id: string): Promise<string> {
   let all = new Uint8Array();
   for (let at = 0; ; ) {
     const bytes = await processes.read(id, "errors", at, chunk);

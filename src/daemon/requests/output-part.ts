@@ -12,6 +12,13 @@ export async function outputPart(
   return { text: new TextDecoder().decode(whole), next: from + whole.length };
 }
 
+/** Where the last lines begin that are whole and no longer together than `most`; in one that is longer where there is none. */
+export async function lastWholeLines(read: ReadOutput, most: number): Promise<number> {
+  const from = Math.max(0, (await outputSize(read)) - most);
+  const end = from === 0 ? -1 : (await read(from, most)).indexOf(10);
+  return end === -1 ? from : from + end + 1;
+}
+
 /** How much was printed so far, found by asking whether there is a byte here or there. */
 export async function outputSize(read: ReadOutput): Promise<number> {
   const hasMore = async (at: number) => (await read(at, 1)).length > 0;

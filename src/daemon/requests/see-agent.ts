@@ -1,16 +1,19 @@
 import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
+import type { OutputReader } from "../../ports/harness.ts";
+import type { Processes } from "../../ports/processes.ts";
 import type { Run } from "../../ports/records.ts";
 import { processName, terminalSession } from "../agents/run-name.ts";
-import { toldLines } from "../agents/told-lines.ts";
+import { lastErrors } from "../agents/turn-reading.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
 import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
 import { mustBeOpen } from "./must-be-open.ts";
-import { outputPart, outputSize } from "./output-part.ts";
+import { lastWholeLines, outputPart } from "./output-part.ts";
+import { toldPart } from "./told-part.ts";
 
 export function attachTask(core: Core): Handler<Routes["attachTask"]> {
   return async (asked) => {
@@ -52,7 +55,7 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
   return async (asked) => {
     const { terminal, processes } = agentsOf(core).ports;
     const stored = await findTask(core, asked);
-    const { role, run: key, from = "0", lines = "0", styled, end, told } = asked.query;
+    const { role, run: key, from = "0", lines = "0", styled, end, told, errors } = asked.query;
     const run = await runOf(core, stored, {
       ...(role === undefined ? {} : { role }),
       ...(key === undefined ? {} : { run: key }),
@@ -66,20 +69,29 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
       const text = await show(started.name, scrollback).catch(nothingWhereGone);
       return { ...about, source: "screen", text, next: text.length };
     }
-    const read = (at: number, limit: number) => processes.read(processName(started), "output", at, limit);
-    const begin = end === "true" ? Math.max(0, (await outputSize(read)) - mostOutput) : whole(from);
-    const part = await outputPart(read, begin, mostOutput);
-    const text = told === "true" ? await toldIn(core, run, part.text) : part.text;
-    return { ...about, source: "output", text, next: part.next };
+    const channel = errors === "true" ? "errors" : "output";
+    const read = (at: number, limit: number) => processes.read(processName(started), channel, at, limit);
+    const begin = end === "true" ? await lastWholeLines(read, mostOutput) : whole(from);
+    const reader = told === "true" && channel === "output" ? readerOf(core, run, started.name) : undefined;
+    const part =
+      reader === undefined
+        ? await outputPart(read, begin, mostOutput)
+        : await toldPart(read, reader, {
+            ...{ from: begin, most: mostOutput, isOver: about.isOver },
+            ending: await endingOf(processes, processName(started)),
+          });
+    return { ...about, source: "output", ...part };
   };
 }
 
-/** What its harness understands of it, for people; as it is where that is nothing. */
-async function toldIn(core: Core, { harness: name, started }: Run, text: string): Promise<string> {
-  const harness = agentsOf(core).ports.harnesses().get(name);
-  if (harness === undefined || started === undefined) return text;
-  const reader = harness.readOutput({ run: started.name, runFolder: join(core.places.runs, started.name) });
-  return toldLines(reader.push(new TextEncoder().encode(text))) || text;
+async function endingOf(processes: Processes, name: string) {
+  const end = await processes.look(name);
+  return end.kind === "ended" ? { end, errors: await lastErrors(processes, name) } : undefined;
+}
+
+function readerOf(core: Core, { harness }: Run, run: string): OutputReader | undefined {
+  const known = agentsOf(core).ports.harnesses().get(harness);
+  return known?.readOutput({ run, runFolder: join(core.places.runs, run) });
 }
 
 /** Windows go while somebody looks at them. */

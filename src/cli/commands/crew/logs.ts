@@ -10,15 +10,16 @@ interface LogsFlags {
   readonly project?: string;
   readonly follow: boolean;
   readonly color: boolean;
+  readonly raw: boolean;
 }
 
 /** Every step of an agent is a run of its own: all of them, one after the other. */
-export async function logs(this: Context, { project, follow, color }: LogsFlags, name: string) {
+export async function logs(this: Context, { project, follow, color, raw }: LogsFlags, name: string) {
   const call = createCall(this);
   const task = lastTaskOf((await findSlot(call, project, name)).slot);
   const ending = untilInterrupted();
   const print = (which: { readonly run?: string }) =>
-    printRun(this, call, { params: { task }, query: {}, which, follow, color, ending });
+    printRun(this, call, { params: { task }, query: {}, which, follow, color, raw, ending });
   const told = new Set<string>();
   for (;;) {
     // Asked for first: a run that begins after that is seen the next time.

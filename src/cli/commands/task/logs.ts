@@ -14,6 +14,7 @@ export interface LogsFlags {
   readonly role?: string;
   readonly follow: boolean;
   readonly color: boolean;
+  readonly raw: boolean;
 }
 
 type Screen = TypeOf<typeof routes.getScreen.answer>;
@@ -22,29 +23,39 @@ const interval = 500;
 /** As much as terminals of agents remember. */
 const allLines = "10000";
 
-export async function logs(this: Context, { role, follow, color }: LogsFlags, reference: string) {
+export async function logs(this: Context, { role, follow, color, raw }: LogsFlags, reference: string) {
   const call = createCall(this);
   const about = await nameTask(call, reference);
-  await printRun(this, call, { ...about, which: given({ role }), follow, color, ending: untilInterrupted() });
+  await printRun(this, call, { ...about, which: given({ role }), follow, color, raw, ending: untilInterrupted() });
 }
 
 interface Printing extends NamedTask {
   readonly which: { readonly role?: string; readonly run?: string };
   readonly follow: boolean;
   readonly color: boolean;
+  /** As the program printed it, for other programs. */
+  readonly raw: boolean;
   readonly ending: AbortSignal;
 }
 
 /** Prints what one run has printed or shows and, where that is wanted, goes on with it until it ends. */
 export async function printRun(context: Context, call: Call, printing: Printing): Promise<void> {
-  const { params, query, which, follow, color, ending } = printing;
-  const styled = String(color);
-  const look = (more: { readonly from?: string; readonly run?: string }) =>
-    call(routes.getScreen, { params, query: { ...query, ...which, lines: allLines, styled, ...more } });
+  const { params, query, which, follow, color, raw, ending } = printing;
+  const asked = { ...query, ...which, lines: allLines, styled: String(color), told: String(!raw) };
+  const look = (more: { readonly from?: string; readonly run?: string; readonly errors?: string }) =>
+    call(routes.getScreen, { params, query: { ...asked, ...more } });
   const first = await look({});
   const tell = (text: string) => printOutput(context, text, color);
   const again = (from: number) => look({ run: first.run, from: String(from) });
-  if (first.source === "output") return printed(first, again, tell, follow, ending);
+  if (first.source === "output") {
+    await printed(first, again, tell, follow, ending);
+    if (raw) return;
+    const errors = (from: number) => look({ run: first.run, from: String(from), errors: "true" });
+    const complaint = await errors(0);
+    if (complaint.text.trim() === "") return;
+    context.say(context.talkPaint.dim(`${first.run}, on its other channel:`));
+    return printed(complaint, errors, tell, false, ending);
+  }
   if (!follow) {
     tell(first.text.trimEnd());
     if (first.text.trim() === "") context.say(`Nothing is left of the screen of ${first.run}.`);
@@ -68,13 +79,16 @@ async function printed(
   ending: AbortSignal,
 ): Promise<void> {
   let rest = "";
-  for (let part = first; ; part = await again(part.next)) {
+  let from = 0;
+  for (let part = first; ; part = await again(from)) {
     const text = rest + part.text;
-    const isLast = part.text === "" && (!follow || part.isOver || ending.aborted);
+    const isNews = part.next > from;
+    from = part.next;
+    const isLast = !isNews && (!follow || part.isOver || ending.aborted);
     const end = isLast ? text.length : text.lastIndexOf("\n") + 1;
     rest = text.slice(end);
     tell(text.slice(0, end));
     if (isLast) return;
-    if (part.text === "") await pause(interval, ending);
+    if (!isNews) await pause(interval, ending);
   }
 }
