@@ -94,13 +94,17 @@ export async function isInTarget(
   return tip !== undefined && (await control.isAncestor(commit, tip));
 }
 
-/** The same, looked at now. */
+/** The same, looked at now. Where there is nothing to look at, it has not. */
 export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
   const project = await ports.store.getProject(merge.project);
   if (project === undefined) return false;
-  const own = await ports.workspacesOf(project);
-  await findTips(own, project, merge.target, ports.where());
-  return isInTarget(ports, merge, commit);
+  try {
+    await findTips(await ports.workspacesOf(project), project, merge.target, ports.where());
+    return await isInTarget(ports, merge, commit);
+  } catch (error) {
+    if (error instanceof Fault && error.retry !== "later") return false;
+    throw error;
+  }
 }
 
 /** Noted before the branch moves: whoever finds the work there after a crash still knows how it came in. */
