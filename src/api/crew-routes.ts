@@ -8,7 +8,7 @@ const name = shortText(100);
 export const slotWire = record({
   name: text,
   state: oneOf("idle", "ready", "working", "done", "stuck"),
-  /** Why it is stuck, or what went wrong before it is tried again. */
+  /** Why it is stuck, what it waits for, or what went wrong before it is tried again. */
   reason: text,
   /** Its task as project#number; empty where it has none. */
   task: text,

@@ -81,7 +81,7 @@ const ps = buildCommand({
   parameters: { flags: { project, json } },
   docs: {
     brief: "List the agents with their tickets",
-    fullDescription: `A mark before an agent: ○ idle, it has no task; ◐ ready, its program is about to be started, or waits for room; ● working; ✓ done, its work is tested and merged; ! stuck, a person should look at it, or it waits before it is tried again. Tokens and costs are those of all tasks that it has had.
+    fullDescription: `A mark before an agent: ○ idle, it has no task; ◐ ready, its program is about to be started, or waits for room; ● working; ✓ done, its work is tested and merged; ! stuck, a person should look at it, or it waits before it is tried again. The last column says why it is stuck, what it waits for, or what went wrong before it is tried again. Tokens and costs are those of all tasks that it has had.
 
 --json: { agents: [{ name, session, worktree, branch, task, task_assigned_at, status, started_at, step_count, last_step_at, total_input_tokens, total_output_tokens, total_cost_usd }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,

@@ -82,6 +82,11 @@ test("a crew works off tickets in the order of what they depend on, also when th
   await screen.shows(new RegExp(`\\n● {2}${working.name} +working +c-5 +coffee#\\d`));
   screen.press("q");
   await screen.shows(/^it ended with 0\n/m);
+  // Whoever starts the daemon by asking is told what is so, also if nobody looks after the agent again yet.
+  const before = (await json("crew", "ps")).agents;
+  expect((await signalbox(["down"])).code).toBe(0);
+  const fixed = ({ last_step_at: _, ...rest }: Record<string, unknown>) => rest;
+  expect((await json("crew", "ps")).agents.map(fixed)).toEqual(before.map(fixed));
   expect((await signalbox(["ticket", "close", "c-5"])).stderr).toContain("works on the ticket");
   expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
   expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });
