@@ -3,7 +3,7 @@ import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { builtIn, drive } from "../../../test/engine/drive.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
 import type { Task } from "../../engine/task.ts";
-import type { Agent, Run } from "../../ports/records.ts";
+import type { Agent, Merge, Run } from "../../ports/records.ts";
 import type { Core } from "../core.ts";
 import { agentView } from "./agents.ts";
 
@@ -19,7 +19,7 @@ const atWork: Partial<Task> = {
 };
 
 /** As it is right after a start: nobody looks after any run yet. */
-async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string) {
+async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string, merge?: Partial<Merge>) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1", task));
@@ -31,6 +31,7 @@ async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string) {
       started: { raised: "", mode: "steps", ...started },
     } as Run);
   }
+  if (merge !== undefined) await store.merges.put({ id: "t1", project: "coffee", task: "t1", ...merge } as Merge);
   const agents = { watches: () => [], book: { list: () => [] }, dispatch: { whyWaiting: () => waiting } };
   const scheduler = { waits: () => false };
   return agentView({ store, agents, scheduler, workflows: { get: async () => crew } } as unknown as Core, agent);
@@ -50,4 +51,12 @@ test("one that cannot begin, or go on, says why; what went wrong before counts l
   expect(await view(failed, { pid: 0 }, "No room.")).toMatchObject({ state: "working", reason: "No room." });
   expect(await view(failed, { pid: 0 })).toMatchObject({ state: "working", reason: "It fell." });
   expect(await view(failed, { pid: 12 }, "No room.")).toMatchObject({ state: "working", reason: "" });
+});
+
+test("one whose work is done and cannot be merged now says what is in the way", async () => {
+  const merging: Partial<Task> = { ...atWork, status: "merging", phase: "doing", runs: {} };
+  const merge: Partial<Merge> = { state: "waits", target: "main", reason: "Yours." };
+  const reason = 'It waits to be merged into "main". Yours.';
+  expect(await view(merging, undefined, undefined, merge)).toMatchObject({ state: "done", reason });
+  expect(await view(merging)).toMatchObject({ state: "done", reason: "" });
 });

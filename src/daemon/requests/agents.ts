@@ -7,6 +7,7 @@ import { type AgentState, recordedState } from "../../engine/agent-state.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent, StartedRun } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
 import { checkNeeds } from "../agents/check-needs.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
 import { addUp } from "../agents/usage-book.ts";
@@ -14,6 +15,7 @@ import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { bindAgent } from "../crew/give-ticket.ts";
 import { whyNotYet } from "../crew/why-not-yet.ts";
+import { explainMerge } from "../merging/explain-merge.ts";
 import { agentsOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
@@ -133,7 +135,7 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
     model: agent.model,
     state,
     task: open === undefined ? "" : `${open.project}#${open.number}`,
-    reason: raised || (open === undefined || begun.length > 0 ? "" : await whyWaits(core, open, state)),
+    reason: raised || (!stored?.isOpen || begun.length > 0 ? "" : await whyWaits(core, stored, state)),
     runs: used.runs,
     usage: {
       inputTokens: used.inputTokens,
@@ -155,8 +157,10 @@ async function begunRuns({ agents, store }: Core, { id, runs }: Task): Promise<r
 }
 
 /** Why it does not go on now, or what went wrong last, while it waits before it is tried again. */
-async function whyWaits(core: Core, task: Task, state: AgentState): Promise<string> {
+async function whyWaits(core: Core, stored: StoredTask, state: AgentState): Promise<string> {
+  const { task } = stored;
   if (state === "stuck") return task.reason;
+  if (state === "done") return (await explainMerge(core, stored)).blocked[0]?.reason ?? "";
   const waiting = state === "ready" || state === "working" ? await whyNotYet(core, task) : "";
   return waiting || (state === "working" && task.crashCount > 0 ? task.reason : "");
 }
