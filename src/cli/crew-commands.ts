@@ -146,7 +146,7 @@ const merge = buildCommand({
   parameters: { positional: oneName, flags: { project, json } },
   docs: {
     brief: "Merge by hand what an agent has done",
-    fullDescription: `For one that is done or stuck. What is done is tested and merged by itself: that is waited for. What is stuck is merged as its workflow does it, as far as it is committed.
+    fullDescription: `For one that is done or stuck. What is done is tested and merged by itself: that is waited for. What is stuck is merged as its workflow does it, as far as it is committed. If changes of yours are in the way, you are told, and it goes on once they are not.
 
 --json: { merged, reason, task }. The task is as in signalbox task show
 ${exitCodes("it is neither done nor stuck, or not merged")}`,
