@@ -14,8 +14,8 @@ const color = flag("Keep colours and styles, and nothing else that a terminal wo
 /** A named agent, and all of them, on the wire. */
 const slotForm = `{ name, state, reason, task, lastTask, ticket, branch, workspace, session, steps, assignedAt, stepAt, madeAt,
   inputTokens, outputTokens, cost }`;
-const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, unready, leftOver, problems: [{ ticket, problem }],
-  poolSize }`;
+const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, unready, leftOver, unread, troubles,
+  problems: [{ ticket, problem }], poolSize }`;
 
 const spawn = buildCommand({
   loader: async () => (await import("./commands/agent/spawn.ts")).spawnCrew,

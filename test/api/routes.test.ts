@@ -956,6 +956,17 @@ transitions:
     expect((await crew()).waiting).toEqual(["c-8"]);
   });
 
+  test("tells of tickets that can never be given out: those that cannot be read, or wait in vain", async () => {
+    write("c-vain", "status: open\ndeps: [gone]");
+    writeFileSync(join(tea, ".tickets", "c-broken.md"), "# Nothing");
+    expect(await crew()).toMatchObject({
+      unread: ["c-broken.md"],
+      troubles: ["c-vain waits for gone, and there is no such ticket."],
+    });
+    for (const id of ["c-vain", "c-broken"]) rmSync(join(tea, ".tickets", `${id}.md`));
+    expect(await crew()).toMatchObject({ unread: [], troubles: [] });
+  });
+
   test("a task that was made for an agent when the daemon died is its, and what was not made is given out again", async () => {
     const { store } = stage.core;
     const tasks = await store.listTasks({ project: "tea", isOpen: true }, { limit: 99 });

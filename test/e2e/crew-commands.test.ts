@@ -47,7 +47,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const watching = [process.execPath, main, "crew", "d"];
   const screen = atTerminal(watching, { base, env, folder: repository, columns: 110, rows: 12 });
   await screen.shows(
-    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 others not yet: c-2, c-3\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
+    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 wait for others: c-2, c-3\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
   );
 
   expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
