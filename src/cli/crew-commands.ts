@@ -71,7 +71,9 @@ const stop = buildCommand({
   parameters: { flags: { project, json } },
   docs: {
     brief: "Give out no more tickets; what is at work goes on",
-    fullDescription: `--json: ${crewForm}
+    fullDescription: `To let what is at work rest as well, and go on later where it was: signalbox pause --now
+
+--json: ${crewForm}
 Exit codes: 0 ok, also where it did not run, 1 failed, 2 wrong usage, 3 no such project`,
   },
 });

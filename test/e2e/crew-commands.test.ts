@@ -38,6 +38,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   expect((await signalbox(["ticket", "list", "--ready"])).stdout).toMatch(/^TICKET.*\nc-1 .*Grind\n$/);
 
   expect(await signalbox(["crew", "spawn", "2"])).toMatchObject({ code: 0, stdout: "A\nB\n" });
+  expect((await signalbox(["crew", "clean"])).stderr).toContain("Take 2 agents of coffee away?");
   expect(await signalbox(["crew", "peek", "A"])).toMatchObject({ code: 1, stdout: "" });
   for (const verb of ["kill", "merge"] as const)
     expect((await signalbox(["crew", verb, "A", ...(verb === "kill" ? ["--yes"] : [])])).stderr).toContain("A is idle");
@@ -47,7 +48,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const watching = [process.execPath, main, "crew", "d"];
   const screen = atTerminal(watching, { base, env, folder: repository, columns: 110, rows: 12 });
   await screen.shows(
-    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 wait for others: c-2, c-3\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
+    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 wait for others: c-2, c-3\. Tickets are given to nobody\..*\nNot read: c-4\.md\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
   );
 
   expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
@@ -90,7 +91,10 @@ test("a crew works off tickets in the order of what they depend on, also when th
   expect((await signalbox(["ticket", "close", "c-5"])).stderr).toContain("works on the ticket");
   expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
   expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });
-  expect((await signalbox(["crew", "stop"])).stderr).toContain(`${working.name} goes on.`);
+  const stopped = (await signalbox(["crew", "stop"])).stderr;
+  expect(stopped).toContain(`${working.name} goes on.`);
+  expect(stopped).toContain("signalbox pause --project coffee --now");
+  expect((await signalbox(["crew", "clean"])).stderr).toContain("Cancel 1 task of coffee, and take 2 agents away?");
   expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
   expect((await json("crew", "ps")).agents).toEqual([]);
   expect(read("c-5")).toBe(ticket("c-5", "Slow"));
