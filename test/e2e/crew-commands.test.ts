@@ -103,4 +103,8 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const started = read("c-5");
   expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("It was that already.");
   expect(read("c-5")).toBe(started);
+  expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("Its file has changed");
+  const noted = read("c-5");
+  expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("It was noted already.");
+  expect(read("c-5")).toBe(noted);
 });
