@@ -112,6 +112,8 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
   try {
+    // Whoever asks at once, such as the command that has started us, is not told that nobody has used anything.
+    await core.agents?.book.open();
     const ports = { handlers: createHandlers(core), callers: core.callers, log, version };
     socket = await serveSocket(ports, places.socket);
     web = createWebDoor((port) => serveTcp(ports, port), log);

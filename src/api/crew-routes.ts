@@ -8,7 +8,7 @@ const name = shortText(100);
 export const slotWire = record({
   name: text,
   state: oneOf("idle", "ready", "working", "done", "stuck"),
-  /** Why it is stuck, or what went wrong before it is tried again. */
+  /** Why it is stuck, what it waits for, or what went wrong before it is tried again. */
   reason: text,
   /** Its task as project#number; empty where it has none. */
   task: text,
@@ -42,6 +42,10 @@ export const crewWire = record({
   unready: list(text),
   /** Tickets that are ready and had a task that is over: a person has to give them out. */
   leftOver: list(text),
+  /** Files that are no tickets, or not to be read as such. */
+  unread: list(text),
+  /** Why tickets can never be ready as things are, a sentence each. */
+  troubles: list(text),
   /** Why tickets could not be given out; the ticket is empty where that holds for all. */
   problems: list(record({ ticket: text, problem: text })),
   /** How many workspaces the project may have: so many tasks are at work at once. */

@@ -13,8 +13,8 @@ const exitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong us
 /** A named agent, and all of them, on the wire. */
 const slotForm = `{ name, state, reason, task, lastTask, ticket, branch, workspace, session, steps, assignedAt, stepAt, madeAt,
   inputTokens, outputTokens, cost }`;
-const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, unready, leftOver, problems: [{ ticket, problem }],
-  poolSize }`;
+const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, unready, leftOver, unread, troubles,
+  problems: [{ ticket, problem }], poolSize }`;
 
 const spawn = buildCommand({
   loader: async () => (await import("./commands/agent/spawn.ts")).spawnCrew,
@@ -70,7 +70,9 @@ const stop = buildCommand({
   parameters: { flags: { project, json } },
   docs: {
     brief: "Give out no more tickets; what is at work goes on",
-    fullDescription: `--json: ${crewForm}
+    fullDescription: `To let what is at work rest as well, and go on later where it was: signalbox pause --now
+
+--json: ${crewForm}
 Exit codes: 0 ok, also where it did not run, 1 failed, 2 wrong usage, 3 no such project`,
   },
 });
@@ -80,7 +82,7 @@ const ps = buildCommand({
   parameters: { flags: { project, json } },
   docs: {
     brief: "List the agents with their tickets",
-    fullDescription: `A mark before an agent: ○ idle, it has no task; ◐ ready, its program is about to be started, or waits for room; ● working; ✓ done, its work is tested and merged; ! stuck, a person should look at it, or it waits before it is tried again. Tokens and costs are those of all tasks that it has had.
+    fullDescription: `A mark before an agent: ○ idle, it has no task; ◐ ready, its program is about to be started, or waits for room; ● working; ✓ done, its work is tested and merged; ! stuck, a person should look at it, or it waits before it is tried again. The last column says why it is stuck, what it waits for, or what went wrong before it is tried again. Tokens and costs are those of all tasks that it has had.
 
 --json: { agents: [{ name, session, worktree, branch, task, task_assigned_at, status, started_at, step_count, last_step_at, total_input_tokens, total_output_tokens, total_cost_usd }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
@@ -145,7 +147,7 @@ const merge = buildCommand({
   parameters: { positional: oneName, flags: { project, json } },
   docs: {
     brief: "Merge by hand what an agent has done",
-    fullDescription: `For one that is done or stuck. What is done is tested and merged by itself: that is waited for. What is stuck is merged as its workflow does it, as far as it is committed.
+    fullDescription: `For one that is done or stuck. What is done is tested and merged by itself: that is waited for. What is stuck is merged as its workflow does it, as far as it is committed. If changes of yours are in the way, you are told, and it goes on once they are not.
 
 --json: { merged, reason, task }. The task is as in signalbox task show
 ${exitCodes("it is neither done nor stuck, or not merged")}`,

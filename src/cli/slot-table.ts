@@ -1,6 +1,5 @@
 import type { CrewView, SlotView } from "../api/crew-routes.ts";
 import type { Context } from "./context.ts";
-import { count } from "./count.ts";
 import { clip } from "./display-width.ts";
 import { type Column, writeTable } from "./table.ts";
 import { cut } from "./wrap.ts";
@@ -76,7 +75,8 @@ const mostWords = 400;
 /** Which tickets wait, and whether they are given out. */
 export function aboutTickets({ running, most, waiting, unready }: CrewView): string {
   const ready = waiting.length === 0 ? "No ticket is ready." : `${waiting.length} ready: ${few(waiting)}.`;
-  const others = unready.length === 0 ? "" : ` ${count(unready.length, "other")} not yet: ${few(unready)}.`;
+  const waits = unready.length === 1 ? "waits" : "wait";
+  const others = unready.length === 0 ? "" : ` ${unready.length} ${waits} for others: ${few(unready)}.`;
   const open = ready + others;
   const state = running
     ? `Tickets are given to idle agents, ${most} at most at once.`
@@ -84,21 +84,29 @@ export function aboutTickets({ running, most, waiting, unready }: CrewView): str
   return `${open} ${state}`;
 }
 
-/** What keeps a crew from doing more, a sentence each; the first is no trouble. */
+/** What keeps a crew from doing more, a sentence each. */
 export function aboutTroubles(crew: CrewView): readonly { readonly isTrouble: boolean; readonly text: string }[] {
-  const { project, running, most, leftOver, problems, agents, poolSize } = crew;
+  const { project, running, most, leftOver, troubles, unread, problems, agents, poolSize } = crew;
   const [first] = leftOver;
   const wanted = Math.min(agents.length, most);
   const again = `Had before, and open again: ${few(leftOver)}. To give one out: signalbox crew assign NAME ${first}`;
   const room = `${project} has room for ${poolSize} at once. For more: signalbox project update ${project} --pool-size ${wanted}`;
   return [
     ...(first === undefined ? [] : [{ isTrouble: false, text: again }]),
+    ...troubles.slice(0, 1).map((text) => ({ isTrouble: true, text: text + moreLike(troubles.length - 1) })),
+    ...(unread.length === 0 ? [] : [{ isTrouble: false, text: `Not read: ${few(unread)}. ${whyUnread}` }]),
     ...problems.map(({ ticket, problem }) => ({
       isTrouble: true,
       text: `${ticket === "" ? "" : `${ticket}: `}${problem}`,
     })),
     ...(running && poolSize < wanted ? [{ isTrouble: true, text: room }] : []),
   ];
+}
+
+const whyUnread = "To see why: signalbox ticket list";
+
+function moreLike(others: number): string {
+  return others === 0 ? "" : ` And ${others} more: signalbox ticket list`;
 }
 
 function few(names: readonly string[]): string {

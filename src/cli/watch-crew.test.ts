@@ -27,7 +27,7 @@ const crew = (agents: readonly SlotView[], more: Partial<CrewView> = {}): CrewVi
     unready: [],
     leftOver: [],
   },
-  ...{ problems: [], poolSize: 3, ...more },
+  ...{ unread: [], troubles: [], problems: [], poolSize: 3, ...more },
 });
 const busy = slot("A", {
   ...{ state: "working", task: "coffee#3", lastTask: "t3", ticket: "c-12", steps: 2 },
@@ -47,6 +47,21 @@ test("every agent is shown, also one that has nothing to do, with what its progr
     "○  B      idle     –       –             –      –       0  $0.00",
   ]);
   expect(lines.at(-1)).toMatch(/^q leave/);
+});
+
+test("tickets that wait for others, or can never be given out, are told, in a line each however many they are", () => {
+  const unready = ["c-2", "c-3"];
+  const troubles = ["c-2 waits for c-9, and there is no such ticket.", "c-3 waits for itself."];
+  const told = (more: Partial<CrewView>) => crewLines({ crew: crew([slot("A")], more), runs: [] }, frame).slice(1, 4);
+  expect(told({ unready, troubles, unread: ["README.md", "c-1.md"] })).toEqual([
+    "No ticket is ready. 2 wait for others: c-2, c-3. Tickets are given to idle agents, 10 at most at o…",
+    "c-2 waits for c-9, and there is no such ticket. And 1 more: signalbox ticket list",
+    "Not read: README.md, c-1.md. To see why: signalbox ticket list",
+  ]);
+  expect(told({ waiting: ["c-1"], unready: ["c-2"], troubles: troubles.slice(0, 1) }).slice(0, 2)).toEqual([
+    "1 ready: c-1. 1 waits for others: c-2. Tickets are given to idle agents, 10 at most at once.",
+    "c-2 waits for c-9, and there is no such ticket.",
+  ]);
 });
 
 test("why one is stuck comes before what its program said last; troubles stand above", () => {

@@ -147,11 +147,13 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       left.add(task.project);
       return projects;
     }
-    const { project, priority, dependsOn, autostart, held, phase } = task;
+    const { project, priority, dependsOn, autostart, held, phase, workspace } = task;
     const way = startOf(workflow, task);
     const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
-    setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken: way === undefined, start });
-    return start !== undefined || (before?.isTaken === true && way !== undefined) ? [project] : [];
+    // Where it waits it may have been given a slot a moment ago, or not have given back what it had when it came there.
+    const isTaken = way === undefined || phase === "doing" || workspace !== "";
+    setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken, start });
+    return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
   const wakeAll = () => {
     for (const project of new Set([...seats.values()].map((seat) => seat.project))) wakeProject(project);

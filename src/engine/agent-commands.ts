@@ -31,7 +31,7 @@ export function whyNotFrom(
 function next(name: string): Readonly<Record<AgentState, string>> {
   return {
     idle: `Give it a ticket: signalbox crew assign ${name} TICKET`,
-    ready: "It begins by itself when there is room. See how they are: signalbox crew ps",
+    ready: "It begins by itself when nothing is in the way. See what it waits for: signalbox crew ps",
     working: `See what it does: signalbox crew peek ${name}. To end that: signalbox crew kill ${name}`,
     done: `What it has done is tested and merged. See it: signalbox crew logs ${name}`,
     stuck: `Let its task begin again: signalbox crew kill ${name}. To take it away: signalbox crew cleanup ${name}`,

@@ -13,6 +13,7 @@ export function blockersOf({ deps }: Ticket, tickets: readonly Ticket[]): readon
   return deps.filter((dep) => !closed.has(dep));
 }
 
-function isUnfinished({ status }: Ticket): boolean {
+/** Whether there is work to do. What stands for something else, nobody here knows. */
+export function isUnfinished({ status }: Pick<Ticket, "status">): boolean {
   return status === "open" || status === "in_progress";
 }

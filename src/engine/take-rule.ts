@@ -24,12 +24,14 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
   for (const [index, rule] of state.rules.entries()) {
     if (!fits(rule, state, workflow, task, ending, facts)) continue;
     const why = `rule ${index + 1}`;
+    // How it ended may say nothing about what the author makes of it.
+    const reason = [rule.reason, ending.reason].filter(Boolean).join(" ");
     if (rule.does.kind === "then") {
       const way = openWay(state, rule.does.to, workflow, task, facts);
-      if (way !== undefined) return enter(workflow, task, way, by, why, facts, ending.reason);
+      if (way !== undefined) return enter(workflow, task, way, by, why, facts, reason);
       continue;
     }
-    return crash(workflow, task, rule.does, ending, by, facts);
+    return crash(workflow, task, rule.does, { ...ending, reason }, by, facts);
   }
   return hold(workflow, task, ending);
 }

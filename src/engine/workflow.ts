@@ -171,6 +171,8 @@ export interface Rule {
   readonly when: readonly Guard[];
   /** `none`: no artifact that a sibling rule asks for is there. */
   readonly artifact: Gate | "none" | undefined;
+  /** What the author says about it to whoever looks; empty where nothing. */
+  readonly reason: string;
   readonly does:
     | { readonly kind: "then"; readonly to: string }
     | {

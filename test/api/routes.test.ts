@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -812,6 +821,12 @@ describe("tickets", () => {
 
   test("do not become tasks while they wait, or where they are closed, broken or not there", async () => {
     const make = (ticket: string) => post("/v1/tasks", { project: "coffee", workflow: "brew", ticket });
+    // A word that only somebody else knows: what it stands for is not guessed.
+    write("c-tested", "status: needs_testing");
+    const unknown = await make("c-tested");
+    rmSync(file("c-tested"));
+    expect(refusal(unknown)).toEqual([409, "refused", "not-waiting"]);
+    expect(unknown.json.error.reasons[0].text).toContain('"needs_testing"');
     expect(refusal(await make("c-2"))).toEqual([409, "refused", "not-waiting"]);
     expect(refusal(await make("c-3"))).toEqual([409, "refused", "not-waiting"]);
     expect(refusal(await make("c-4"))).toEqual([409, "ticket.broken"]);
@@ -958,6 +973,17 @@ transitions:
       { ticket: "c-8", problem: expect.stringContaining("has the branch") },
     ]);
     expect((await crew()).waiting).toEqual(["c-8"]);
+  });
+
+  test("tells of tickets that can never be given out: those that cannot be read, or wait in vain", async () => {
+    write("c-vain", "status: open\ndeps: [gone]");
+    writeFileSync(join(tea, ".tickets", "c-broken.md"), "# Nothing");
+    expect(await crew()).toMatchObject({
+      unread: ["c-broken.md"],
+      troubles: ["c-vain waits for gone, and there is no such ticket."],
+    });
+    for (const id of ["c-vain", "c-broken"]) rmSync(join(tea, ".tickets", `${id}.md`));
+    expect(await crew()).toMatchObject({ unread: [], troubles: [] });
   });
 
   test("a task that was made for an agent when the daemon died is its, and what was not made is given out again", async () => {

@@ -43,6 +43,20 @@ test("never more tasks are under way than the project has slots, however many ar
   expect(tasks).toHaveLength(3);
 });
 
+test("a slot is taken as soon as it is given, also where the task takes its workspace in the state in which it waited", async () => {
+  const own = queue.replace("slot,", "slot, do: [acquire_workspace],").replace(", hooks: [acquire_workspace]", "");
+  const { create, rest, store, statuses, core } = await coreStage(own, 3);
+  await Promise.all(Array.from({ length: 20 }, (_, i) => create(`t${i}`)));
+  await rest();
+  const busy = await store.listTasks({ status: "busy" }, { limit: 100 });
+  expect(busy).toHaveLength(3);
+  const [first] = busy;
+  await core.submit(first?.task.id ?? "", { kind: "continue", actor: human });
+  await rest();
+  expect(await store.listTasks({ status: "busy" }, { limit: 100 })).toHaveLength(3);
+  expect(await statuses(first?.task.id ?? "")).toEqual(["done"]);
+});
+
 test("where a workflow says when the next task starts, giving a slot back starts nobody", async () => {
   const explicit = queue.replace(
     "  - { from: any",

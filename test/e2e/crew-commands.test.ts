@@ -38,6 +38,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   expect((await signalbox(["ticket", "list", "--ready"])).stdout).toMatch(/^TICKET.*\nc-1 .*Grind\n$/);
 
   expect(await signalbox(["crew", "spawn", "2"])).toMatchObject({ code: 0, stdout: "A\nB\n" });
+  expect((await signalbox(["crew", "clean"])).stderr).toContain("Take 2 agents of coffee away?");
   expect(await signalbox(["crew", "peek", "A"])).toMatchObject({ code: 1, stdout: "" });
   for (const verb of ["kill", "merge"] as const)
     expect((await signalbox(["crew", verb, "A", ...(verb === "kill" ? ["--yes"] : [])])).stderr).toContain("A is idle");
@@ -47,7 +48,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const watching = [process.execPath, main, "crew", "d"];
   const screen = atTerminal(watching, { base, env, folder: repository, columns: 110, rows: 12 });
   await screen.shows(
-    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 others not yet: c-2, c-3\. Tickets are given to nobody\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
+    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 wait for others: c-2, c-3\. Tickets are given to nobody\..*\nNot read: c-4\.md\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
   );
 
   expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
@@ -82,10 +83,18 @@ test("a crew works off tickets in the order of what they depend on, also when th
   await screen.shows(new RegExp(`\\n● {2}${working.name} +working +c-5 +coffee#\\d`));
   screen.press("q");
   await screen.shows(/^it ended with 0\n/m);
+  // Whoever starts the daemon by asking is told what is so, also if nobody looks after the agent again yet.
+  const before = (await json("crew", "ps")).agents;
+  expect((await signalbox(["down"])).code).toBe(0);
+  const fixed = ({ last_step_at: _, ...rest }: Record<string, unknown>) => rest;
+  expect((await json("crew", "ps")).agents.map(fixed)).toEqual(before.map(fixed));
   expect((await signalbox(["ticket", "close", "c-5"])).stderr).toContain("works on the ticket");
   expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
   expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });
-  expect((await signalbox(["crew", "stop"])).stderr).toContain(`${working.name} goes on.`);
+  const stopped = (await signalbox(["crew", "stop"])).stderr;
+  expect(stopped).toContain(`${working.name} goes on.`);
+  expect(stopped).toContain("signalbox pause --project coffee --now");
+  expect((await signalbox(["crew", "clean"])).stderr).toContain("Cancel 1 task of coffee, and take 2 agents away?");
   expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
   expect((await json("crew", "ps")).agents).toEqual([]);
   expect(read("c-5")).toBe(ticket("c-5", "Slow"));
@@ -94,4 +103,8 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const started = read("c-5");
   expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("It was that already.");
   expect(read("c-5")).toBe(started);
+  expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("Its file has changed");
+  const noted = read("c-5");
+  expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("It was noted already.");
+  expect(read("c-5")).toBe(noted);
 });

@@ -77,9 +77,14 @@ test("a person makes agents, sees why one is stuck and what all its steps printe
   expect(dirty.code).toBe(1);
   expect(dirty.stderr).toMatch(/that are not committed, and would not be merged\.\s+Commit them there/);
   unlinkSync(left);
-  expect(await signalbox(["crew", "merge", "A"])).toMatchObject({
-    ...{ code: 0, stdout: "Merged coffee#1: merging → done\n" },
-  });
+  // Whoever waits for a merge that waits for them is told so.
+  const own = join(repository, "broken.txt");
+  writeFileSync(own, "mine");
+  const asked = spawn(process.execPath, [main, "crew", "merge", "A"], { cwd: repository, env });
+  const [told, said] = [text(asked.stdout), text(asked.stderr)];
+  asked.stderr.once("data", () => unlinkSync(own));
+  expect(await told).toBe("Merged coffee#1: merging → done\n");
+  expect(await said).toContain('It waits to be merged into "main". Changes of your own');
   expect(git(repository, "show", "main:broken.txt")).toBe("half");
   expect(readFileSync(join(folder, "b..1.md"), "utf8")).toContain("status: closed");
 

@@ -72,9 +72,10 @@ test("crew: DONE without a change is told once, then the task is stuck; research
   task.fact("commits", 0).ended("worker", "ok");
   task.did("ok");
   expect(task.status).toBe("working");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "no_change" } }]);
   task.ended("worker", "ok");
   task.did("ok");
-  expect(task.status).toBe("stuck");
+  expect(task.task).toMatchObject({ status: "stuck", reason: expect.stringContaining("no change") });
 
   const research = drive(builtIn("crew"), { settings: { allow_empty: true } });
   research.continue("engine");

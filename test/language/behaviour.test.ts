@@ -390,6 +390,21 @@ transitions: [{ from: a, to: c, by: engine, when: merged == true }]`);
   expect(life.task.status).toBe("d");
 });
 
+test("The `reason` of a rule is told with what it does; what the ending has to say comes behind it.", () => {
+  const rules =
+    "[{ on: tests, action: mark_dead, reason: So it is. }, { when: commits == 0, then: b, reason: Nothing. }]";
+  const text = `states: { a: { do: [run_tests], outcomes: ${rules} }, b: { waits_for: human }, c: { terminal: true } }
+transitions: [{ from: b, to: c }]`;
+  const held = begin(text);
+  held.settle();
+  held.did("tests", "3 tests failed.");
+  expect(held.task.held?.reason).toBe("So it is. 3 tests failed.");
+  const moved = begin(text);
+  moved.settle();
+  moved.did("ok");
+  expect(moved.task).toMatchObject({ status: "b", reason: "Nothing." });
+});
+
 test("The `when` of a rule limits what its `then_when` must cover.", () => {
   const choices = (when: string) => () =>
     begin(`

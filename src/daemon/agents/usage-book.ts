@@ -27,7 +27,7 @@ export interface Budgets {
 
 /** What runs have used up, added up without asking the store again. */
 export interface UsageBook {
-  /** Reads what is stored; before that nothing may be asked. */
+  /** Reads what is stored, once; before that nothing may be asked. */
   open(): Promise<void>;
   /** Adds to what a run has used, all of it at once with how far its source was read: a crash neither loses nor repeats any. */
   add(run: Run, used: readonly TokenUsage[], position: TailPosition, now: number): Promise<void>;
@@ -46,12 +46,14 @@ export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budg
     await store.usage.put(usage);
     book.set(usage.id, usage);
   };
+  let opened: Promise<void> | undefined;
+  const read = async () => {
+    for (const usage of await store.usage.list({})) book.set(usage.id, usage);
+  };
   const total = (isMeant: (usage: Usage) => boolean) => addUp([...book.values()].filter(isMeant));
 
   return {
-    async open() {
-      for (const usage of await store.usage.list({})) book.set(usage.id, usage);
-    },
+    open: () => (opened ??= read()),
     async add(run, used, position, now) {
       if (used.length === 0) return;
       const before = book.get(run.id) ?? blank(run);

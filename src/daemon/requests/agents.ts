@@ -6,13 +6,16 @@ import type { Routes } from "../../api/routes.ts";
 import { type AgentState, recordedState } from "../../engine/agent-state.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
-import type { Agent } from "../../ports/records.ts";
+import type { Agent, StartedRun } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
 import { checkNeeds } from "../agents/check-needs.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
 import { addUp } from "../agents/usage-book.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { bindAgent } from "../crew/give-ticket.ts";
+import { whyNotYet } from "../crew/why-not-yet.ts";
+import { explainMerge } from "../merging/explain-merge.ts";
 import { agentsOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
@@ -112,28 +115,27 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
 /** A slot is what its task's run is: nobody keeps a second record of it. */
 export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
   const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
-  const live = stored?.isOpen ? Object.values(stored.task.runs) : [];
-  const own = (core.agents?.watches() ?? []).filter(
-    ({ run }) => run.task === agent.task && live.some(({ key }) => key === run.key),
-  );
+  const open = stored?.isOpen ? stored.task : undefined;
+  const begun = open === undefined ? [] : await begunRuns(core, open);
   const used = addUp(
     (core.agents?.book.list() ?? []).filter((usage) => stored !== undefined && usage.task === stored.task.id),
   );
-  const raised = own.find(({ started }) => started.raised !== "")?.started.raised ?? stored?.task.held?.reason ?? "";
-  const state = stored?.isOpen
-    ? recordedState(await core.workflows.get(stored.task.workflowHash), stored.task, {
-        isRaised: raised !== "",
-        hasStarted: own.length > 0,
-      })
-    : "idle";
+  const raised = begun.find(({ raised: why }) => why !== "")?.raised ?? stored?.task.held?.reason ?? "";
+  const state =
+    open === undefined
+      ? "idle"
+      : recordedState(await core.workflows.get(open.workflowHash), open, {
+          isRaised: raised !== "",
+          hasStarted: begun.length > 0,
+        });
   return {
     name: nameOf(agent.id),
     project: agent.project,
     harness: agent.harness,
     model: agent.model,
     state,
-    task: stored?.isOpen ? `${stored.task.project}#${stored.task.number}` : "",
-    reason: raised || whyWaits(stored?.task, state, own.length > 0),
+    task: open === undefined ? "" : `${open.project}#${open.number}`,
+    reason: raised || (!stored?.isOpen || begun.length > 0 ? "" : await whyWaits(core, stored, state)),
     runs: used.runs,
     usage: {
       inputTokens: used.inputTokens,
@@ -144,10 +146,23 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
   };
 }
 
-/** What went wrong last, while it waits before it is tried again. */
-function whyWaits(task: Task | undefined, state: AgentState, isAtWork: boolean): string {
-  if (task === undefined || isAtWork) return "";
-  return state === "stuck" || (state === "working" && task.crashCount > 0) ? task.reason : "";
+/** The runs of a task whose programs were started. After a start of ours it takes a while until each is looked after again. */
+async function begunRuns({ agents, store }: Core, { id, runs }: Task): Promise<readonly StartedRun[]> {
+  const live = new Set(Object.values(runs).map(({ key }) => key));
+  const own = (agents?.watches() ?? []).filter(({ run }) => run.task === id && live.has(run.key));
+  if (own.length > 0 || live.size === 0) return own.map(({ started }) => started);
+  return (await store.runs.list({ task: id })).flatMap(({ key, pid, endedAt, started }) =>
+    live.has(key) && pid !== 0 && endedAt === undefined && started !== undefined ? [started] : [],
+  );
+}
+
+/** Why it does not go on now, or what went wrong last, while it waits before it is tried again. */
+async function whyWaits(core: Core, stored: StoredTask, state: AgentState): Promise<string> {
+  const { task } = stored;
+  if (state === "stuck") return task.reason;
+  if (state === "done") return (await explainMerge(core, stored)).blocked[0]?.reason ?? "";
+  const waiting = state === "ready" || state === "working" ? await whyNotYet(core, task) : "";
+  return waiting || (state === "working" && task.crashCount > 0 ? task.reason : "");
 }
 
 function nameOf(id: string): string {

@@ -3,6 +3,7 @@ import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import { whyNotFrom } from "../../engine/agent-commands.ts";
 import { readyTickets } from "../../engine/ready-tickets.ts";
+import { ticketTroubles } from "../../engine/ticket-troubles.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Agent } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
@@ -83,11 +84,11 @@ async function agentNamed({ store }: Core, project: Project, name: string): Prom
 
 async function crewView(core: Core, project: Project): Promise<CrewView> {
   const problems = new Map(core.crew.problems(project.name));
-  const { tickets, tasks } = await lookAtTickets(core, project).catch((error: unknown) => {
+  const { tickets, broken, tasks, place } = await lookAtTickets(core, project).catch((error: unknown) => {
     // Agents can be seen, ended and stopped also where nobody can read what else there is to do.
     if (!(error instanceof Fault)) throw error;
     problems.set("", tell(error));
-    return { tickets: [], tasks: new Map<string, TasksOfTicket>() };
+    return { tickets: [], broken: [], tasks: new Map<string, TasksOfTicket>(), place: "file" as const };
   });
   const open = readyTickets(tickets).flatMap(({ id, status }) => (status === "open" ? [id] : []));
   const isOpen = new Set(open);
@@ -102,6 +103,9 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     waiting: open.filter((id) => !tasks.has(id)),
     unready: tickets.flatMap(({ id, status }) => (status === "open" && !isOpen.has(id) ? [id] : [])),
     leftOver: open.filter((id) => tasks.has(id) && tasks.get(id)?.open === undefined),
+    unread: broken.map(({ file }) => file),
+    // Of a dependency that is not there nobody can tell here whether it is an issue without the label.
+    troubles: place === "file" ? [...ticketTroubles(tickets)] : [],
     problems: [...problems].map(([ticket, problem]) => ({ ticket, problem })),
     poolSize: project.poolSize,
   };

@@ -1,5 +1,5 @@
 import { Refusal } from "../../api/error.ts";
-import { blockersOf } from "../../engine/ready-tickets.ts";
+import { blockersOf, isUnfinished } from "../../engine/ready-tickets.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Ticket } from "../../engine/ticket.ts";
 import type { Project } from "../../ports/store.ts";
@@ -56,6 +56,12 @@ function whyNot({ id, status }: Ticket, blockers: readonly string[], open: Task 
       code: "not-waiting",
       text: `${open.project}#${open.number} works on the ticket "${id}" already.`,
       fix: `See how far it is: signalbox task show ${open.id}`,
+    };
+  if (!isUnfinished({ status }))
+    return {
+      code: "not-waiting",
+      text: `The status of the ticket "${id}" is "${status}", and work begins on one that is open or in_progress.`,
+      fix: `Open it: signalbox ticket reopen ${id}`,
     };
   if (blockers.length === 0) return undefined;
   const fix = "Close them first, or take them out of its deps.";

@@ -27,7 +27,8 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
     const unbound = pool.filter((each) => each.task === "");
     // Where its branch is checked out still, if the folder went away under it, no other folder can have that branch.
     const free = unbound.find(({ readyFor }) => readyFor === task.id) ?? unbound[0];
-    if (free === undefined && pool.length >= project.poolSize) {
+    // Folders of a pool that was made smaller are left for a while, and are nobody's.
+    if (pool.length - unbound.length >= project.poolSize) {
       throw new Fault("pool.full", `All ${project.poolSize} workspaces of ${project.name} are taken.`, {
         retry: "later",
         hint: `Wait for a task to end, or enlarge the pool: signalbox project update ${project.name} --pool-size N`,

@@ -29,6 +29,7 @@ export function readRules(context: Context, state: string): readonly PlacedRule[
     result: undefined,
     when: [],
     artifact: undefined,
+    reason: "",
     does: { kind: "then", to: source.next },
   };
   return [...own, ...monitored, { rule: next, path }];
@@ -40,6 +41,7 @@ function readRule(context: Context, source: RuleSource, path: Path): readonly Pl
     result: source.result,
     when: readGuards(context, source.when, [...path, "when"]),
     artifact: source.has_artifact ? readGate(source.has_artifact) : source.no_artifact ? ("none" as const) : undefined,
+    reason: source.reason ?? "",
   };
   const does = (["then", "then_when", "action"] as const).filter((key) => source[key] !== undefined);
   if (does.length !== 1) {

@@ -108,6 +108,7 @@ const ruleKeys: Readonly<Record<string, Key>> = {
   when: key(guards, "Conditions"),
   has_artifact: key(gate, "A section that must be there"),
   no_artifact: key(boolean, "No artifact that another rule of the state asks for is there"),
+  reason: key(text, "Why, for people"),
   then: key(text, "The state to go to"),
   then_when: key(
     someOf({

@@ -97,6 +97,7 @@ export interface RuleSource {
   readonly when?: Words;
   readonly has_artifact?: GateSource;
   readonly no_artifact?: boolean;
+  readonly reason?: string;
   readonly then?: string;
   readonly then_when?: readonly { readonly when: Words; readonly then: string }[];
   readonly action?: "crash" | "mark_dead";

@@ -44,7 +44,11 @@ export async function clean(this: Context, { project: named, yes, json }: EndFla
   const { name: project } = await findProject(call, named);
   const { agents } = await call(routes.getCrew, { params: { project } });
   const tasks = agents.filter(({ task }) => task !== "").length;
-  const question = `Cancel ${count(tasks, "task")} of ${project}, and take ${count(agents.length, "agent")} away?`;
+  const many = count(agents.length, "agent");
+  const question =
+    tasks === 0
+      ? `Take ${many} of ${project} away?`
+      : `Cancel ${count(tasks, "task")} of ${project}, and take ${many} away?`;
   if (agents.length > 0 && !(await confirm(this, question, yes))) return;
   // Whoever was given a ticket while the person was asked is among these.
   const now = await call(routes.stopCrew, { params: { project }, body: {} });

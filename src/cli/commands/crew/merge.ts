@@ -18,12 +18,17 @@ export async function merge(this: Context, { project, json }: CrewFlags, name: s
   mustSuit("merge", slot);
   const params = { task: slot.lastTask };
   let problem = "";
+  let told = "";
   if (slot.state === "stuck") {
     const answer = await call(routes.mergeTask, { params, query: {}, body: {} });
     if (answer.state !== "waits") problem = answer.reason;
   } else
     this.say(`The work of ${name} is tested and merged by itself. Ctrl-C stops waiting for that, and nothing else.`);
-  const task = await whenThere(call, slot.lastTask);
+  const task = await whenThere(call, slot.lastTask, async () => {
+    const { reason: now } = (await findSlot(call, project, name)).slot;
+    if (now !== "" && now !== told) this.say(now);
+    told = now;
+  });
   const merged = task.outcome === "done";
   const reason = merged ? "" : problem || (await findSlot(call, project, name)).slot.reason;
   if (!merged) this.process.exitCode = exitCodes.failed;
@@ -33,13 +38,14 @@ export async function merge(this: Context, { project, json }: CrewFlags, name: s
   this.say(`${shownTask(task)} is in ${task.status}. To see why: signalbox task explain ${task.id}`);
 }
 
-/** The task, once the engine has nothing more to do with it for now. */
-async function whenThere(call: Call, id: string): Promise<TaskView> {
+/** The task, once the engine has nothing more to do with it for now. What it waits for until then may be the person's to do. */
+async function whenThere(call: Call, id: string, tell: () => Promise<void>): Promise<TaskView> {
   const ending = untilInterrupted();
   for (;;) {
     const { task } = await call(routes.getTask, { params: { task: id }, query: {} });
     const isOnItsWay = task.phase === "doing" || task.phase === "entering";
     if (!isOnItsWay || task.held !== null || ending.aborted) return task;
+    await tell();
     await pause(interval, ending);
   }
 }

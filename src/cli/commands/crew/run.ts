@@ -49,4 +49,5 @@ export async function stop(this: Context, flags: CrewFlags) {
   const busy = crew.agents.filter(({ state }) => state !== "idle").map(({ name }) => name);
   const goOn = busy.length === 1 ? `${busy[0]} goes on.` : `${busy.length} agents go on.`;
   this.say(`No more tickets are given out. ${busy.length === 0 ? "Nobody is at work." : goOn}`);
+  if (busy.length > 0) this.say(`To let that rest too, and lose nothing: signalbox pause --project ${project} --now`);
 }

@@ -33,5 +33,8 @@ async function change(context: Context, flags: TicketFlags, reference: string, b
   context.print(`${ticket.id}  ${ticket.status}`);
   if ("status" in body && before.status === body.status)
     return context.say("It was that already. Nothing has changed.");
+  const isNote = "note" in body && ticket.place === "file";
+  if (isNote && (await call(routes.getTicket, { params })).body === before.body)
+    return context.say("It was noted already. Nothing has changed.");
   context.say(ticket.place === "file" ? "Its file has changed, and is not committed." : "Its issue has changed.");
 }

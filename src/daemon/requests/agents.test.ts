@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { builtIn, drive } from "../../../test/engine/drive.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Agent, Merge, Run } from "../../ports/records.ts";
+import type { Core } from "../core.ts";
+import { agentView } from "./agents.ts";
+
+const crew = builtIn("crew");
+const agent: Agent = {
+  ...{ id: "coffee/A", project: "coffee", task: "t1", at: 0, role: "worker", harness: "", model: "" },
+  ...{ state: "idle", reason: "" },
+};
+const atWork: Partial<Task> = {
+  ...drive(crew).task,
+  ...{ status: "working", phase: "waiting", runCount: 1 },
+  runs: { worker: { key: "worker#1", mode: "steps" } },
+};
+
+/** As it is right after a start: nobody looks after any run yet. */
+async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string, merge?: Partial<Merge>) {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1", task));
+  if (run !== undefined) {
+    const { started, ...rest } = run;
+    await store.runs.put({
+      ...{ id: "t1/worker#1", project: "coffee", task: "t1", at: 0, key: "worker#1", role: "worker", pid: 0 },
+      ...rest,
+      started: { raised: "", mode: "steps", ...started },
+    } as Run);
+  }
+  if (merge !== undefined) await store.merges.put({ id: "t1", project: "coffee", task: "t1", ...merge } as Merge);
+  const agents = { watches: () => [], book: { list: () => [] }, dispatch: { whyWaiting: () => waiting } };
+  const scheduler = { waits: () => false };
+  return agentView({ store, agents, scheduler, workflows: { get: async () => crew } } as unknown as Core, agent);
+}
+
+test("an agent whose program was started is working, also while nobody looks after it again", async () => {
+  expect(await view(atWork, { pid: 12 })).toMatchObject({ state: "working", reason: "" });
+  expect(await view(atWork, { pid: 0 })).toMatchObject({ state: "ready" });
+  expect(await view(atWork, { pid: 12, endedAt: 5 })).toMatchObject({ state: "ready" });
+  const raised = { raised: "It asks." } as NonNullable<Run["started"]>;
+  expect(await view(atWork, { pid: 12, started: raised })).toMatchObject({ state: "stuck", reason: "It asks." });
+});
+
+test("one that cannot begin, or go on, says why; what went wrong before counts less", async () => {
+  expect(await view(atWork, { pid: 0 }, "No room.")).toMatchObject({ state: "ready", reason: "No room." });
+  const failed = { ...atWork, crashCount: 1, reason: "It fell." };
+  expect(await view(failed, { pid: 0 }, "No room.")).toMatchObject({ state: "working", reason: "No room." });
+  expect(await view(failed, { pid: 0 })).toMatchObject({ state: "working", reason: "It fell." });
+  expect(await view(failed, { pid: 12 }, "No room.")).toMatchObject({ state: "working", reason: "" });
+});
+
+test("one whose work is done and cannot be merged now says what is in the way", async () => {
+  const merging: Partial<Task> = { ...atWork, status: "merging", phase: "doing", runs: {} };
+  const merge: Partial<Merge> = { state: "waits", target: "main", reason: "Yours." };
+  const reason = 'It waits to be merged into "main". Yours.';
+  expect(await view(merging, undefined, undefined, merge)).toMatchObject({ state: "done", reason });
+  expect(await view(merging)).toMatchObject({ state: "done", reason: "" });
+});
