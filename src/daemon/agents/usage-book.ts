@@ -48,7 +48,13 @@ export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budg
   };
   let opened: Promise<void> | undefined;
   const read = async () => {
-    for (const usage of await store.usage.list({})) book.set(usage.id, usage);
+    try {
+      for (const usage of await store.usage.list({})) book.set(usage.id, usage);
+    } catch (error) {
+      // Who comes next tries again.
+      opened = undefined;
+      throw error;
+    }
   };
   const total = (isMeant: (usage: Usage) => boolean) => addUp([...book.values()].filter(isMeant));
 
