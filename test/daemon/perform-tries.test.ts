@@ -166,3 +166,20 @@ test("what a task comes to owe while somebody looks at what it owes is carried o
   }
   expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
 });
+
+test("who finds the task changed by somebody else every time is told so in the end", async () => {
+  const store = openSqliteStore(":memory:");
+  let tries = 0;
+  const contended: Store = {
+    ...store,
+    async saveDecision() {
+      // Whoever never gives up is let go in the end.
+      throw new Fault(++tries < 100 ? "store.conflict" : "store.tired", "Somebody else was faster.");
+    },
+  };
+  const life = await stage(contended, twoHooks, {});
+  await life.create();
+  const asked = life.submit("t1", { kind: "continue", actor: human });
+  await expect(asked).rejects.toMatchObject({ code: "store.conflict" });
+  expect(tries).toBe(10);
+});
