@@ -20,6 +20,7 @@ import { blockersOf } from "../../src/engine/ready-tickets.ts";
 import type { Ticket } from "../../src/engine/ticket.ts";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { createScriptedTickets } from "../../src/testing/scripted-tickets.ts";
+import { recordSyncs } from "../record-syncs.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { type SourceStage, sourceContract, type TicketsStage, ticketsContract } from "./tickets.ts";
 
@@ -182,6 +183,14 @@ test("what somebody left who was killed while changing a ticket goes with the ne
   write(left("c-1", ".before"), `${open}Words that nobody else has.\n`);
   await tickets.change("c-1", { status: "open" });
   expect(read(left("c-1", ".before"))).toContain("Words");
+});
+
+test("a ticket that is told to be closed is closed for good: the file and its name are made to last", async () => {
+  const { tickets, write, folder } = onDisk();
+  write("c-1.md", open);
+  const syncs = await recordSyncs();
+  await tickets.change("c-1", { status: "closed" });
+  expect([syncs.has(join(folder, "c-1.md")), syncs.has(folder)]).toEqual([true, true]);
 });
 
 test("of many changes at once none is lost", async () => {
