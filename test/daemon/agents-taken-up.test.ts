@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Run } from "../../src/ports/records.ts";
+import { sampleDecision } from "../contracts/samples.ts";
 import { agentStage, meter } from "./agent-stage.ts";
 
 const once = `
@@ -18,8 +19,10 @@ states:
 
 type Stage = Awaited<ReturnType<typeof agentStage>>;
 
-async function atWork(): Promise<Stage & { run(): Promise<Run> }> {
-  const stage = await agentStage(once, () => [{ hang: true }]);
+async function atWork(limits = "limits: { attempts: 1 }"): Promise<Stage & { run(): Promise<Run> }> {
+  const stage = await agentStage(once.replace("limits: { attempts: 1 }", limits), () => [{ hang: true }]);
+  // Later than whatever was written to real files.
+  stage.time.skew = 10 ** 13;
   await stage.create("t1");
   await stage.hasStarted();
   const run = async () => {
@@ -63,6 +66,29 @@ test("a run that the daemon was about to end when it died is ended after its sta
   await isIn("late");
   expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
   expect((await run()).word).toBe("stall");
+});
+
+test("a run that its task does not want any more is ended after a start, and its record closed", async () => {
+  const stage = await atWork();
+  const { store, run, processes, until } = stage;
+  let isTakenUp = false;
+  const taking = restarted(stage, async () => {
+    const stored = await store.getTask("t1");
+    if (stored !== undefined) await store.saveDecision(sampleDecision(stored, { runs: {} }));
+  }).then(() => {
+    isTakenUp = true;
+  });
+  await until(async () => isTakenUp);
+  await taking;
+  expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(await run()).toMatchObject({ word: "killed", endedAt: expect.any(Number) });
+});
+
+test("a run that gives no sign of life is ended for that, which is noted before its program is ended", async () => {
+  const { run, until, isIn, processes } = await atWork("limits: { attempts: 1, stall: 5m }");
+  await until(async () => (await processes.look("t1-1")).kind === "ended");
+  expect((await run()).started?.ending?.word).toBe("stall");
+  await isIn("late");
 });
 
 test("whoever ends a run says why before its program is ended", async () => {

@@ -51,6 +51,8 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
     transcriptOf: async () => "",
   } as unknown as Harness;
   const scripted = createScriptedProcesses({ clock, play: () => [{ hang: true }] });
+  /** What was known of the run, each time its program was to be started. */
+  const noted: unknown[] = [];
   let isPaused = false;
   const caps = () => ({ most: 1, perProject: 0, perHarness: {} });
   const dispatch = createDispatch({ clock, caps, paused: () => (isPaused ? "It is paused." : undefined) });
@@ -64,6 +66,7 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
     processes: {
       ...scripted,
       async start(order: Parameters<typeof scripted.start>[0]) {
+        noted.push((await store.runs.get("t1/coder#1"))?.pid);
         if (fails()) throw new Fault("processes.silent", "Nobody answers.", { retry: "later" });
         return scripted.start(order);
       },
@@ -81,7 +84,7 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
   if (effect?.agent === undefined) throw new Error("Nobody is to be started.");
   const owed = { ...effect, agent: { ...effect.agent, resume } };
   return {
-    ...{ store, clock, dispatch, orders, task, scripted },
+    ...{ store, clock, dispatch, orders, task, scripted, noted },
     pause: (is: boolean) => {
       isPaused = is;
       dispatch.wake();
@@ -124,6 +127,13 @@ test("one that could not be started gives its seat back; tried again it has the 
   expect(dispatch.atWork()).toBe(1);
   const [first, second] = orders.map(({ env }) => env.SIGNALBOX_TOKEN);
   expect([first, second]).toEqual([expect.stringMatching(/^sbr_/), first]);
+});
+
+test("a run is noted before its program is started: what was started and then forgotten is found again", async () => {
+  const { store, spawn, noted, scripted } = await start();
+  await spawn();
+  expect([noted, scripted.started.length]).toEqual([[0], 1]);
+  expect((await store.runs.get("t1/coder#1"))?.pid).toBeGreaterThan(0);
 });
 
 test("one that has ended is not started again, although nobody has ticked its start off", async () => {
