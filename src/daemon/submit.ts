@@ -70,6 +70,8 @@ async function submitOnce(
   const told = { asks: request.kind === "move", ...(request.kind === "ended" ? { ended: request.run } : {}) };
   const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told });
   const open = await store.openEffects(id);
+  if (open.length > 0 && saysAllIsDone(request))
+    return { decision: { kind: "ignored", why: "The task has come to owe something since." }, stored, from };
   const first = decide(workflow, task, request, withUnstarted(facts, task, open));
   const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
@@ -123,6 +125,11 @@ function withUnstarted(facts: Facts, { held, phase }: Task, open: readonly Store
     action === "spawn_agent" && agent !== undefined ? [agent.run] : [],
   );
   return unstarted.length === 0 ? facts : { ...facts, unstarted };
+}
+
+/** Whoever says so has looked before: what the task owes by now must be carried out all the same. */
+function saysAllIsDone(request: Request): boolean {
+  return request.kind === "settled" || (request.kind === "did" && request.word === "ok");
 }
 
 /** Once a state's own work is over or left, what was still to come of it must not happen any more. */

@@ -184,13 +184,15 @@ describe("a forged verdict lets nothing pass", () => {
     expect((await forge({ ...life.reviewer, folder: inside })).status).toBe(200);
   });
 
-  test("by a person who is in a workspace, where agents are", async () => {
-    const person = { token: stage.human, folder: join(life.worker.folder, "src") };
-    await refused(life.id, () => forge(person), {
-      reason: "in-workspace",
-      says: /is inside a workspace/,
-      actor: { role: "human" },
-    });
+  test("by a person who is in a workspace, where agents are, be it another task's", async () => {
+    const other = await begin();
+    for (const { folder } of [life.worker, other.worker]) {
+      await refused(life.id, () => forge({ token: stage.human, folder: join(folder, "src") }), {
+        reason: "in-workspace",
+        says: /is inside a workspace/,
+        actor: { role: "human" },
+      });
+    }
   });
 
   test("in two steps: the worker puts the verdict into the task file first", async () => {

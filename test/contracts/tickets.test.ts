@@ -1,4 +1,5 @@
-import {
+import fs, {
+  appendFileSync,
   chmodSync,
   mkdirSync,
   mkdtempSync,
@@ -9,9 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createGithubClient } from "../../src/adapters/forge/github/client.ts";
 import { githubTickets } from "../../src/adapters/forge/github/github-tickets.ts";
 import { httpTransport } from "../../src/adapters/forge/github/http-transport.ts";
@@ -20,6 +22,7 @@ import { blockersOf } from "../../src/engine/ready-tickets.ts";
 import type { Ticket } from "../../src/engine/ticket.ts";
 import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { createScriptedTickets } from "../../src/testing/scripted-tickets.ts";
+import { recordSyncs } from "../record-syncs.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { type SourceStage, sourceContract, type TicketsStage, ticketsContract } from "./tickets.ts";
 
@@ -160,12 +163,18 @@ test("permissions stay, and what does not change is not written", async () => {
   const { folder, tickets, write } = onDisk();
   write("c-1.md", open);
   const file = join(folder, "c-1.md");
-  chmodSync(file, 0o640);
   const before = statSync(file).ino;
   await tickets.change("c-1", { status: "open" });
   expect(statSync(file).ino).toBe(before);
-  await tickets.change("c-1", { status: "closed" });
-  expect(statSync(file).mode & 0o777).toBe(0o640);
+  // Also those that a new file would not get.
+  for (const [mode, status] of [
+    [0o640, "closed"],
+    [0o666, "open"],
+  ] as const) {
+    chmodSync(file, mode);
+    await tickets.change("c-1", { status });
+    expect(statSync(file).mode & 0o777).toBe(mode);
+  }
 });
 
 test("what somebody left who was killed while changing a ticket goes with the next change, unless it has words of its own", async () => {
@@ -182,6 +191,50 @@ test("what somebody left who was killed while changing a ticket goes with the ne
   write(left("c-1", ".before"), `${open}Words that nobody else has.\n`);
   await tickets.change("c-1", { status: "open" });
   expect(read(left("c-1", ".before"))).toContain("Words");
+});
+
+test("a ticket that is told to be closed is closed for good: the file and its name are made to last", async () => {
+  const { tickets, write, folder } = onDisk();
+  write("c-1.md", open);
+  const syncs = await recordSyncs();
+  await tickets.change("c-1", { status: "closed" });
+  expect([syncs.has(join(folder, "c-1.md")), syncs.has(folder)]).toEqual([true, true]);
+});
+
+/** Somebody writes into a file whenever another one is about to take its place, so many times. */
+function writeIntoReplaced(times: number): void {
+  const { renameSync: rename } = fs;
+  let left = times;
+  fs.renameSync = (from, to) => {
+    if (!String(from).endsWith(".before") && left-- > 0) appendFileSync(to, `Words ${left}.\n`);
+    rename(from, to);
+  };
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.renameSync = rename;
+    syncBuiltinESMExports();
+  });
+}
+
+test("what somebody writes at the very moment in which a ticket is changed is in it afterwards, with the change", async () => {
+  const { tickets, write, read, files } = onDisk();
+  write("c-1.md", open);
+  writeIntoReplaced(1);
+  await tickets.change("c-1", { status: "closed" });
+  expect(read("c-1.md")).toBe(`${open.replace("open", "closed")}Words 0.\n`);
+  expect(files()).toEqual(["c-1.md"]);
+});
+
+test("a ticket that somebody else writes all the time is left to them, and it is said that it is tried again", async () => {
+  const { tickets, write, read } = onDisk();
+  write("c-1.md", open);
+  // Whoever never gives up is let go in the end.
+  writeIntoReplaced(100);
+  await expect(tickets.change("c-1", { status: "closed" })).rejects.toMatchObject({
+    code: "ticket.changing",
+    retry: "later",
+  });
+  expect(read("c-1.md")).toContain("status: open");
 });
 
 test("of many changes at once none is lost", async () => {

@@ -176,3 +176,14 @@ test("a task that cannot be started keeps nobody else of its project waiting, an
   expect(await statuses("first")).toEqual(["busy"]);
   await core.close();
 });
+
+test("news of a task that come late give nobody its slot", async () => {
+  const { create, rest, store, core } = await coreStage(queue, 1);
+  await create("shy", { autostart: false });
+  await rest();
+  const before = await store.getTask("shy");
+  await core.submit("shy", { kind: "continue", actor: human });
+  await rest();
+  if (before !== undefined) await core.scheduler.noticed(before);
+  expect(await core.scheduler.isFull("coffee", "another")).toBe(true);
+});

@@ -83,6 +83,20 @@ describe("making a workspace", () => {
     expect(await stage.move("b1111", "busy")).toMatchObject({ phase: "waiting" });
     expect(readFileSync(log, "utf8")).toBe("setup\nsetup\n");
   });
+
+  test("runs the setup in a folder that had to be made anew, also where it failed there first", async () => {
+    const stage = await startWorkspaceStage();
+    stage.say({ setup: sh("echo whole >made"), testCommand: ["true"] });
+    const { workspace } = await stage.begin("b1111");
+    await stage.next("b1111");
+    rmSync(workspace, { recursive: true });
+    stage.say({ setup: sh("exit 3"), testCommand: ["true"] });
+    expect((await stage.move("b1111", "busy")).held?.reason).toContain("The setup command");
+    stage.say({ setup: sh("echo whole >made"), testCommand: ["true"] });
+    await stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
+    await stage.until("b1111", ({ task }) => task.phase === "waiting");
+    expect(readFileSync(join(workspace, "made"), "utf8")).toBe("whole\n");
+  });
 });
 
 describe("giving it back", () => {

@@ -24,6 +24,7 @@ test("a limit of the task that falls due while hooks are owed leaves them owed",
   const task = drive(workflow);
   task.owe().continue();
   task.request({ kind: "limit", word: "cost" });
+  expect(task.task).toMatchObject({ phase: "entering", held: { word: "cost" } });
   task.settle();
   expect(task.task).toMatchObject({ status: "b", phase: "waiting", held: { word: "cost" } });
   task.continue();

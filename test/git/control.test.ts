@@ -224,6 +224,21 @@ test("a ref moves only from where it is believed to be, and keeps what it leaves
   expect(await faultOf(control.moveRef(`${ref}/below`, two, undefined))).toMatchObject({ code: "git.bad-ref" });
 });
 
+test("what several refs of the same name leave at once is kept, each", async () => {
+  const user = stage.repository();
+  const base = user.at("main");
+  const left = Array.from({ length: 6 }, (_, number) => {
+    user.git("checkout", "--quiet", "-B", `side-${number}`, base);
+    return user.commit({ "a.txt": `${number}\n` });
+  });
+  const control = await stage.control(user);
+  const refOf = (number: number) => `refs/heads/${number}/same`;
+  for (const [number, commit] of left.entries()) await control.moveRef(refOf(number), commit, undefined);
+  await Promise.all(left.map((commit, number) => control.moveRef(refOf(number), base, commit)));
+  const kept = controlGit(stage, control)("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/same");
+  expect(kept.split("\n").toSorted()).toEqual(left.toSorted());
+});
+
 test("a lock in the control repository that nobody holds any more is removed, a young one is not", async () => {
   const user = stage.repository();
   const control = await stage.control(user);

@@ -253,6 +253,32 @@ test("after a dialog of which only the screen tells, an agent listens again", as
   expect(stage.said).toEqual(["Hello."]);
 });
 
+test("a dialog that comes up once an agent has gone idle is typed into by nobody", async () => {
+  const stage = await open();
+  stage.hear("The task is this.");
+  const watched = stage.watch();
+  await stage.lookAt(watched);
+  stage.show("asks");
+  expect(watched.signs.activity).toBe("idle");
+  expect(await stage.deliver(watched, stage.message("a", "Hello."))).toBe(false);
+  expect(stage.terminal.received(name)).toEqual([]);
+});
+
+test("the key that sends a message is not pressed again while a dialog is there: it would decide something", async () => {
+  const stage = await open({ deaf: 1 });
+  stage.hear("The task is this.");
+  const watched = stage.watch();
+  await stage.lookAt(watched);
+  const answer = stage.deliver(watched, stage.message("a", "Hello."));
+  await stage.clock.pass(1_000);
+  stage.show("asks");
+  await stage.clock.pass(20_000);
+  expect(stage.terminal.received(name).map(({ kind }) => kind)).toEqual(["paste", "press"]);
+  stage.show("ready");
+  expect(await answer).toBe(true);
+  expect(stage.said).toEqual(["The task is this.", "Hello."]);
+});
+
 test("an agent that tells nothing is believed by its screen, and not typed to twice", async () => {
   const stage = await open({ acknowledges: "no", started: { hasPrompt: true } });
   const watched = stage.watch();

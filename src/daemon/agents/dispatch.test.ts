@@ -58,6 +58,19 @@ test("a provider's limit holds its harness alone, until it is over", async () =>
   expect(dispatch.limits()).toHaveLength(0);
 });
 
+test("of two limits of a provider the one that lasts longer holds", async () => {
+  const { clock, dispatch, started, enter } = stage();
+  dispatch.limit("claude", clock.now() + 60_000, "Enough for today.");
+  dispatch.limit("claude", clock.now() + 1_000, "Slow down.");
+  await enter("a");
+  await clock.pass(59_999);
+  await settle();
+  expect(started).toEqual([]);
+  await clock.pass(1);
+  await settle();
+  expect(started).toEqual(["a"]);
+});
+
 test("what is paused starts when it is not any more", async () => {
   const { dispatch, started, enter, halted } = stage();
   halted.add("coffee");

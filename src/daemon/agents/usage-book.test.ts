@@ -54,6 +54,14 @@ test("a task's budget is that of its whole family", async () => {
   expect(() => book.check("coffee", new Set(["parent", "child"]), noon)).toThrow("$2.10 of $2.00");
 });
 
+test("a budget that is used up to the cent is used up", async () => {
+  const { book } = await open({ task: 2 });
+  await book.add(run("a"), [{ ...used, cost: 1.99 }], start, noon);
+  expect(() => book.check("coffee", new Set(["a"]), noon)).not.toThrow();
+  await book.add(run("b"), [{ ...used, cost: 2 }], start, noon);
+  expect(() => book.check("coffee", new Set(["b"]), noon)).toThrow("$2.00 of $2.00");
+});
+
 test("tokens are a budget too, for harnesses that tell no cost", async () => {
   const { book } = await open({ taskTokens: 110 });
   await book.add(run("a"), [{ ...used, cost: undefined }], start, noon);

@@ -73,3 +73,21 @@ test("what is taken out of the line before its turn is not merged", async () => 
   await line.pass(60_000);
   expect(line.lands).toBe(1);
 });
+
+test("who is more urgent comes first, but a priority is worth no more than five minutes of waiting", async () => {
+  const order: string[] = [];
+  const line = start(({ task }) => {
+    order.push(task);
+    return merged;
+  });
+  const minute = 60_000;
+  const entries = [
+    { ...entry, task: "old", at: 0 },
+    { ...entry, task: "usual", at: 6 * minute },
+    { ...entry, task: "urgent", at: 10 * minute, priority: 1 },
+  ];
+  // The first one that comes is taken at once; the others are there when it is done.
+  void line.queue.add({ ...entry, task: "first" });
+  await Promise.all(entries.toReversed().map((each) => line.queue.add(each)));
+  expect(order).toEqual(["first", "old", "urgent", "usual"]);
+});

@@ -32,3 +32,18 @@ test("that work has landed is told once, also by one who does not know that it w
   ]);
   expect(await store.merges.get("t1")).toEqual(merge);
 });
+
+test("what history could not be told is not in the record either: whoever comes after a crash tells it again", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  const full = {
+    ...store,
+    async addEvents() {
+      throw new Error("The disk is full.");
+    },
+  };
+  const ports = { store: full, clock: createScriptedClock() };
+  await expect(noteMerge(ports, merge, "merge.landed", { after: "ccc" })).rejects.toThrow("full");
+  expect(await store.merges.get("t1")).toBeUndefined();
+});

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
+import type { Workspace } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
 import { createTurns } from "../turns.ts";
 import { bindWorkspace, unbindWorkspace } from "./bind-workspace.ts";
 
@@ -8,21 +10,52 @@ async function start() {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   for (const id of ["t1", "t2", "t3"]) await store.createTask("coffee", sampleTask(id));
-  const ports = { store, inTurn: createTurns(), clock: { now: () => 1 } as never };
+  // Whoever looks is overtaken by others.
+  const slow: Store = {
+    ...store,
+    workspaces: {
+      ...store.workspaces,
+      async list(filter) {
+        const found = await store.workspaces.list(filter);
+        await new Promise((resolve) => setImmediate(resolve));
+        return found;
+      },
+    },
+  };
+  const ports = { store: slow, clock: { now: () => 1, after: () => () => {} }, inTurn: createTurns() };
   const bind = (id: string, poolSize: number) =>
     bindWorkspace(ports, { ...sampleProject(), poolSize }, "/pool", sampleTask(id)(1).task);
-  return { bind, unbind: unbindWorkspace.bind(undefined, ports) };
+  return { store, bind, unbind: (workspace: Workspace) => unbindWorkspace(ports, workspace) };
 }
 const full = { code: "pool.full", retry: "later" };
 
-test("each task has a folder of its own, a free one is used again, and who has one keeps it", async () => {
+test("tasks that want a workspace at once get one each, and no more than the pool has", async () => {
+  const { bind } = await start();
+  const bound = await Promise.allSettled(["t1", "t2", "t3"].map((id) => bind(id, 2)));
+  expect(bound.map((each) => (each.status === "fulfilled" ? each.value.path : each.reason.code))).toEqual([
+    "/pool/1",
+    "/pool/2",
+    "pool.full",
+  ]);
+});
+
+test("a free one is used again, and who has one keeps it", async () => {
   const { bind, unbind } = await start();
-  const [one, two] = [await bind("t1", 2), await bind("t2", 2)];
-  expect([one.path, two.path]).toEqual(["/pool/1", "/pool/2"]);
+  const [one] = [await bind("t1", 2), await bind("t2", 2)];
   await expect(bind("t3", 2)).rejects.toMatchObject(full);
   expect(await bind("t1", 2)).toEqual(one);
   await unbind(one);
   expect(await bind("t3", 2)).toMatchObject({ path: one.path, task: "t3" });
+});
+
+test("a workspace that was given back, and is another task's by now, is not taken away from that", async () => {
+  const { store, bind, unbind } = await start();
+  const one = await bind("t1", 1);
+  await store.workspaces.put({ ...one, task: "t2", readyFor: "t2" });
+  await unbind(one);
+  expect(await store.workspaces.get(one.id)).toMatchObject({ task: "t2", readyFor: "t2" });
+  await unbind({ ...one, task: "t2" });
+  expect(await store.workspaces.get(one.id)).toMatchObject({ task: "" });
 });
 
 test("in a pool that was made smaller no more tasks have one than it says, though folders are left", async () => {

@@ -28,6 +28,17 @@ export function history(stage: Stage): void {
       expect(kept).toStrictEqual(set);
     });
 
+    test("of many events at once none is lost, and what is owed with them is", async () => {
+      const stored = await stage.create("t1");
+      const events = Array.from({ length: 150 }, (_, i) => sampleEvent("task.edited", { reason: `reason ${i}` }));
+      const effects = [sampleEffect("one"), sampleEffect("two")];
+      await stage.store.saveDecision(sampleDecision(stored, { reason: "reason 149" }, { events, effects }));
+      const kept = (await stage.all("t1")).slice(1);
+      expect(kept.map(({ event }) => event.set.reason)).toEqual(events.map(({ set }) => set.reason));
+      expect(kept.every(({ position }, i) => i === 0 || position > (kept[i - 1]?.position ?? 0))).toBe(true);
+      expect((await stage.store.openEffects("t1")).map(({ effect }) => effect.action)).toEqual(["one", "two"]);
+    });
+
     for (const file of readdirSync(new URL("../../../workflows", import.meta.url))) {
       const workflow = file.replace(".yml", "");
       test(`replaying the events of real ${workflow} tasks gives the tasks that are stored`, async () => {

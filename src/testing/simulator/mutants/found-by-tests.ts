@@ -178,4 +178,92 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "test/daemon/merging.test.ts",
   },
+  {
+    name: "a task settles with what it has come to owe since somebody looked",
+    edits: [
+      {
+        file: "src/daemon/submit.ts",
+        from: "if (open.length > 0 && saysAllIsDone(request))",
+        to: "if (open.length < 0 && saysAllIsDone(request))",
+      },
+    ],
+    test: "test/daemon/perform-tries.test.ts",
+  },
+  {
+    name: "what is cut short because the daemon stops counts as failed",
+    edits: [
+      {
+        file: "src/daemon/perform.ts",
+        from: "    if (isStopped()) return;\n    return noteFailure",
+        to: "    void isStopped;\n    return noteFailure",
+      },
+    ],
+    test: "test/daemon/perform-tries.test.ts",
+  },
+  {
+    name: "what is published is noted when it is there",
+    edits: [
+      {
+        file: "src/daemon/merging/land.ts",
+        from: "  await round.planned(merged);\n  const result = await publishCommit(round, own, project, target, tips, top);\n",
+        to: "  const result = await publishCommit(round, own, project, target, tips, top);\n  await round.planned(merged);\n",
+      },
+    ],
+    test: "src/daemon/merging/land.test.ts",
+  },
+  {
+    name: "a merge is pushed although the user's checkout cannot follow",
+    edits: [
+      {
+        file: "src/daemon/merging/publish-commit.ts",
+        from: "const waits = commit === user || follows ?",
+        to: "const waits = commit === user || remote !== undefined ?",
+      },
+    ],
+    test: "src/daemon/merging/publish-commit.test.ts",
+  },
+  {
+    name: "in another task's workspace a person is believed to be one",
+    edits: [
+      {
+        file: "src/daemon/requests/standing.ts",
+        from: "if (own === undefined) return undefined;",
+        to: "if (own !== task.id) return undefined;",
+      },
+    ],
+    test: "test/api/who-asks.test.ts",
+  },
+  {
+    name: "what was salvaged may lose its name with the power",
+    edits: [
+      {
+        file: "src/adapters/git/salvage/salvage.ts",
+        from: "    await syncFolder(dirname(join(control.folder, ref)));\n",
+        to: "    void [syncFolder, dirname];\n",
+      },
+    ],
+    test: "test/git/lasting.test.ts",
+  },
+  {
+    name: "a workspace is given back that another task has got since",
+    edits: [
+      {
+        file: "src/daemon/workspaces/bind-workspace.ts",
+        from: "if (now?.task === workspace.task) await",
+        to: "if (now !== undefined) await",
+      },
+    ],
+    test: "src/daemon/workspaces/bind-workspace.test.ts",
+  },
+  {
+    name: "what is read in a folder counts for the task that has given it back meanwhile",
+    edits: [
+      {
+        file: "src/daemon/workspaces/outside.ts",
+        from: "if (!isStillOurs) return",
+        to: "if (!isStillOurs && nowhere === undefined) return",
+      },
+    ],
+    test: "src/daemon/workspaces/outside.test.ts",
+  },
 ];

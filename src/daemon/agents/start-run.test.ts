@@ -1,0 +1,156 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { sampleDecision, sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { drive, loadText } from "../../../test/engine/drive.ts";
+import { removeFolder } from "../../../test/remove-folder.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { Fault } from "../../fault.ts";
+import { agentConfig } from "../../home/agent-fields.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
+import { homePlaces } from "../../home/places.ts";
+import type { Harness, HarnessOrder } from "../../ports/harness.ts";
+import type { Run } from "../../ports/records.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { createScriptedProcesses } from "../../testing/scripted-processes.ts";
+import { createScriptedTerminal } from "../../testing/scripted-terminal.ts";
+import { createCallers } from "../caller.ts";
+import { createDispatch } from "./dispatch.ts";
+import { type StartPorts, spawnAgent } from "./start-run.ts";
+
+const workflow = loadText(
+  `version: 1
+roles: { coder: { harness: any, mode: turn, permissions: reduced, prompt: p } }
+states:
+  a: { agent: { role: coder }, next: done }
+  done: { terminal: true }
+prompts: { p: Go }`,
+);
+
+/** A task that wants its agent to be started, and everything that starts one. */
+async function start({ fails = (): boolean => false, resume = "" } = {}) {
+  const home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
+  onTestFinished(() => removeFolder(home));
+  const places = homePlaces(home);
+  makePrivateFolder(places.run);
+  const clock = createScriptedClock(1_000_000);
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const fresh = drive(workflow, { status: "a" });
+  const { task } = await store.createTask("coffee", sampleTask("t1", { ...fresh.task, project: "coffee" }));
+  const orders: HarnessOrder[] = [];
+  const harness = {
+    ...{ name: "any", title: "Any", isScripted: true },
+    can: { session: false, turn: true, resume: true, withholds: [], acknowledges: "stream" },
+    detect: async () => ({ found: true, path: "/any", version: "1", hint: "" }),
+    async prepare(order: HarnessOrder) {
+      orders.push(order);
+      return { argv: ["any"], env: order.env, input: "", message: "", session: "" };
+    },
+    transcriptOf: async () => "",
+  } as unknown as Harness;
+  const scripted = createScriptedProcesses({ clock, play: () => [{ hang: true }] });
+  /** What was known of the run, each time its program was to be started. */
+  const noted: unknown[] = [];
+  let isPaused = false;
+  const caps = () => ({ most: 1, perProject: 0, perHarness: {} });
+  const dispatch = createDispatch({ clock, caps, paused: () => (isPaused ? "It is paused." : undefined) });
+  let secrets = 0;
+  const ports = {
+    ...{ store, clock, places, dispatch, log: { info() {} }, terminal: createScriptedTerminal(clock) },
+    ids: { secret: () => String(++secrets).padStart(48, "0") },
+    callers: createCallers(store, clock, "sbh_x"),
+    environment: { env: {}, home, places, allowed: () => [] },
+    harnesses: () => new Map([[harness.name, harness]]),
+    processes: {
+      ...scripted,
+      async start(order: Parameters<typeof scripted.start>[0]) {
+        noted.push((await store.runs.get("t1/coder#1"))?.pid);
+        if (fails()) throw new Fault("processes.silent", "Nobody answers.", { retry: "later" });
+        return scripted.start(order);
+      },
+    },
+    book: { check() {} },
+    config: () => agentConfig({}),
+    workflowOf: async () => workflow,
+    folderOf: async () => home,
+    portOf: async () => undefined,
+    testCommandOf: () => [],
+    watch() {},
+    tell: async () => {},
+  } as unknown as StartPorts;
+  const effect = fresh.effects.find(({ action }) => action === "spawn_agent");
+  if (effect?.agent === undefined) throw new Error("Nobody is to be started.");
+  const owed = { ...effect, agent: { ...effect.agent, resume } };
+  return {
+    ...{ store, clock, dispatch, orders, task, scripted, noted },
+    pause: (is: boolean) => {
+      isPaused = is;
+      dispatch.wake();
+    },
+    spawn: () => spawnAgent(ports)(owed, { task, key: "t1:1" }),
+  };
+}
+
+const ended = { endedAt: 1_000, word: "exit" } as const;
+
+function earlier(change: Partial<Run>): Run {
+  return {
+    ...{ id: "t1/coder#1", project: "coffee", task: "t1", at: 0, key: "coder#1", role: "coder", harness: "any" },
+    ...{ model: "", session: "s-1", folder: "/", pid: 1, endedAt: undefined, word: "" },
+    ...change,
+  };
+}
+
+test("a run that its task did without while it waited is not started, and keeps nobody else waiting", async () => {
+  const { store, task, dispatch, pause, spawn, scripted } = await start();
+  pause(true);
+  const spawned = spawn();
+  while (dispatch.waiting().length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const stored = await store.getTask(task.id);
+  if (stored !== undefined) await store.saveDecision(sampleDecision(stored, { runs: {} }));
+  pause(false);
+  await spawned;
+  expect(scripted.started).toEqual([]);
+  expect(dispatch.atWork()).toBe(0);
+});
+
+test("one that could not be started gives its seat back; tried again it has the same token", async () => {
+  let isBroken = true;
+  const { dispatch, orders, spawn, scripted } = await start({ fails: () => isBroken });
+  await expect(spawn()).rejects.toMatchObject({ code: "processes.silent" });
+  expect(dispatch.atWork()).toBe(0);
+  isBroken = false;
+  await spawn();
+  expect(scripted.started).toHaveLength(1);
+  expect(dispatch.atWork()).toBe(1);
+  const [first, second] = orders.map(({ env }) => env.SIGNALBOX_TOKEN);
+  expect([first, second]).toEqual([expect.stringMatching(/^sbr_/), first]);
+});
+
+test("a run is noted before its program is started: what was started and then forgotten is found again", async () => {
+  const { store, spawn, noted, scripted } = await start();
+  await spawn();
+  expect([noted, scripted.started.length]).toEqual([[0], 1]);
+  expect((await store.runs.get("t1/coder#1"))?.pid).toBeGreaterThan(0);
+});
+
+test("one that has ended is not started again, although nobody has ticked its start off", async () => {
+  const { store, spawn, scripted } = await start();
+  await store.runs.put(earlier(ended));
+  await spawn();
+  expect(scripted.started).toEqual([]);
+});
+
+test("only a session of the same harness is gone on with", async () => {
+  for (const [harness, kind] of [
+    ["any", "resume"],
+    ["other", "new"],
+  ]) {
+    const { store, orders, spawn } = await start({ resume: "coder#0" });
+    await store.runs.put(earlier({ id: "t1/coder#0", key: "coder#0", harness: harness ?? "", ...ended }));
+    await spawn();
+    expect(orders.map(({ session }) => session.kind)).toEqual([kind]);
+  }
+});

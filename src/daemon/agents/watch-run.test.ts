@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { Healing } from "../../engine/reconcile.ts";
+import type { Harness } from "../../ports/harness.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { type WatchPorts, watchRun } from "./watch-run.ts";
+
+const run: Run & { started: StartedRun } = {
+  ...{ id: "t/worker#1", project: "coffee", task: "t", at: 0, key: "worker#1", role: "worker", harness: "any" },
+  ...{ model: "", session: "", folder: "/", pid: 1, endedAt: undefined, word: "" },
+  started: {
+    ...{ name: "t-1", mode: "session", window: "worker", at: 0, entry: 1, part: 0, isResumed: false },
+    ...{ transcript: "", transcriptFrom: 0, raised: "" },
+  },
+};
+
+/** A run in a window that is watched since the third look at all windows. */
+function watched() {
+  const healed: Healing["kind"][] = [];
+  const position = { offset: 0, before: "" };
+  const ports = {
+    ...{ clock: createScriptedClock(60_000), since: 3, store: { runs: { put: async () => {} } } },
+    tails: { open: () => ({ read: async () => ({ lines: [], position, hasMore: false, isAnew: false }) }) },
+    book: { of: () => undefined, add: async () => {} },
+    runFolder: () => "/",
+    limitsOf: async () => ({ stall: undefined, time: undefined }),
+    heal: async (_: unknown, { kind }: Healing) => void healed.push(kind),
+    learnt: () => {},
+  } as unknown as WatchPorts;
+  const harness = { can: { acknowledges: "hook" } } as unknown as Harness;
+  const watch = watchRun(ports, run, harness);
+  const look = (number: number, hasServer = true) => watch.look({ number, hasServer, panes: new Map() });
+  return { healed, look };
+}
+
+test("a look at all windows that began before a run had one says nothing about it; the next one does", async () => {
+  const { healed, look } = watched();
+  await look(3);
+  expect(healed).toEqual([]);
+  await look(4);
+  expect(healed).toEqual(["judge"]);
+});
+
+test("whose window is gone has ended; who went away with all others is lost", async () => {
+  const { healed, look } = watched();
+  await look(4, false);
+  await look(5, true);
+  expect(healed).toEqual(["lost", "judge"]);
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Project } from "../../ports/store.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import type { Ready } from "./entry.ts";
+import { land } from "./land.ts";
+
+const project = { name: "coffee", path: "/coffee" } as Project;
+
+function ready(task: string): Ready {
+  const rest = { project: "coffee", target: "main", strategy: "merge", at: 0, priority: 0, message: "" } as const;
+  return { task, commit: `c-${task}`, ...rest };
+}
+
+/** A branch that moves under every publishing while `moves` says so. What happens is written down. */
+function stage({ moves = (): boolean => false, fails = (_: readonly string[]): boolean => false } = {}) {
+  const happened: string[] = [];
+  let [tip, others] = ["base", 0];
+  const control = {
+    syncFrom: async () => ({ branches: { main: tip } }),
+    // Whatever is made here contains everything before it.
+    isAncestor: async () => true,
+    inTheWay: async () => undefined,
+    mergeAll: async ({ onto, entries }: { onto: string; entries: readonly { branch: string }[] }) => {
+      let top = onto;
+      return entries.map(({ branch }) => {
+        top = `${top}+${branch}`;
+        return { kind: "merged", commit: top, tree: "" };
+      });
+    },
+    async publish({ commit }: { commit: string }) {
+      happened.push(`publish ${commit}`);
+      if (moves()) {
+        tip = `other-${++others}`;
+        return { kind: "moved", to: tip };
+      }
+      tip = commit;
+      return { kind: "published", at: commit };
+    },
+  } as unknown as ControlRepository;
+  const own = { control, git: { identityOf: async () => ({ name: "", email: "" }) } } as unknown as ProjectWorkspaces;
+  const ports = {
+    ...({ where: "here", workspaces: "/workspaces", signal: new AbortController().signal } as const),
+    async planned(merged: readonly { after: string }[]) {
+      happened.push(`plan ${merged.at(-1)?.after}`);
+    },
+    async test(commit: string) {
+      happened.push(`test ${commit}`);
+      return fails(commit.split("+").slice(1)) ? "Two tests fail." : undefined;
+    },
+  };
+  return { happened, land: (...entries: readonly Ready[]) => land(ports, own, project, "main", entries) };
+}
+
+test("what is going to be published is noted before it is: whoever finds it after a crash knows how it came in", async () => {
+  const { happened, land } = stage();
+  const [a, b] = [ready("a"), ready("b")];
+  const outcomes = await land(a, b);
+  expect(happened).toEqual(["test base+c-a+c-b", "plan base+c-a+c-b", "publish base+c-a+c-b"]);
+  expect(outcomes.get(b)).toMatchObject({ kind: "merged", before: "base+c-a", after: "base+c-a+c-b" });
+});
+
+test("where the branch has moved meanwhile, what is merged onto it is another commit, and tested itself", async () => {
+  let moved = 0;
+  const { happened, land } = stage({ moves: () => moved++ === 0 });
+  await land(ready("a"));
+  expect(happened.filter((each) => !each.startsWith("plan"))).toEqual([
+    ...["test base+c-a", "publish base+c-a"],
+    ...["test other-1+c-a", "publish other-1+c-a"],
+  ]);
+});
+
+test("whose tests fail only together with others' is not to blame while nobody knows who is", async () => {
+  const { land } = stage({ moves: () => true, fails: (merged) => merged.length > 1 });
+  const [a, b] = [ready("a"), ready("b")];
+  expect([...(await land(a, b)).values()]).toEqual([{ kind: "again" }, { kind: "again" }]);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createOutside } from "./outside.ts";
+import type { ProjectWorkspaces } from "./project-workspaces.ts";
+
+const folder = "/workspaces/1";
+
+/** A task at work in a folder. `meanwhile` happens while the folder is looked into. */
+async function look(meanwhile: (store: ReturnType<typeof createMemoryStore>) => Promise<void>) {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: folder }));
+  const workspace = { id: "coffee/1", project: "coffee", task: "t1", at: 0, path: folder, kind: "clone" } as const;
+  await store.workspaces.put(workspace);
+  const told: string[] = [];
+  const workspaces = {
+    control: { collect: async () => ({ commit: "c1" }), commitAt: async () => undefined },
+    kind: {
+      inspect: async () => ({ kind: "there", branch: "another", head: "c1", dirty: false }),
+      currentBranch: async () => "another",
+      isTaskFileTracked: async () => false,
+      taskFileName: async () => "TASK.md",
+      async readTaskFile() {
+        await meanwhile(store);
+        return "## Plan\n\nOf whoever has the folder now.\n";
+      },
+    },
+  } as unknown as ProjectWorkspaces;
+  const outsideOf = createOutside({
+    ...{ store, workspacesOf: async () => workspaces, where: () => "here" },
+    collected: (_, commit) => told.push(commit),
+    follow: (_, branch) => told.push(branch),
+  });
+  return { ...(await outsideOf(task)), told };
+}
+
+test("what is read in a folder is the task's while the folder is", async () => {
+  const { files, facts, told } = await look(async () => {});
+  expect(files).toMatchObject([{ text: expect.stringContaining("## Plan") }]);
+  expect(facts).toMatchObject({ head: "c1", numbers: { workspace: 1 } });
+  expect(told).toEqual(["c1", "another"]);
+});
+
+test("a folder that was given back while it was looked into says nothing about the task that had it", async () => {
+  const { files, facts, told } = await look(async (store) => {
+    const workspace = await store.workspaces.get("coffee/1");
+    if (workspace !== undefined) await store.workspaces.put({ ...workspace, task: "" });
+  });
+  expect([files, facts?.head, facts?.numbers, told]).toEqual([[], "", { workspace: 0 }, []]);
+});

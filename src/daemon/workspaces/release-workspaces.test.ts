@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Workspace } from "../../ports/records.ts";
+import { createTurns } from "../turns.ts";
+import type { ProjectWorkspaces } from "./project-workspaces.ts";
+import { releaseWorkspaces } from "./release-workspaces.ts";
+import { filesOf } from "./task-files.ts";
+
+const workspace: Workspace = {
+  ...{ id: "coffee/1", project: "coffee", task: "t1", at: 0, path: "/pool/1", kind: "worktree" },
+};
+
+test("a folder is nobody else's before whoever writes the task's files into it is done", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  await store.workspaces.put(workspace);
+  const saved: string[] = [];
+  const workspaces = {
+    control: {
+      collect: async () => ({ commit: "c1" }),
+      async salvage({ folder }: { folder: string }) {
+        saved.push(folder);
+        return { saved: undefined, ignored: [], repositories: [], refused: [] };
+      },
+    },
+    kind: { inspect: async () => ({ kind: "there", branch: "mine", head: "c1", dirty: false }) },
+  } as unknown as ProjectWorkspaces;
+  const inTurn = createTurns();
+  const writing = Promise.withResolvers<void>();
+  void inTurn(filesOf("t1"), () => writing.promise);
+  const given: string[] = [];
+  const released = releaseWorkspaces(
+    {
+      ...{ store, inTurn, clock: { now: () => 0, after: () => () => {} }, log: {} as Log },
+      workspacesOf: async () => workspaces,
+      parking: { released: ({ path }) => given.push(path) },
+    },
+    "t1",
+  );
+  // Nothing else is waited for: everything here happens within moments.
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  expect([saved, given, (await store.workspaces.get("coffee/1"))?.task]).toEqual([["/pool/1"], [], "t1"]);
+  writing.resolve();
+  expect(await released).toEqual(["/pool/1"]);
+  expect([given, (await store.workspaces.get("coffee/1"))?.task]).toEqual([["/pool/1"], ""]);
+});

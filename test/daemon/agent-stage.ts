@@ -1,0 +1,100 @@
+import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { Harness, HarnessEvent } from "../../src/ports/harness.ts";
+import type { Store } from "../../src/ports/store.ts";
+import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { createScriptedProcesses, type ScriptedStep } from "../../src/testing/scripted-processes.ts";
+import { createScriptedTerminal, type ScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
+import { coreStage } from "./core-stage.ts";
+
+/** A harness whose programs print what they have used, one cost on each line, or that they are busy. */
+export const meter = {
+  ...{ name: "meter", title: "Meter", isScripted: true },
+  can: { session: false, turn: true, resume: false, withholds: [], acknowledges: "stream" },
+  detect: async () => ({ found: true, path: "/meter", version: "1", hint: "" }),
+  prepare: async () => ({ argv: ["meter"], env: {}, input: "", message: "", session: "" }),
+  readOutput: () => ({
+    push: (chunk: Uint8Array): readonly HarnessEvent[] =>
+      Buffer.from(chunk)
+        .toString()
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) =>
+          line === "busy" ? { kind: "busy", what: "" } : { kind: "usage", usage: usageOf(Number(line)) },
+        ),
+    end: () => ({ text: "", answer: undefined, error: undefined, events: [] }),
+  }),
+  readEvidence: () => [],
+  readTranscript: () => [],
+  transcriptOf: async () => "",
+  readScreen: () => "unknown",
+} as unknown as Harness;
+
+function usageOf(cost: number) {
+  return { model: "", inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost };
+}
+
+const table = {
+  identify: async () => undefined,
+  isAlive: async () => false,
+  familyOf: async () => [],
+  bearersOf: async () => [],
+  cpuTime: async () => 0,
+};
+
+/** A core whose agents are programs without a terminal that do what `play` says. */
+export async function agentStage(
+  text: string,
+  play: () => readonly ScriptedStep[],
+  store: Store = createMemoryStore(),
+) {
+  const time = { skew: 0 };
+  const known = new Map([[meter.name, meter]]);
+  const made: { processes?: ReturnType<typeof createScriptedProcesses>; terminal?: ScriptedTerminal } = {};
+  const more = (clock: ScriptedClock): Partial<CorePorts> => {
+    const scripted = createScriptedProcesses({ clock, play });
+    const processes = {
+      ...scripted,
+      // Others see that a program has ended before whoever ends it is sure that nobody is left of its family.
+      async kill(id: string) {
+        await scripted.kill(id);
+        await new Promise<void>((resolve) => clock.after(3_000, resolve));
+      },
+    };
+    const tails = {
+      open: () => ({
+        read: async () => ({ lines: [], position: { offset: 0, before: "" }, hasMore: false, isAnew: false }),
+      }),
+      watch: () => () => {},
+    };
+    const terminal = createScriptedTerminal(clock);
+    Object.assign(made, { processes, terminal });
+    return {
+      clock: { now: () => clock.now() + time.skew, after: clock.after },
+      performers: () => ({}),
+      agents: { env: {}, table, tails, harnesses: () => known, terminal, processes },
+    };
+  };
+  const stage = await coreStage(text, 1, store, more);
+  /** Lets time pass until something is so: what is written to real files takes time of its own. */
+  const until = async (isSo: () => Promise<unknown>) => {
+    for (let i = 0; i < 3_000; i++) {
+      if (await isSo()) return;
+      await stage.clock.pass(500);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    throw new Error(`It did not come to that: ${JSON.stringify((await store.getTask("t1"))?.task)}`);
+  };
+  const hasStarted = () => until(async () => stage.core.agents?.watches()[0]);
+  const isIn = (status: string) => until(async () => (await store.getTask("t1"))?.task.status === status);
+  return {
+    ...stage,
+    until,
+    hasStarted,
+    isIn,
+    time,
+    known,
+    processes: made.processes as ReturnType<typeof createScriptedProcesses>,
+    terminal: made.terminal as ScriptedTerminal,
+  };
+}

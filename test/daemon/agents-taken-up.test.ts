@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import type { Run } from "../../src/ports/records.ts";
+import { sampleDecision } from "../contracts/samples.ts";
+import { agentStage, meter } from "./agent-stage.ts";
+
+const once = `
+version: 1
+roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work, limits: { attempts: 1 } } }
+prompts: { work: Brew }
+states:
+  brewing:
+    agent: { role: worker }
+    outcomes: [{ on: stall, then: late }, { on: failed, then: broken }]
+    next: done
+  late: { waits_for: human, next: done }
+  broken: { waits_for: human, next: done }
+  done: { terminal: true }
+`;
+
+type Stage = Awaited<ReturnType<typeof agentStage>>;
+
+async function atWork(limits = "limits: { attempts: 1 }"): Promise<Stage & { run(): Promise<Run> }> {
+  const stage = await agentStage(once.replace("limits: { attempts: 1 }", limits), () => [{ hang: true }]);
+  // Later than whatever was written to real files.
+  stage.time.skew = 10 ** 13;
+  await stage.create("t1");
+  await stage.hasStarted();
+  const run = async () => {
+    const found = await stage.store.runs.get("t1/worker#1");
+    if (found?.started === undefined) throw new Error("There is no run.");
+    return found;
+  };
+  return { ...stage, run };
+}
+
+/** Another daemon takes the place of the first; `meanwhile` is what it finds. */
+async function restarted({ core, start, until }: Stage, meanwhile: () => Promise<unknown> = async () => {}) {
+  let isClosed = false;
+  core.close().then(() => {
+    isClosed = true;
+  });
+  await until(async () => isClosed);
+  await meanwhile();
+  const next = start();
+  await next.recover();
+  return next;
+}
+
+test("who goes on after a start has a seat, as before it: no more are started than may be at work", async () => {
+  const stage = await atWork();
+  const next = await restarted(stage);
+  expect(next.agents?.dispatch.atWork()).toBe(1);
+  stage.processes.end("t1-1", { code: 0 });
+  await stage.isIn("done");
+  expect(next.agents?.dispatch.atWork()).toBe(0);
+});
+
+test("a run that the daemon was about to end when it died is ended after its start, for the reason it had", async () => {
+  const stage = await atWork();
+  const { store, run, isIn, processes } = stage;
+  await restarted(stage, async () => {
+    const { started, ...rest } = await run();
+    const ending = { word: "stall", reason: "It gave no sign of life." } as const;
+    if (started !== undefined) await store.runs.put({ ...rest, started: { ...started, ending } });
+  });
+  await isIn("late");
+  expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect((await run()).word).toBe("stall");
+});
+
+test("a run that its task does not want any more is ended after a start, and its record closed", async () => {
+  const stage = await atWork();
+  const { store, run, processes, until } = stage;
+  let isTakenUp = false;
+  const taking = restarted(stage, async () => {
+    const stored = await store.getTask("t1");
+    if (stored !== undefined) await store.saveDecision(sampleDecision(stored, { runs: {} }));
+  }).then(() => {
+    isTakenUp = true;
+  });
+  await until(async () => isTakenUp);
+  await taking;
+  expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(await run()).toMatchObject({ word: "killed", endedAt: expect.any(Number) });
+});
+
+test("a run that gives no sign of life is ended for that, which is noted before its program is ended", async () => {
+  const { run, until, isIn, processes } = await atWork("limits: { attempts: 1, stall: 5m }");
+  await until(async () => (await processes.look("t1-1")).kind === "ended");
+  expect((await run()).started?.ending?.word).toBe("stall");
+  await isIn("late");
+});
+
+test("whoever ends a run says why before its program is ended", async () => {
+  const { core, run, until, isIn, processes } = await atWork();
+  const ending = core.agents?.end(await run(), { word: "stall", reason: "By hand." });
+  await until(async () => (await processes.look("t1-1")).kind === "ended");
+  expect((await run()).started?.ending).toEqual({ word: "stall", reason: "By hand." });
+  await isIn("late");
+  await ending;
+});
+
+test("a window that lives and belongs to no run is closed after a start: nobody else would", async () => {
+  const stage = await atWork();
+  const { store, run, terminal } = stage;
+  await restarted(stage, async () => {
+    const { started, ...rest } = await run();
+    const past = { ...rest, id: "t1/worker#0", key: "worker#0", endedAt: 1, word: "exit" };
+    if (started !== undefined)
+      await store.runs.put({ ...past, started: { ...started, mode: "session", name: "t1-0" } });
+    const order = { session: "sb-t1", window: "worker", argv: ["agent"], env: {}, cwd: "/", title: "", folder: "/" };
+    await terminal.open({ run: "t1-0", ...order });
+  });
+  expect((await terminal.list()).filter(({ dead }) => dead === undefined)).toEqual([]);
+});
+
+test("an answer that cannot be used is asked for twice more in its session, and then the workflow is told", async () => {
+  const text = once
+    .replace("prompt: work,", "prompt: work, result: view,")
+    .replace("on: failed", "on: invalid")
+    .replace(
+      "states:",
+      "schemas: { view: { type: object, required: [strength], properties: { strength: { type: number } } } }\nstates:",
+    );
+  const { create, isIn, known, processes } = await agentStage(text, () => [{ exit: 0 }]);
+  known.set(meter.name, {
+    ...meter,
+    can: { ...meter.can, resume: true },
+    prepare: async () => ({ argv: ["meter"], env: {}, input: "", message: "", session: "s-1" }),
+  });
+  await create("t1");
+  await isIn("broken");
+  expect(processes.started.map(({ id }) => id)).toEqual(["t1-1", "t1-1-2", "t1-1-3"]);
+});

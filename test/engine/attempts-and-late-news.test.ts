@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { drive, handoff, loadText } from "./drive.ts";
+
+const done = "done: { terminal: true }";
+
+test("a state's own work is tried as often as its attempts say, and not once more", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { do: [run_tests], limits: { attempts: 2 }, next: done }\n  ${done}`,
+  );
+  const task = drive(workflow);
+  task.did("error", "No disk.");
+  expect([task.task.held, task.actions]).toEqual([undefined, ["run_tests"]]);
+  task.did("error", "No disk.");
+  expect(task.task).toMatchObject({ phase: "waiting", held: { word: "error", reason: "No disk.", again: "do" } });
+  expect(task.actions).toEqual([]);
+});
+
+test("the judge of a panel is tried as often as the attempts say, and not once more", () => {
+  const run = (role: string) => `{ role: ${role}, mode: turn, prompt: p, result: view }`;
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { panel: { members: ${run("scout")}, judge: ${run("judge")} }, limits: { attempts: 2 }, next: done }\n  ${done}\nschemas: { view: { type: object } }\nprompts: { p: Look }`,
+  );
+  const task = drive(workflow);
+  task.ended("scout/1", "ok", {});
+  task.ended("judge", "error");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge" } }]);
+  task.ended("judge", "error");
+  expect(task.effects).toEqual([]);
+  expect(task.task.held).toMatchObject({ word: "error" });
+});
+
+test("what is told about an earlier stay neither settles nor holds the task where it is now", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { waits_for: human, next: done }\n  ${done}`,
+  );
+  const task = drive(workflow);
+  const earlier = task.task.entry;
+  task.owe().continue();
+  expect(task.task).toMatchObject({ status: "b", phase: "entering" });
+  expect(task.request({ kind: "settled", entry: earlier }).kind).toBe("ignored");
+  expect(task.request({ kind: "unsettled", entry: earlier, action: "notify", reason: "No." }).kind).toBe("ignored");
+  expect(task.task).toMatchObject({ status: "b", phase: "entering", held: undefined });
+  task.settle();
+  expect(task.task.phase).toBe("waiting");
+});
+
+test("while the work of a state is under way, an agent that is quiet again does not begin it a second time", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { agent: { role: coder, prompt: p }, do: [run_tests], next: done }\n  ${done}\ntransitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" } }]\nprompts: { p: Go }`,
+  );
+  const task = drive(workflow);
+  task.write("Handoff", handoff).idle("coder");
+  expect([task.task.phase, task.actions]).toEqual(["doing", ["run_tests"]]);
+  expect(task.idle("coder").kind).toBe("ignored");
+});
+
+test("a person's state is not left because the engine says that the wait is over", () => {
+  const task = drive(loadText(`version: 1\nstates:\n  a: { waits_for: human, next: done }\n  ${done}`));
+  expect(task.continue("engine").kind).toBe("rejected");
+  expect(task.status).toBe("a");
+});
+
+test("a person who came to one state has not come to the next", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { waits_for: human, agent: { role: coder, prompt: p, keep: true }, next: b }\n  b: { waits_for: human, agent: { role: coder, prompt: p, keep: true }, next: done }\n  ${done}\ntransitions: [{ from: a, to: b, by: [coder, human] }, { from: b, to: done, by: [coder, human] }]\nprompts: { p: Go }`,
+  );
+  const task = drive(workflow);
+  task.reply("I am here.");
+  expect(task.ask("coder", "b").kind).toBe("moved");
+  expect(task.ask("coder", "done")).toMatchObject({ kind: "rejected", reasons: [{ code: "needs-person" }] });
+  task.reply("Here too.");
+  expect(task.ask("coder", "done").kind).toBe("moved");
+});
+
+test("whoever went away with the machine goes on in its session, also where its role keeps none", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { agent: { role: coder, prompt: p }, next: done }\n  ${done}\ntransitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" } }]\nprompts: { p: Go }`,
+  );
+  const task = drive(workflow);
+  const first = task.task.runs.coder?.key;
+  task.ended("coder", "lost");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { resume: first } }]);
+});
+
+test("a step that failed is tried again in the session of those before it, also where its role keeps none", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { agent: { role: coder, mode: steps, prompt: p, step_prompt: q, limits: { attempts: 3 } }, next: done }\n  ${done}\nprompts: { p: Go, q: Go on }`,
+  );
+  const task = drive(workflow);
+  task.ended("coder", "step");
+  const second = task.task.runs.coder?.key;
+  task.ended("coder", "error");
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { resume: second, prompt: "q" } }]);
+});
