@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { countedUpTo } from "../../src/daemon/agents/turn-reading.ts";
 import type { Run } from "../../src/ports/records.ts";
 import { sampleDecision } from "../contracts/samples.ts";
 import { agentStage, meter } from "./agent-stage.ts";
@@ -112,6 +113,28 @@ test("a window that lives and belongs to no run is closed after a start: nobody 
     await terminal.open({ run: "t1-0", ...order });
   });
   expect((await terminal.list()).filter(({ dead }) => dead === undefined)).toEqual([]);
+});
+
+test.each([
+  ["before the daemon died", true],
+  ["not yet", false],
+])("what a turn tells at its end that it has used is counted once: %s", async (_, isCounted) => {
+  const stage = await atWork();
+  const { store, run, isIn, processes, known } = stage;
+  const usage = { model: "", inputTokens: 3, outputTokens: 2, cachedTokens: 0, cost: 5 };
+  const events = [{ kind: "usage", usage } as const];
+  const end = () => ({ text: "", answer: undefined, error: undefined, events });
+  known.set(meter.name, { ...meter, readOutput: () => ({ push: () => [], end }) });
+  await restarted(stage, async () => {
+    const { started, ...rest } = await run();
+    processes.end("t1-1", { code: 0 });
+    if (started === undefined || !isCounted) return;
+    const { id, project, task, key } = rest;
+    const position = countedUpTo(started, 0, true);
+    await store.usage.put({ id, project, task, at: 1, run: key, position, ...usage });
+  });
+  await isIn("done");
+  expect(await store.usage.get("t1/worker#1")).toMatchObject(usage);
 });
 
 test("an answer that cannot be used is asked for twice more in its session, and then the workflow is told", async () => {
