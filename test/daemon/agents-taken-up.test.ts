@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { countedUpTo } from "../../src/daemon/agents/turn-reading.ts";
+import { assignAgent, cleanAgents } from "../../src/daemon/requests/agents.ts";
 import type { Run } from "../../src/ports/records.ts";
 import { sampleDecision } from "../contracts/samples.ts";
 import { agentStage, meter } from "./agent-stage.ts";
@@ -154,4 +155,24 @@ test("an answer that cannot be used is asked for twice more in its session, and 
   await create("t1");
   await isIn("broken");
   expect(processes.started.map(({ id }) => id)).toEqual(["t1-1", "t1-1-2", "t1-1-3"]);
+});
+
+test("of two who give an agent a task at once one is refused; whoever has got one is not taken away", async () => {
+  const { core, store, create } = await agentStage(once, () => [{ hang: true }]);
+  for (const id of ["t1", "t2"]) await create(id);
+  const at = (task: string) => ({
+    ...{ params: { agent: "A" }, query: {}, body: { project: "coffee", task }, caller: { kind: "human" } as const },
+    ...{ folder: "", lastEvent: "" },
+  });
+  await store.agents.put({
+    ...{ id: "coffee/A", project: "coffee", task: "", at: 0, role: "worker", harness: meter.name, model: "" },
+    ...{ state: "idle", reason: "" },
+  });
+  const clean = () => cleanAgents(core)({ ...at(""), params: {}, body: { project: "coffee" } });
+  const [first, second, cleaned] = await Promise.allSettled([
+    ...["t1", "t2"].map((task) => assignAgent(core)(at(task))),
+    clean(),
+  ]);
+  expect([first?.status, second?.status, cleaned?.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await store.agents.get("coffee/A")).toMatchObject({ task: "t1", had: ["t1"] });
 });

@@ -8,7 +8,7 @@ import type { Core } from "../core.ts";
 import { lookAtTickets } from "../requests/tickets.ts";
 import type { CrewRunner } from "./crew.ts";
 import type { CrewOrder, CrewState } from "./crew-state.ts";
-import { giveTicket, settleAgent } from "./give-ticket.ts";
+import { giveTicket, settleAgent, withAgent } from "./give-ticket.ts";
 import { orderMade } from "./order-made.ts";
 import { takeUpAgent } from "./take-up-agent.ts";
 
@@ -73,9 +73,11 @@ export function createCrewRunner({ state, clock, core, onError }: CrewRunnerPort
     problems: (project) => problems.get(project) ?? new Map(),
     wake,
     async recover() {
-      for (const agent of await core().store.agents.list({})) {
+      for (const { id } of await core().store.agents.list({})) {
+        // Tickets are given out already where a task has ended meanwhile.
+        const agent = await withAgent(core(), id, async (found) => found && settleAgent(core(), found));
         // One whose repository is gone must not keep the others from going on.
-        await takeUpAgent(core(), await settleAgent(core(), agent)).catch(onError);
+        if (agent !== undefined) await takeUpAgent(core(), agent).catch(onError);
       }
       wake();
     },

@@ -16,8 +16,7 @@ export interface TicketOrder {
  * first: if we die in between, `settleAgent` finds out what came of it.
  */
 export function giveTicket(core: Core, project: Project, { id }: Agent, order: TicketOrder) {
-  return core.inTurn(`agent ${id}`, async () => {
-    const found = await core.store.agents.get(id);
+  return withAgent(core, id, async (found) => {
     const agent = found && (await settleAgent(core, found));
     const name = id.slice(id.indexOf("/") + 1);
     const before = agent === undefined || agent.task === "" ? undefined : await core.store.getTask(agent.task);
@@ -42,6 +41,18 @@ export function giveTicket(core: Core, project: Project, { id }: Agent, order: T
       throw error;
     }
   });
+}
+
+/**
+ * Does something with an agent as it is now, while nobody else changes it: who keeps what was read before another has given
+ * it a task would take that task from it.
+ */
+export function withAgent<T>(
+  { store, inTurn }: Pick<Core, "store" | "inTurn">,
+  id: string,
+  run: (agent: Agent | undefined) => Promise<T>,
+): Promise<T> {
+  return inTurn(`agent ${id}`, async () => run(await store.agents.get(id)));
 }
 
 /** Where we died while a task was made for an agent: the task is its, if there is one now that nobody else has. */

@@ -13,7 +13,7 @@ import { harnessNamed } from "../agents/harnesses.ts";
 import { addUp } from "../agents/usage-book.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { bindAgent } from "../crew/give-ticket.ts";
+import { bindAgent, withAgent } from "../crew/give-ticket.ts";
 import { whyNotYet } from "../crew/why-not-yet.ts";
 import { explainMerge } from "../merging/explain-merge.ts";
 import { agentsOf } from "./agents-of.ts";
@@ -55,28 +55,30 @@ export function addAgents(core: Core): Handler<Routes["addAgents"]> {
 export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
   return async (asked) => {
     const { project, task: reference } = asked.body;
-    const agent = await core.store.agents.get(`${project}/${asked.params.agent ?? ""}`);
-    if (agent === undefined) {
-      const hint = `Make it: signalbox agent spawn ${asked.params.agent ?? ""} --project ${project}`;
-      throw new Fault("agent.missing", `${project} has no agent "${asked.params.agent ?? ""}".`, { hint });
-    }
-    const view = await agentView(core, agent);
-    if (view.state !== "idle")
-      throw new Refusal([
-        {
-          code: "not-waiting",
-          text: `${view.name} is ${view.state}, with ${view.task}.`,
-          fix: "Choose one that is idle: signalbox agent ps",
-        },
-      ]);
-    const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
-    const workflow = await core.workflows.get(task.workflowHash);
-    const { harnesses } = agentsOf(core).ports;
-    const lacking = checkNeeds(harnesses, workflow, { ...task, harness: agent.harness });
-    if (lacking.length > 0) throw new Refusal(lacking);
-    const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
-    await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
-    return agentView(core, await bindAgent(core, agent, task.id));
+    const name = asked.params.agent ?? "";
+    return withAgent(core, `${project}/${name}`, async (agent) => {
+      if (agent === undefined) {
+        const hint = `Make it: signalbox agent spawn ${name} --project ${project}`;
+        throw new Fault("agent.missing", `${project} has no agent "${name}".`, { hint });
+      }
+      const view = await agentView(core, agent);
+      if (view.state !== "idle")
+        throw new Refusal([
+          {
+            code: "not-waiting",
+            text: `${view.name} is ${view.state}, with ${view.task}.`,
+            fix: "Choose one that is idle: signalbox agent ps",
+          },
+        ]);
+      const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
+      const workflow = await core.workflows.get(task.workflowHash);
+      const { harnesses } = agentsOf(core).ports;
+      const lacking = checkNeeds(harnesses, workflow, { ...task, harness: agent.harness });
+      if (lacking.length > 0) throw new Refusal(lacking);
+      const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
+      await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
+      return agentView(core, await bindAgent(core, agent, task.id));
+    });
   };
 }
 
@@ -90,10 +92,12 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
       if (!isDry) await work();
       done.push(what);
     };
-    for (const agent of await core.store.agents.list({})) {
-      if (!projects.has(agent.project) || (await agentView(core, agent)).state !== "idle") continue;
-      await act(`the agent ${agent.id}`, () => core.store.agents.remove(agent.id));
-    }
+    for (const { id } of await core.store.agents.list({}))
+      await withAgent(core, id, async (agent) => {
+        if (agent === undefined || !projects.has(agent.project)) return;
+        if ((await agentView(core, agent)).state !== "idle") return;
+        await act(`the agent ${id}`, () => core.store.agents.remove(id));
+      });
     const runs = (await core.store.runs.list({})).filter(({ project }) => projects.has(project));
     const ended = new Map(
       runs.flatMap((run) => (run.endedAt === undefined ? [] : [[run.started?.name ?? "", run] as const])),

@@ -266,4 +266,20 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "src/daemon/workspaces/outside.test.ts",
   },
+  {
+    name: "after a start an agent is what it was before somebody gave it a ticket",
+    edits: [
+      {
+        file: "src/daemon/crew/crew-runner.ts",
+        from: "for (const { id } of await core().store.agents.list({})) {",
+        to: "for (const old of await core().store.agents.list({})) {\n        const { id } = old;",
+      },
+      {
+        file: "src/daemon/crew/crew-runner.ts",
+        from: "async (found) => found && settleAgent(core(), found)",
+        to: "async () => settleAgent(core(), old)",
+      },
+    ],
+    test: "test/daemon/crew.test.ts",
+  },
 ];
