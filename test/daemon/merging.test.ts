@@ -416,6 +416,23 @@ describe("after a crash", () => {
     expect([(await task("b1111")).status, await types("b1111")]).toEqual(["away", ["merge.landed"]]);
   });
 
+  test("what had arrived before its workflow was told is neither merged nor told a second time", async () => {
+    const { work, merge, store, core, tip, types, task } = await startStage({ flow: thereAndBack });
+    await work("b1111", { "cup.md": "full\n" });
+    await work("b2222", { "recipe.md": "tea\n" });
+    // As the effect does it, and once more where it could not be ticked off.
+    const wanted = { target: "main", strategy: "merge", to: "", by: "engine" } as const;
+    const ask = async () => core.repositories?.merging.askAndWait(await task("b1111"), wanted);
+    const first = await ask();
+    const after = tip();
+    expect(first).toMatchObject({ state: "merged", after });
+    await merge("b2222");
+    const told = await types("b1111");
+    expect(await ask()).toMatchObject({ state: "merged", after });
+    expect(await store.merges.get("b1111")).toMatchObject({ ...ended, after });
+    expect(await types("b1111")).toEqual(told);
+  });
+
   test("a task that had moved already stays merged", async () => {
     const { work, merge, store, core, types, until } = await startStage();
     await work("b1111", { "cup.md": "full\n" });

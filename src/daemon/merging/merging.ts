@@ -167,8 +167,7 @@ export function createMerging(ports: MergingPorts): Merging {
     }
     const merge = newMerge(task, wanted, clock.now());
     const before = await store.merges.get(task.id);
-    // The same date makes the same commit, so that a merge that a crash cut short is not made a second time.
-    const isSame = before !== undefined && before.endedAt === undefined && before.target === merge.target;
+    const isSame = before !== undefined && isGoingOn(before, merge);
     const asked = isSame ? askedAgain(before, merge) : merge;
     if (isSame) await store.merges.put(asked);
     else await note(asked, "merge.asked", { strategy: wanted.strategy });
@@ -243,6 +242,15 @@ export function newMerge(task: Task, { target, strategy, to, by, only, givesBack
     ...(givesBack === undefined ? {} : { givesBack }),
     ...(leaves === undefined ? {} : { leaves }),
   };
+}
+
+/**
+ * Whether this is what was asked for before and a crash cut short, if only after the work had arrived and before anybody was
+ * told. Then it has the same date, which makes the same commit, and it is not merged or told a second time.
+ */
+function isGoingOn(before: Merge, now: Merge): boolean {
+  if (before.target !== now.target) return false;
+  return before.endedAt === undefined || (before.state === "merged" && before.entry === now.entry);
 }
 
 /**

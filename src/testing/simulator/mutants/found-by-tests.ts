@@ -282,4 +282,15 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "test/daemon/crew.test.ts",
   },
+  {
+    name: "what had arrived when a crash came is merged and told once more",
+    edits: [
+      {
+        file: "src/daemon/merging/merging.ts",
+        from: 'return before.endedAt === undefined || (before.state === "merged" && before.entry === now.entry);',
+        to: "return before.endedAt === undefined;",
+      },
+    ],
+    test: "test/daemon/merging.test.ts",
+  },
 ];
