@@ -270,6 +270,23 @@ test("what is half-done does not matter where something newer is published inste
   expect(existsSync(join(user.folder, "x"))).toBe(false);
 });
 
+test("nor where it was killed when only the branch was left to be moved; what the user has staged stays", async () => {
+  const { user, commit, control, order } = await ahead({ "a.txt": "published\n", x: "x\n" });
+  user.write("mine.txt", "mine\n");
+  user.git("add", "mine.txt");
+  const killed = await killedMerge(`git read-tree -m -u HEAD ${commit}`).openControl(control.folder);
+  await faultOf(killed.publish(order));
+  expect(user.git("status", "--porcelain")).toBe("M  a.txt\nA  mine.txt\nA  x");
+  const newer = await control.revertMerge({
+    ...{ onto: commit, before: order.expected, after: commit },
+    ...{ message: "Take back", author: { name: "Ada", email: "a@b" }, date: 0 },
+  });
+  if (newer.kind !== "reverted") throw new Error(newer.kind);
+  expect(await publishedAt(control, { ...order, commit: newer.commit })).toBe(newer.commit);
+  expect(user.git("status", "--porcelain")).toBe("A  mine.txt");
+  expect(existsSync(join(user.folder, "x"))).toBe(false);
+});
+
 test("what another git is still writing is not taken for half-done", async () => {
   const { user, commit, control, order } = await ahead({ "a.txt": "published\n" });
   const killed = await killedMerge("printf publ > a.txt; : > .git/index.lock").openControl(control.folder);

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { syncFolder } from "../../sync-folder.ts";
 import { isObjectId } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
+import { isAncestor } from "../control/read-history.ts";
 import { entryAt } from "../entry-at.ts";
-import { joinNul } from "../file-name.ts";
+import { joinNul, splitNul } from "../file-name.ts";
 import type { GitPlace } from "../git-runner.ts";
 import { type LocalChange, localChanges } from "./local-changes.ts";
 
@@ -34,8 +35,8 @@ export function updateNote({ folder }: ControlGit, worktree: string): UpdateNote
 }
 
 /**
- * Takes files back to what the index has that updates to these commits have written, begun to write, or removed. What has
- * anything else in it is the user's, and stays.
+ * Takes files back to what the branch has that updates to these commits have written, begun to write, or removed, and staged.
+ * What has anything else in it is the user's, and stays.
  */
 export async function undoHalfDone(
   control: ControlGit,
@@ -44,6 +45,9 @@ export async function undoHalfDone(
   commits: readonly string[],
 ): Promise<void> {
   for (const commit of commits) {
+    // The branch moves last: what it contains was done to its end.
+    if (await isAncestor(control, commit, before)) continue;
+    await unstage(control, place, before, commit);
     const files = await localChanges(control, place, before, commit);
     for (const file of files)
       if (await isBegun(control, place, commit, file)) rmSync(join(place.folder, file.path.text));
@@ -56,6 +60,38 @@ export async function undoHalfDone(
       isUnstoppable: true,
     });
   }
+}
+
+/** Git writes the index before it moves the branch: what is staged just as the commit has it is the update's. */
+async function unstage(control: ControlGit, place: GitPlace, before: string, commit: string): Promise<void> {
+  const { stdout } = await control.run(place, ["ls-files", "--stage", "-z"], { isLong: true });
+  const staged = new Map(splitNul(stdout).map(stagedEntry));
+  const flags = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--end-of-options"];
+  const parts = splitNul((await control.git(["diff-tree", ...flags, before, commit])).stdout);
+  const back = parts.flatMap((path, index) => {
+    // :MODE MODE OBJECT OBJECT LETTER, and the name by itself.
+    const [mode = "", newMode = "", object = "", newObject = ""] = String(parts[index - 1])
+      .slice(1)
+      .split(" ");
+    const wanted = newMode === nothing ? undefined : `${newMode} ${newObject} 0`;
+    if (index % 2 === 0 || staged.get(path.toString("latin1")) !== wanted) return [];
+    return [Buffer.concat([Buffer.from(`${mode === nothing ? "0" : mode} ${object}\t`), path])];
+  });
+  if (back.length === 0) return;
+  await control.run(place, ["update-index", "-z", "--index-info"], {
+    input: joinNul(back),
+    isLong: true,
+    isUnstoppable: true,
+    writes: true,
+  });
+}
+
+const nothing = "000000";
+
+/** `MODE OBJECT STAGE`, by name. */
+function stagedEntry(line: Buffer): readonly [string, string] {
+  const tab = line.indexOf("\t");
+  return [line.subarray(tab + 1).toString("latin1"), line.subarray(0, tab).toString("latin1")];
 }
 
 // Larger ones are left to the person, who sees their names.
