@@ -125,7 +125,7 @@ export function createMerging(ports: MergingPorts): Merging {
     return going;
   };
 
-  /** Goes on with what a person has asked for, from where it was left. */
+  /** Goes on with what a person has asked for, from where it was left, and ends what nobody wants any more. */
   const takeUp = async (id: string): Promise<void> => {
     const [merge, stored] = [await store.merges.get(id), await store.getTask(id)];
     if (merge === undefined || merge.endedAt !== undefined || stored === undefined || under.has(id)) return;
@@ -141,12 +141,16 @@ export function createMerging(ports: MergingPorts): Merging {
   /** We may have been killed after we published it: then it has arrived, although nobody wants it any more. */
   const endUnwanted = async (merge: Merge): Promise<void> => {
     const { commit, before, after } = merge;
-    if (after === "" || !(await hasArrived(ports, merge, after))) {
+    const isThere = after !== "" && (await hasArrived(ports, merge, after));
+    // Its workflow may want it again, and have asked meanwhile.
+    if (under.has(merge.task)) return;
+    if (!isThere) {
       const ended = endOf({ ...merge, endedAt: clock.now() }, unwanted, false);
       return note(ended, "merge.failed", { word: "refused", reason: ended.reason, files: [] });
     }
-    await note({ ...merge, state: "merged", reason: "", files: [] }, "merge.landed", { commit, before, after });
-    await finish({ ...merge, state: "merged", reason: "", files: [] });
+    const arrived: Merge = { ...merge, state: "merged", reason: "", files: [] };
+    await note(arrived, "merge.landed", { commit, before, after });
+    await finish(arrived);
   };
   const later = new Set<() => void>();
   const takeUpLater = (id: string, error: unknown) => {
