@@ -2,7 +2,7 @@ import { buildCommand, buildRouteMap } from "@stricli/core";
 import { spawnParameters } from "./agent-commands.ts";
 import { flag, json, numberFlag } from "./parameters.ts";
 import { allowFullPermissions } from "./project-commands.ts";
-import { changeForm, color, project, raw, workflow } from "./task-parameters.ts";
+import { changeForm, color, project, projectToShow, raw, workflow } from "./task-parameters.ts";
 import { ticket } from "./ticket-commands.ts";
 
 const name = { parse: String, placeholder: "NAME", brief: "A named agent, such as A" } as const;
@@ -79,7 +79,7 @@ Exit codes: 0 ok, also where it did not run, 1 failed, 2 wrong usage, 3 no such 
 
 const ps = buildCommand({
   loader: async () => (await import("./commands/crew/ps.ts")).ps,
-  parameters: { flags: { project, json } },
+  parameters: { flags: { project: projectToShow, json } },
   docs: {
     brief: "List the agents with their tickets",
     fullDescription: `A mark before an agent: ○ idle, it has no task; ◐ ready, its program is about to be started, or waits for room; ● working; ✓ done, its work is tested and merged; ! stuck, a person should look at it, or it waits before it is tried again. The last column says why it is stuck, what it waits for, or what went wrong before it is tried again. Tokens and costs are those of all tasks that it has had.
@@ -93,7 +93,12 @@ const peek = buildCommand({
   loader: async () => (await import("./commands/crew/see.ts")).peek,
   parameters: {
     positional: oneName,
-    flags: { project, lines: numberFlag("N", "Also so many lines from above the screen", 1, 10_000), color, json },
+    flags: {
+      project: projectToShow,
+      lines: numberFlag("N", "Also so many lines from above the screen", 1, 10_000),
+      color,
+      json,
+    },
   },
   docs: {
     brief: "Show what an agent shows now",
@@ -108,7 +113,12 @@ const logs = buildCommand({
   loader: async () => (await import("./commands/crew/logs.ts")).logs,
   parameters: {
     positional: oneName,
-    flags: { project, follow: flag("Go on with what it prints from now on, until its task is over"), raw, color },
+    flags: {
+      project: projectToShow,
+      follow: flag("Go on with what it prints from now on, until its task is over"),
+      raw,
+      color,
+    },
   },
   docs: {
     brief: "Print everything that an agent has printed",
@@ -168,7 +178,7 @@ Exit codes: 0 ok, 1 refused, or you said no, 2 wrong usage, 3 no such project`,
 
 const dashboard = buildCommand({
   loader: async () => (await import("./commands/crew/see.ts")).dashboard,
-  parameters: { flags: { project, json } },
+  parameters: { flags: { project: projectToShow, json } },
   docs: {
     brief: "Watch the agents and the tickets that wait for them, until q or Ctrl-C",
     fullDescription: `Every agent, also one that is idle, with what its program is at. Drawn from the stream of events; where there is no terminal, a line for each agent that is different from before. signalbox crew d is the same. All tasks: signalbox status --watch

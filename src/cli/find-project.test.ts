@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ProjectView } from "../api/routes.ts";
-import { projectAt, projectNamed } from "./find-project.ts";
+import { noProjectHere, projectAt, projectNamed } from "./find-project.ts";
 import { nameFrom } from "./register-project.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-projects-")));
@@ -44,6 +44,39 @@ test("a worktree elsewhere belongs to the project of its repository", () => {
   mkdirSync(join(base, "elsewhere"));
   writeFileSync(join(base, "elsewhere/.git"), `gitdir: ${join(base, "outer/.git/worktrees/one")}\n`);
   expect(projectAt(projects, join(base, "elsewhere"))?.name).toBe("outer");
+});
+
+test("a submodule and any other repository inside of a project are not the project", () => {
+  const nested = join(base, "outer/vendor/library");
+  mkdirSync(join(nested, ".git"), { recursive: true });
+  mkdirSync(join(nested, "src"));
+  mkdirSync(join(base, "outer/.git/modules/sub"), { recursive: true });
+  mkdirSync(join(base, "outer/sub"));
+  writeFileSync(join(base, "outer/sub/.git"), "gitdir: ../.git/modules/sub\n");
+  expect(projectAt(projects, join(nested, "src"))).toBeUndefined();
+  expect(projectAt(projects, join(base, "outer/sub"))).toBeUndefined();
+  expect(projectAt(projects, join(base, "outer/vendor"))?.name).toBe("outer");
+  expect(noProjectHere(projects, nested).message).toContain(
+    'is not a project, although it lies in the folder of "outer"',
+  );
+});
+
+test("a worktree inside of its project belongs to it, and one of a bare repository to no project beside that", () => {
+  mkdirSync(join(base, "outer/.worktrees/two"), { recursive: true });
+  mkdirSync(join(base, "outer/.git/worktrees/two"), { recursive: true });
+  writeFileSync(join(base, "outer/.git/worktrees/two/commondir"), "../..\n");
+  writeFileSync(join(base, "outer/.worktrees/two/.git"), `gitdir: ${join(base, "outer/.git/worktrees/two")}\n`);
+  expect(projectAt(projects, join(base, "outer/.worktrees/two"))?.name).toBe("outer");
+  mkdirSync(join(base, "outer/bare.git/worktrees/three"), { recursive: true });
+  writeFileSync(join(base, "outer/bare.git/worktrees/three/commondir"), "../..\n");
+  mkdirSync(join(base, "three"));
+  writeFileSync(join(base, "three/.git"), `gitdir: ${join(base, "outer/bare.git/worktrees/three")}\n`);
+  expect(projectAt(projects, join(base, "three"))).toBeUndefined();
+});
+
+test("a project that is registered by a link is found from where it really is", () => {
+  symlinkSync(join(base, "outer"), join(base, "linked"));
+  expect(projectAt([project("linked", join(base, "linked"))], join(base, "outer/vendor"))?.name).toBe("linked");
 });
 
 test("a name that is not there is answered with what was meant", () => {

@@ -1,19 +1,27 @@
 import type { Call } from "../api/client.ts";
 import type { SlotView } from "../api/crew-routes.ts";
-import { routes } from "../api/routes.ts";
+import { type ProjectView, routes } from "../api/routes.ts";
 import { type AgentCommand, whyNotFrom } from "../engine/agent-commands.ts";
 import { didYouMean } from "../engine/language/nearest.ts";
 import { Fault } from "../fault.ts";
-import { findProject } from "./find-project.ts";
+import { findProject, findProjectToShow } from "./find-project.ts";
 
 export interface FoundSlot {
   readonly project: string;
   readonly slot: SlotView;
 }
 
-/** A named agent of the project that is named, or that of this folder. */
+/** A named agent, to do something with it: of the project that is named, or that of this folder. */
 export async function findSlot(call: Call, named: string | undefined, name: string): Promise<FoundSlot> {
-  const { name: project } = await findProject(call, named);
+  return slotOf(call, await findProject(call, named), name);
+}
+
+/** A named agent, only to look at it. */
+export async function findSlotToShow(call: Call, named: string | undefined, name: string): Promise<FoundSlot> {
+  return slotOf(call, await findProjectToShow(call, named), name);
+}
+
+async function slotOf(call: Call, { name: project }: ProjectView, name: string): Promise<FoundSlot> {
   const { agents } = await call(routes.getCrew, { params: { project } });
   const slot = agents.find((each) => each.name === name);
   if (slot !== undefined) return { project, slot };

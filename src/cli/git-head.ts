@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { findRepository } from "../home/find-repository.ts";
 
 /** The branch that is checked out in a folder's repository; undefined outside of one and where HEAD is a commit. */
@@ -15,8 +15,11 @@ export function mainRepository(folder: string): string | undefined {
   const repository = findRepository(folder);
   const git = repository && gitFolder(repository);
   if (git === undefined) return undefined;
-  const common = read(join(git, "commondir")).trim();
-  return common === "" ? repository : dirname(resolve(git, common));
+  const said = read(join(git, "commondir")).trim();
+  if (said === "") return repository;
+  const common = resolve(git, said);
+  // Of a bare repository, which has no folder around it, that is the repository itself.
+  return basename(common) === ".git" ? dirname(common) : common;
 }
 
 /** In a worktree and in a submodule `.git` is a file that says where the rest is. */

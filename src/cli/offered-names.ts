@@ -1,9 +1,9 @@
 import type { Call } from "../api/client.ts";
-import { type ProjectView, routes } from "../api/routes.ts";
+import { routes } from "../api/routes.ts";
 import { shownRun } from "./agent-table.ts";
 import { callRunning } from "./connect.ts";
 import type { Context } from "./context.ts";
-import { projectAt } from "./find-project.ts";
+import { projectHere } from "./find-project.ts";
 import { shownTask } from "./name-task.ts";
 import { statesHere } from "./states-here.ts";
 
@@ -16,7 +16,7 @@ export function projectNames(context: Context): Promise<readonly string[]> {
 /** Tasks by id and by number; of this folder's project where it is in one. */
 export function taskNames(context: Context): Promise<readonly string[]> {
   return ask(context, async (call) => {
-    const project = await here(call);
+    const project = await projectHere(call);
     const query = { limit: "200", ...(project === undefined ? {} : { project: project.name }) };
     const { tasks } = await call(routes.listTasks, { query });
     return tasks.flatMap((task) => [task.id, shownTask(task)]);
@@ -25,7 +25,7 @@ export function taskNames(context: Context): Promise<readonly string[]> {
 
 /** The states of the workflow that new tasks get here. */
 export function stateNames(context: Context): Promise<readonly string[]> {
-  return ask(context, async (call) => statesHere(context, await here(call)));
+  return ask(context, async (call) => statesHere(context, await projectHere(call)));
 }
 
 export function salvageNames(context: Context): Promise<readonly string[]> {
@@ -41,11 +41,6 @@ export function harnessNames(context: Context): Promise<readonly string[]> {
 /** Runs that are at work, as `agent ps` shows them. */
 export function runNames(context: Context): Promise<readonly string[]> {
   return ask(context, async (call) => (await call(routes.listRuns, { query: {} })).runs.map(shownRun));
-}
-
-async function here(call: Call): Promise<ProjectView | undefined> {
-  const { projects } = await call(routes.listProjects);
-  return projectAt(projects, process.cwd());
 }
 
 async function ask(context: Context, question: (call: Call) => Promise<readonly string[]>): Promise<readonly string[]> {

@@ -17,7 +17,13 @@ export const taskFlag = (name: string, brief: string) =>
   ({ ...textFlag(name, brief), proposeCompletions: offerTasks }) as const;
 
 export const project = {
-  ...textFlag("P", "The project; otherwise that of this folder, or the only one"),
+  ...textFlag("P", "The project; otherwise that of this folder"),
+  proposeCompletions: offerProjects,
+} as const;
+
+/** For commands that only show something. */
+export const projectToShow = {
+  ...textFlag("P", "The project; otherwise that of this folder, or outside of git the only one"),
   proposeCompletions: offerProjects,
 } as const;
 

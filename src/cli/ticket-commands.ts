@@ -1,6 +1,6 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
 import { flag, json } from "./parameters.ts";
-import { project } from "./task-parameters.ts";
+import { project, projectToShow } from "./task-parameters.ts";
 
 /** A ticket on the wire. */
 const ticketForm = `{ id, status, title, type, priority, deps, blockers, links, created, assignee, parent, isReady, task,
@@ -16,7 +16,7 @@ const list = buildCommand({
     flags: {
       ready: flag("Only those on which work can begin or go on"),
       all: flag("Also those that are closed"),
-      project,
+      project: projectToShow,
       json,
     },
   },
@@ -31,7 +31,7 @@ ${exitCodes("failed")}`,
 
 const show = buildCommand({
   loader: async () => (await import("./commands/ticket/show.ts")).show,
-  parameters: { positional: oneTicket, flags: { project, json } },
+  parameters: { positional: oneTicket, flags: { project: projectToShow, json } },
   docs: {
     brief: "Show a ticket",
     fullDescription: `--json: a ticket as in signalbox ticket list, with its body

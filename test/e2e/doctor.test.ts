@@ -181,7 +181,7 @@ describe("with a daemon at work", () => {
 
   test("a task that is held is shown, and the same is found in the file when the daemon is gone", async () => {
     const { home, daemon } = await usedHome();
-    await signalbox(home, "task", "create", "Brew stronger");
+    await signalbox(home, "task", "create", "--project", "coffee", "Brew stronger");
     await expect.poll(async () => (await doctor(home)).of("tasks")[0]?.level, { timeout: 10_000 }).toBe("warning");
     const told = (await doctor(home)).of("tasks");
     expect(told).toMatchObject([

@@ -7,6 +7,7 @@ import { confirm } from "../../confirm.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { listed } from "../../count.ts";
+import { projectHere } from "../../find-project.ts";
 import { tellChange } from "../../tell-change.ts";
 import { writeJson } from "../../write-json.ts";
 
@@ -29,7 +30,8 @@ export async function kill(this: Context, { yes, json }: KillFlags, reference: s
 /** By its name for people, its id, or the named agent that makes it; of the ended ones only to say that they are. */
 async function findRun(call: Call, reference: string): Promise<RunView> {
   const { runs } = await call(routes.listRuns, { query: {} });
-  const found = runs.filter((run) => namesOf(run).includes(reference));
+  const exact = runs.filter((run) => namesOf(run).includes(reference));
+  const found = exact.length > 0 ? exact : await namedHere(call, runs, reference);
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
   if (only !== undefined)
@@ -49,5 +51,19 @@ async function findRun(call: Call, reference: string): Promise<RunView> {
 
 function namesOf(run: RunView): readonly string[] {
   const { id, agent, project } = run;
-  return [shownRun(run), id, ...(agent === "" ? [] : [agent, `${project}/${agent}`])];
+  return [shownRun(run), id, ...(agent === "" ? [] : [`${project}/${agent}`])];
+}
+
+/** An agent's name by itself is one of this folder's project: others may have an A as well. */
+async function namedHere(call: Call, runs: readonly RunView[], name: string): Promise<readonly RunView[]> {
+  const called = runs.filter(({ agent }) => agent === name);
+  const [first] = called;
+  if (first === undefined) return [];
+  const here = await projectHere(call);
+  const own = called.filter(({ project }) => project === here?.name);
+  if (own.length > 0) return own;
+  const names = [...new Set(called.map(({ project }) => `${project}/${name}`))];
+  throw new Fault("usage", `This folder is in no project with an agent "${name}" at work.`, {
+    hint: `If you mean ${listed(names, "or")}, say: signalbox agent kill ${names[0]}`,
+  });
 }

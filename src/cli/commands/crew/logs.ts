@@ -1,7 +1,7 @@
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findSlot, lastTaskOf } from "../../find-slot.ts";
+import { findSlotToShow, lastTaskOf } from "../../find-slot.ts";
 import { pause } from "../../pause.ts";
 import { untilInterrupted } from "../../until-interrupted.ts";
 import { printRun } from "../task/logs.ts";
@@ -16,7 +16,7 @@ interface LogsFlags {
 /** Every step of an agent is a run of its own: all of them, one after the other. */
 export async function logs(this: Context, { project, follow, color, raw }: LogsFlags, name: string) {
   const call = createCall(this);
-  const task = lastTaskOf((await findSlot(call, project, name)).slot);
+  const task = lastTaskOf((await findSlotToShow(call, project, name)).slot);
   const ending = untilInterrupted();
   const print = (which: { readonly run?: string }) =>
     printRun(this, call, { params: { task }, query: {}, which, follow, color, raw, ending });

@@ -2,7 +2,7 @@ import type { CrewView, SlotView } from "../../../api/crew-routes.ts";
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findProject } from "../../find-project.ts";
+import { findProjectToShow } from "../../find-project.ts";
 import { aboutTickets, aboutTroubles, writeSlots } from "../../slot-table.ts";
 import { writeJson } from "../../write-json.ts";
 
@@ -13,7 +13,7 @@ export interface CrewFlags {
 
 export async function ps(this: Context, flags: CrewFlags) {
   const call = createCall(this);
-  const { name: project } = await findProject(call, flags.project);
+  const { name: project } = await findProjectToShow(call, flags.project);
   const crew = await call(routes.getCrew, { params: { project } });
   if (flags.json) return this.print(writeJson({ agents: crew.agents.map(asState) }));
   // Whoever reads it from a pipe gets a line for each agent, with everything in it.

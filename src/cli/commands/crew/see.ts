@@ -2,8 +2,8 @@ import type { RunView } from "../../../api/agent-wires.ts";
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findProject } from "../../find-project.ts";
-import { findSlot, lastTaskOf } from "../../find-slot.ts";
+import { findProjectToShow } from "../../find-project.ts";
+import { findSlotToShow, lastTaskOf } from "../../find-slot.ts";
 import { type CrewBoard, crewLines, slotLines } from "../../watch-crew.ts";
 import { watchLive, withRun } from "../../watch-live.ts";
 import { peek as peekAtTask } from "../task/peek.ts";
@@ -18,13 +18,13 @@ export async function peek(
   { project, ...flags }: Named & { readonly lines?: number; readonly color: boolean; readonly json: boolean },
   name: string,
 ) {
-  const { slot } = await findSlot(createCall(this), project, name);
+  const { slot } = await findSlotToShow(createCall(this), project, name);
   await peekAtTask.call(this, flags, lastTaskOf(slot));
 }
 
 export async function dashboard(this: Context, flags: CrewFlags) {
   const call = createCall(this);
-  const { name: project } = await findProject(call, flags.project);
+  const { name: project } = await findProjectToShow(call, flags.project);
   const watched = {
     project,
     look: async (): Promise<CrewBoard> => {

@@ -2,7 +2,7 @@ import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { projectAt, projectNamed } from "../../find-project.ts";
+import { projectNamed, projectOfFolder } from "../../find-project.ts";
 import { nameTask } from "../../name-task.ts";
 import { shellWord } from "../../shell-word.ts";
 import { usualLimit } from "../../task-parameters.ts";
@@ -27,7 +27,7 @@ export async function list(this: Context, flags: ListFlags) {
   const call = createCall(this);
   const { projects } = await call(routes.listProjects);
   const project = flags.project === undefined ? undefined : projectNamed(projects, flags.project);
-  const shown = project ?? (flags.all ? undefined : projectAt(projects, process.cwd()));
+  const shown = project ?? (flags.all ? undefined : await projectOfFolder(call, projects));
   const query = {
     ...(shown === undefined ? {} : { project: shown.name }),
     ...(flags.status === undefined ? {} : { status: flags.status }),

@@ -3,7 +3,7 @@ import type { TicketView } from "../../../api/ticket-routes.ts";
 import { ticketTroubles } from "../../../engine/ticket-troubles.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findProject } from "../../find-project.ts";
+import { findProjectToShow } from "../../find-project.ts";
 import { writeTable } from "../../table.ts";
 import { writeJson } from "../../write-json.ts";
 
@@ -16,7 +16,7 @@ export interface ListFlags {
 
 export async function list(this: Context, flags: ListFlags) {
   const call = createCall(this);
-  const { name: project, path } = await findProject(call, flags.project);
+  const { name: project, path } = await findProjectToShow(call, flags.project);
   const answer = await call(routes.listTickets, { params: { project } });
   const { broken, place } = answer;
   const tickets = answer.tickets.filter((each) => (flags.ready ? each.isReady : flags.all || each.status !== "closed"));

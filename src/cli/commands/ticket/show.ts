@@ -1,7 +1,7 @@
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { findProject } from "../../find-project.ts";
+import { findProjectToShow } from "../../find-project.ts";
 import { writeJson } from "../../write-json.ts";
 
 export interface TicketFlags {
@@ -11,7 +11,7 @@ export interface TicketFlags {
 
 export async function show(this: Context, flags: TicketFlags, reference: string) {
   const call = createCall(this);
-  const { name: project } = await findProject(call, flags.project);
+  const { name: project } = await findProjectToShow(call, flags.project);
   const ticket = await call(routes.getTicket, { params: { project, ticket: reference } });
   if (flags.json) return this.print(writeJson(ticket));
   const lines = [

@@ -1,0 +1,85 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { git, makeRepository, startBrew } from "./brew-stage.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+test("no command changes a project that its folder is not in; where the folder is in one, however, that is meant", async () => {
+  const { base, signalbox, in: at } = await startBrew(["coffee", "tea"], ["coffee"]);
+  const tea = at("tea");
+  const created = await signalbox(["task", "create", "Brew it", "--json"], at("coffee"));
+  expect(created.code).toBe(0);
+  const { id } = JSON.parse(created.stdout).task;
+
+  const changing = [
+    ["task", "create", "Brew tea"],
+    ["agent", "spawn"],
+    ["crew", "spawn", "2"],
+    ["crew", "run"],
+    ["crew", "stop"],
+    ["crew", "clean", "--yes"],
+    ["crew", "kill", "A", "--yes"],
+    ["pause"],
+    ["resume"],
+    ["ticket", "close", "t-1"],
+    ["trust", "--config"],
+  ];
+  for (const args of changing) {
+    const { code, stdout, stderr } = await signalbox(args, tea);
+    expect({ args, code, stdout }).toEqual({ args, code: 3, stdout: "" });
+    expect(stderr).toBe(
+      `error: The git repository ${tea} is not a project.\nTo make it one: signalbox init\nTo mean another project, add --project with its name: coffee\n`,
+    );
+  }
+  const outside = await signalbox(["task", "create", "Brew it again"], base);
+  expect(outside).toEqual({
+    code: 2,
+    stdout: "",
+    stderr:
+      "error: This folder is not in a project.\nGo to the folder of one, or add --project with its name: coffee\n",
+  });
+  expect((await signalbox(["crew", "ps"], base)).stderr).toContain("coffee has no agents.");
+  expect((await signalbox(["crew", "ps"], tea)).code).toBe(3);
+  const bare = join(base, "bare.git");
+  git(base, "init", "--quiet", "--bare", bare);
+  expect((await signalbox(["task", "create", "Brew it again"], bare)).code).toBe(2);
+
+  // A number, or a branch, could be meant as one of this repository.
+  for (const reference of ["1", JSON.parse(created.stdout).task.branch]) {
+    const refused = await signalbox(["task", "cancel", reference], tea);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("coffee#1");
+  }
+
+  // A repository inside of the project's folder, and a submodule, are repositories of their own.
+  makeRepository(join(at("coffee"), "vendor"));
+  git(at("coffee"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", tea, "sub");
+  for (const nested of ["vendor", "sub"]) {
+    const refused = await signalbox(["task", "create", "Brew it here"], join(at("coffee"), nested));
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toContain('is not a project, although it lies in the folder of "coffee".');
+  }
+  expect((await signalbox(["task", "list", "--json", "--all"])).stdout.match(/"id"/g)).toHaveLength(1);
+
+  mkdirSync(join(at("coffee"), "src/deep"), { recursive: true });
+  symlinkSync(join(at("coffee"), "src"), join(base, "link"));
+  git(at("coffee"), "worktree", "add", "--quiet", join(base, "beside"), "-b", "beside");
+  for (const folder of [join(at("coffee"), "src/deep"), join(base, "link/deep"), join(base, "beside")]) {
+    const { code, stdout } = await signalbox(["task", "create", "Brew more"], folder);
+    expect({ folder, code, stdout }).toMatchObject({ folder, code: 0, stdout: expect.stringContaining("coffee#") });
+  }
+  expect((await signalbox(["task", "create", "--project", "coffee", "Brew for tea"], tea)).code).toBe(0);
+  expect((await signalbox(["task", "cancel", id], tea)).code).toBe(0);
+});
+
+test("a workspace of kind clone is in the project of its task", async () => {
+  const { signalbox, in: at } = await startBrew(["coffee"]);
+  await signalbox(["project", "update", "coffee", "--workspaces", "clone"]);
+  await signalbox(["task", "create", "Brew it"], at("coffee"));
+  expect(await signalbox(["task", "continue", "1"], at("coffee"))).toMatchObject({ code: 0 });
+  await vi.waitFor(async () => expect((await signalbox(["task", "path", "1"], at("coffee"))).code).toBe(0), 30_000);
+  const folder = (await signalbox(["task", "path", "1"], at("coffee"))).stdout.trim();
+  expect((await signalbox(["task", "show", "1"], folder)).stdout).toContain("coffee#1");
+  expect((await signalbox(["ticket", "list"], folder)).code).toBe(0);
+});
