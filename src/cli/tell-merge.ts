@@ -9,8 +9,11 @@ export function tellMerge(context: Context, answer: MergeView): void {
   const name = shownTask(task);
   if (dryRun) tellRehearsal(context, answer);
   else if (state === "merged") tellMerged(context, answer);
-  else if (state === "undone") context.print(`Taken back what ${name} brought into ${target}`);
-  else tellUnmerged(context, answer);
+  else if (state === "undone") {
+    context.print(`Taken back what ${name} brought into ${target}`);
+    if (task.phase === "over")
+      context.say(`To bring its work back in a new task: signalbox task create --from ${task.id}`);
+  } else tellUnmerged(context, answer);
 }
 
 function tellMerged(

@@ -67,6 +67,8 @@ export interface Merge extends Kept {
   readonly before: string;
   readonly after: string;
   readonly endedAt: number | undefined;
+  /** Where the branch was before and after the commit that took the merge back; missing where no commit of ours did. */
+  readonly undo?: { readonly before: string; readonly after: string };
 }
 
 export interface GivenBack {

@@ -6,7 +6,8 @@ import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-work
 import { type Entry, type Outcome, outcomeOf, type Ready, refused } from "./entry.ts";
 import { findTips, lastSeen, type Where } from "./find-tips.ts";
 import { type LandPorts, land } from "./land.ts";
-import type { Merged } from "./stack-up.ts";
+import { wholeWork } from "./restore-work.ts";
+import { type Merged, obstacle } from "./stack-up.ts";
 import { workOf } from "./work-of.ts";
 
 export interface LandEntriesPorts {
@@ -52,7 +53,7 @@ export async function landEntries(
 }
 
 async function prepare(
-  { store }: LandEntriesPorts,
+  { store, where }: LandEntriesPorts,
   own: ProjectWorkspaces,
   project: Project,
   entry: Entry,
@@ -64,7 +65,9 @@ async function prepare(
   if (work.kind === "refused") return refused(work.reason);
   const { only = work.commit } = asked ?? {};
   if (only !== work.commit) return refused(movedSince(only, work.commit));
-  return { ...entry, commit: work.commit, message: messageOf(stored.task) };
+  const whole = await wholeWork(own, project, stored.task, asked, work.commit, where(), entry.at);
+  if (whole.kind === "conflict") return obstacle(entry, whole);
+  return { ...entry, commit: whole.commit, message: messageOf(stored.task) };
 }
 
 export function movedSince(approved: string, now: string): string {

@@ -172,7 +172,7 @@ export function createMerging(ports: MergingPorts): Merging {
     const merge = newMerge(task, wanted, clock.now());
     const before = await store.merges.get(task.id);
     const isSame = before !== undefined && isGoingOn(before, merge);
-    const asked = isSame ? askedAgain(before, merge) : merge;
+    const asked = isSame ? askedAgain(before, merge) : { ...merge, ...undoOf(before) };
     if (isSame) await store.merges.put(asked);
     else await note(asked, "merge.asked", { strategy: wanted.strategy });
     return under.get(task.id)?.going ?? begin(task, asked);
@@ -261,8 +261,14 @@ function isGoingOn(before: Merge, now: Merge): boolean {
  * What was cut short, as it is wanted now: it has moved on since, or had arrived and there is more by now. What was planned
  * may have arrived, so that is kept.
  */
-function askedAgain({ at, commit, before, after }: Merge, now: Merge): Merge {
-  return { ...now, at, commit, before, after };
+function askedAgain(known: Merge, now: Merge): Merge {
+  const { at, commit, before, after } = known;
+  return { ...now, at, commit, before, after, ...undoOf(known) };
+}
+
+/** That an earlier merge of the task was taken back, for as long as its work is not merged again. */
+function undoOf(merge: Merge | undefined): Pick<Merge, "undo"> {
+  return merge?.undo === undefined ? {} : { undo: merge.undo };
 }
 
 /** Where there is no forge, nobody else says that a pull request was merged. */
@@ -278,5 +284,6 @@ function endOf(merge: Merge, landing: Landing, isPlanned: boolean): Merge {
   const { commit, before, after } = landing;
   // We may have been killed after we published it: then it was there already, and what was noted before counts.
   const place = before === after && isPlanned ? {} : { before, after };
-  return { ...merge, state: "merged", reason: "", files: [], commit, ...place };
+  const { undo: _, ...rest } = merge;
+  return { ...rest, state: "merged", reason: "", files: [], commit, ...place };
 }

@@ -5,6 +5,7 @@ import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { findTips, type Where } from "./find-tips.ts";
 import { messageOf } from "./land-entries.ts";
 import { newMerge, type Wanted } from "./merging.ts";
+import { wholeWork } from "./restore-work.ts";
 import { stackUp } from "./stack-up.ts";
 import { workOf } from "./work-of.ts";
 
@@ -24,24 +25,30 @@ export async function previewMerge(
   task: Task,
   wanted: Wanted,
   where: Where,
+  known: Merge | undefined,
 ): Promise<Preview> {
   const merge = newMerge(task, wanted, 0);
   const none = { commits: 0, changed: [] };
   const work = await workOf(own, project, task);
   if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
   const { target, strategy } = wanted;
+  const whole = await wholeWork(own, project, task, known, work.commit, where, known?.at ?? 0);
+  if (whole.kind === "conflict") {
+    const files = whole.files.map(({ path }) => path.text);
+    return { merge: { ...merge, state: "conflict", reason: whole.text, files }, ...none };
+  }
   const { base } = await findTips(own, project, target, where);
   const author = await own.git.identityOf(project.path);
   const entry = { task: task.id, project: project.name, target, strategy, at: 0, priority: 0 };
-  const ready = { ...entry, commit: work.commit, message: messageOf(task) };
+  const ready = { ...entry, commit: whole.commit, message: messageOf(task) };
   const { top, others } = await stackUp(own.control, base, [ready], author);
   const outcome = others.get(ready);
   if (outcome !== undefined && outcome.kind !== "again" && outcome.kind !== "merged")
     return { merge: { ...merge, state: outcome.kind, reason: outcome.reason, files: outcome.files }, ...none };
   const changed = top === base ? [] : await own.control.changedFiles(base, top);
   return {
-    merge: { ...merge, state: "merged", commit: work.commit, before: base, after: top },
-    commits: await own.control.countCommits(base, work.commit),
+    merge: { ...merge, state: "merged", commit: whole.commit, before: base, after: top },
+    commits: await own.control.countCommits(base, whole.commit),
     changed: changed.map(({ path }) => path.text),
   };
 }

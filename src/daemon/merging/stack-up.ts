@@ -48,7 +48,8 @@ export async function stackUp(
   return { top, merged, others };
 }
 
-function obstacle({ target }: Ready, answer: Conflict | { readonly kind: "diverged" }): Outcome {
+/** Why an entry cannot be merged, as a person is told it. */
+export function obstacle({ target }: Pick<Ready, "target">, answer: Conflict | { readonly kind: "diverged" }): Outcome {
   if (answer.kind === "diverged")
     return refused(
       `"${target}" has commits that the task's branch has not, so it cannot be fast-forwarded. Bring them in with signalbox task sync, or merge with --strategy merge.`,

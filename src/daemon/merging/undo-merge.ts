@@ -20,24 +20,27 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
   return ports.inTurn(lineOf(project.name, merge.target), async () => {
     const own = await ports.workspacesOf(project);
     for (let round = 0; round < mostRounds; round++) {
-      const after = await tryOnce(ports, own, project, task, merge);
-      if (after === undefined) continue;
-      const undone: Merge = { ...merge, state: "undone" };
-      await noteMerge(ports, undone, "merge.undone", { after }, by);
+      const undo = await tryOnce(ports, own, project, task, merge);
+      if (undo === undefined) continue;
+      const undone: Merge = { ...merge, state: "undone", ...(undo.before === undo.after ? {} : { undo }) };
+      await noteMerge(ports, undone, "merge.undone", { after: undo.after }, by);
       return undone;
     }
     throw new Fault("merge.moving", `"${merge.target}" moves all the time.`, { retry: "later", hint: "Try again." });
   });
 }
 
-/** The commit that takes it back; undefined where the branch has moved meanwhile. */
+/**
+ * Where the branch was before and after the commit that takes the merge back; both are the same where somebody has taken it
+ * back by hand. Undefined where the branch has moved meanwhile.
+ */
 async function tryOnce(
   ports: MergingPorts,
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
   { target, before, after }: Merge,
-): Promise<string | undefined> {
+): Promise<NonNullable<Merge["undo"]> | undefined> {
   const landing = await ports.landingOf(project, own);
   const tips = await findTips(own, project, target, landing.where);
   if (tips.apart)
@@ -59,16 +62,18 @@ async function tryOnce(
   if (published.kind === "moved") return undefined;
   if (published.kind !== "published")
     throw new Fault("merge.in-the-way", published.reason, { hint: "Then ask again." });
-  return commit;
+  return { before: tips.base, after: commit };
 }
 
 function nothingToUndo(task: Task, merge: Merge | undefined): Fault {
   const name = `${task.project}#${task.number}`;
+  if (merge?.state === "undone")
+    return new Fault("merge.nothing", `The merge of ${name} was taken back already.`, {
+      hint: `To bring its work back in a new task: signalbox task create --from ${task.id}`,
+    });
   const text =
-    merge?.state === "undone"
-      ? `The merge of ${name} was taken back already.`
-      : merge?.state === "merged"
-        ? `${name} was in "${merge.target}" before anybody asked for the merge, so we do not know how it came there.`
-        : `${name} was not merged here, so there is nothing to take back.`;
+    merge?.state === "merged"
+      ? `${name} was in "${merge.target}" before anybody asked for the merge, so we do not know how it came there.`
+      : `${name} was not merged here, so there is nothing to take back.`;
   return new Fault("merge.nothing", text, { hint: `See what happened: signalbox task history ${task.id}` });
 }

@@ -79,8 +79,8 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   };
   // Before anything is done for it: what is refused changes nothing.
   decideNew(0);
-  if (from !== undefined)
-    await bringBack(core, project, from.task.id, identity.branch, identity.base || project.defaultBranch);
+  const target = identity.base || project.defaultBranch;
+  const notes = from === undefined ? [] : await bringBack(core, project, from, identity.branch, target);
   if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
   await core.workflows.keep(chosen.workflow, chosen.text);
   const stored = await core.store.createTask(project.name, (number) => {
@@ -94,7 +94,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   return {
     task: taskView(stored, chosen.workflow, core.agents),
     workflow: { from: chosen.found.from, file: chosen.found.file },
-    warnings,
+    warnings: [...warnings, ...notes],
   };
 }
 

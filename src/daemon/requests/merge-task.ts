@@ -46,7 +46,8 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const own = await workspacesOf(project);
       // Nothing is fetched for a look, unless only the remote can tell.
       const looked = where() === "remote" ? "remote" : "here";
-      const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked);
+      const known = await core.store.merges.get(task.id);
+      const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked, known);
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
     const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);

@@ -22,6 +22,7 @@ import { seatClone } from "./seat-clone.ts";
  */
 export function cloneMechanics(shop: Workshop): Mechanics {
   const { git, options, records } = shop;
+  const inControl = { folder: options.control, gitDir: options.control, configuration: "ours" } as const;
   let opening: Promise<PlainRepository> | undefined;
   const plain = () => {
     opening ??= openPlain(git, options).catch((error) => {
@@ -43,15 +44,21 @@ export function cloneMechanics(shop: Workshop): Mechanics {
       return branchUse(await shop.user(), branch, undefined);
     },
     async tipOf(branch, folders) {
-      const own = folders && (await readRef(folders.commonFolder, branchRef(branch)));
-      return own ?? readRef(options.control, `refs/remotes/user/${branch}`);
+      const [own, users] = await Promise.all([
+        folders && readRef(folders.commonFolder, branchRef(branch)),
+        readRef(options.control, `refs/remotes/user/${branch}`),
+      ]);
+      if (own === undefined || users === undefined || own === users) return own ?? users;
+      // The branch may have gone on in the user's repository since the last task left the clone.
+      const asked = ["merge-base", "--is-ancestor", "--end-of-options", own, users];
+      const { code } = await git(inControl, asked, { accepts: [0, 1, 128] });
+      return code === 0 ? users : own;
     },
     async isSaved({ folders, head, commit }) {
       const tips = folders === undefined ? [] : await allTips(folders.gitFolder, head);
       if (tips === undefined) return false;
       const commits = commit === undefined ? tips : [...tips, commit];
       if (commits.length === 0) return true;
-      const inControl = { folder: options.control, gitDir: options.control, configuration: "ours" } as const;
       const { code, stdout } = await git(
         inControl,
         ["rev-list", "--max-count=1", "--stdin", "--not", "--exclude=refs/signalbox/incoming/*", "--all"],

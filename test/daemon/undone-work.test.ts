@@ -1,0 +1,218 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Asked } from "../../src/daemon/asked.ts";
+import { createTask } from "../../src/daemon/requests/create-task.ts";
+import { diffTask } from "../../src/daemon/requests/diff-task.ts";
+import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { startGitStage } from "./git-stage.ts";
+
+const flow = `
+name: plain
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, hooks: [release_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
+async function startStage(kind: "worktree" | "clone" = "worktree", text = flow) {
+  let count = 0;
+  const ids = { task: () => `c000${++count}`, secret: () => "0".repeat(48) };
+  const stage = await startGitStage({ poolSize: 9, flow: text, ports: { ids } });
+  const { core, repository, git, places } = stage;
+  await core.store.updateProject("coffee", { workspaces: kind });
+  mkdirSync(places.workflows, { recursive: true });
+  writeFileSync(join(places.workflows, "plain.yml"), text);
+  const asked = <Body>(task: string, body: Body): Asked<object, Body> => ({
+    ...{ params: { task }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
+  });
+  const commit = (folder: string, files: Readonly<Record<string, string>>, message = "work") => {
+    for (const [path, content] of Object.entries(files)) stage.put(join(folder, path), content);
+    git(folder, "add", "-A", ...Object.keys(files));
+    git(folder, "commit", "-qm", message);
+  };
+  const own = {
+    commit,
+    /** A task at work, which may continue another one. */
+    async begin(from?: string, branch?: string) {
+      const body = { project: "coffee", workflow: "plain", summary: "Brew" };
+      const more = { ...(from === undefined ? {} : { from }), ...(branch === undefined ? {} : { branch }) };
+      const { task, warnings } = await createTask(core)(asked("", { ...body, ...more }) as never);
+      const { workspace } = await stage.goOn(task.id);
+      return { id: task.id, workspace, warnings, branch: task.branch };
+    },
+    /** A task whose agent has committed these files, merged. */
+    async merged(files: Readonly<Record<string, string>>) {
+      const { id, workspace, branch } = await own.begin();
+      commit(workspace, files);
+      expect(await own.merge(id)).toMatchObject({ state: "merged" });
+      await stage.until(id, ({ isOpen }) => !isOpen);
+      return { id, branch };
+    },
+    merge: (task: string, body: { strategy?: "merge" | "ff"; dryRun?: boolean } = {}) =>
+      mergeTask(core)(asked(task, body)),
+    undo: (task: string) => undoTaskMerge(core)(asked(task, {})),
+    changed: async (task: string) =>
+      (await diffTask(core)(asked(task, undefined))).committed.files.map(({ path }) => path).sort(),
+    files: () => git(repository, "ls-tree", "-r", "--name-only", "main").split("\n").sort(),
+    show: (path: string) => git(repository, "show", `main:${path}`),
+  };
+  return { ...stage, ...own };
+}
+
+const broughtBack = ['The work of coffee#1 was taken back in "main". The first commit of the new task brings it back.'];
+
+describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kind) => {
+  test("a task that continues one whose merge was taken back has all of its work, and merges all of it", async () => {
+    const { merged, undo, begin, commit, changed, merge, files, show } = await startStage(kind);
+    const first = await merged({ "cup.md": "full\n", "recipe.md": "beans\nmilk\n" });
+    await undo(first.id);
+    expect(files()).toEqual(["recipe.md"]);
+    const second = await begin(first.id);
+    expect(second.warnings).toEqual(broughtBack);
+    commit(second.workspace, { "spoon.md": "one\n" });
+    expect(await changed(second.id)).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+    const preview = await merge(second.id, { dryRun: true });
+    expect(preview).toMatchObject({ state: "merged", changed: ["cup.md", "recipe.md", "spoon.md"], commits: 2 });
+    expect(await merge(second.id)).toMatchObject({ state: "merged" });
+    expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+    expect(show("recipe.md")).toBe("beans\nmilk");
+  });
+});
+
+test("work that was taken back twice comes back whole, from either task", async () => {
+  const { merged, undo, begin, commit, merge, files, move } = await startStage();
+  const first = await merged({ "cup.md": "full\n" });
+  await undo(first.id);
+  const second = await begin(first.id);
+  commit(second.workspace, { "spoon.md": "one\n" });
+  await merge(second.id);
+  await undo(second.id);
+  expect(files()).toEqual(["recipe.md"]);
+  const third = await begin(second.id);
+  await merge(third.id);
+  expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+  // The branch has the work again: there is nothing to bring back.
+  const fourth = await begin(first.id, "signalbox/fourth");
+  expect(fourth.warnings).toEqual([]);
+  await move(fourth.id, "dropped");
+  await undo(third.id);
+  const fifth = await begin(first.id, "signalbox/fifth");
+  await merge(fifth.id);
+  expect(files()).toEqual(["cup.md", "recipe.md"]);
+});
+
+test("a task that continues a cancelled one, which continued work that was taken back, has all of it", async () => {
+  const { merged, undo, begin, commit, merge, files, move } = await startStage();
+  const first = await merged({ "cup.md": "full\n" });
+  await undo(first.id);
+  const second = await begin(first.id);
+  commit(second.workspace, { "spoon.md": "one\n" });
+  await move(second.id, "dropped");
+  await merge((await begin(second.id)).id);
+  expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+});
+
+test("work that came in with a fast-forward and was taken back below other merges comes back", async () => {
+  const { begin, merged, undo, commit, merge, files } = await startStage();
+  const first = await begin();
+  commit(first.workspace, { "cup.md": "full\n" });
+  commit(first.workspace, { "spoon.md": "one\n" });
+  await merge(first.id, { strategy: "ff" });
+  await merged({ "pot.md": "large\n" });
+  await undo(first.id);
+  expect(files()).toEqual(["pot.md", "recipe.md"]);
+  await merge((await begin(first.id)).id);
+  expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
+});
+
+test("work that conflicts with what came after it was taken back comes back as a conflict, and is not lost", async () => {
+  const { merged, undo, begin, commit, merge, changed, repository } = await startStage();
+  const first = await merged({ "recipe.md": "tea\n", "cup.md": "full\n" });
+  await undo(first.id);
+  commit(repository, { "recipe.md": "cocoa\n" });
+  const second = await begin(first.id);
+  expect(await changed(second.id)).toEqual(["cup.md", "recipe.md"]);
+  expect(await merge(second.id)).toMatchObject({ state: "conflict", files: ["recipe.md"] });
+});
+
+test.each([
+  ["the merge", (git: Git, after: string) => git("revert", "-m", "1", "--no-edit", after)],
+  [
+    "each commit, squashed with another change",
+    (git: Git, after: string) => {
+      git("revert", "-n", `${after}^2`);
+      git("commit", "--quiet", "-m", "We want no cups");
+    },
+  ],
+])("work that a person took back with git comes back: %s", async (_, revert) => {
+  const { merged, begin, merge, files, git, repository } = await startStage();
+  const first = await merged({ "cup.md": "full\n" });
+  revert((...args) => git(repository, ...args), git(repository, "rev-parse", "main"));
+  expect(files()).toEqual(["recipe.md"]);
+  const second = await begin(first.id);
+  expect(second.warnings).toEqual(broughtBack);
+  await merge(second.id);
+  expect(files()).toEqual(["cup.md", "recipe.md"]);
+});
+
+type Git = (...args: readonly string[]) => void;
+
+test("a branch that has gone on since it was merged keeps its commits when its work is brought back", async () => {
+  const { merged, undo, begin, merge, files, git, repository, commit } = await startStage();
+  const first = await merged({ "cup.md": "full\n" });
+  await undo(first.id);
+  const tip = git(repository, "rev-parse", "main^1^2");
+  git(repository, "branch", "--force", "mine", tip);
+  git(repository, "checkout", "-q", "mine");
+  commit(repository, { "spoon.md": "one\n" });
+  git(repository, "checkout", "-q", "main");
+  await merge((await begin(first.id, "mine")).id);
+  expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+});
+
+test("a task whose work is in its branch unchanged is continued from there, without a commit of ours", async () => {
+  const { merged, begin } = await startStage();
+  const first = await merged({ "cup.md": "full\n" });
+  const second = await begin(first.id);
+  expect(second.warnings).toEqual([]);
+});
+
+test("a second undo says how the work comes back", async () => {
+  const { merged, undo } = await startStage();
+  const first = await merged({ "cup.md": "full\n" });
+  await undo(first.id);
+  await expect(undo(first.id)).rejects.toMatchObject({
+    message: "The merge of coffee#1 was taken back already.",
+    hint: `To bring its work back in a new task: signalbox task create --from ${first.id}`,
+  });
+});
+
+test("a merge that is taken back while its task is open is made whole when it is asked for again", async () => {
+  const open = flow
+    .replace("busy: { waits_for: human, next: done }", "busy: { waits_for: human, next: shipped }")
+    .replace("  done: {", "  shipped: { waits_for: human, next: done }\n  done: {")
+    .replace(
+      "  - { from: any",
+      "  - { from: busy, to: shipped, hooks: [merge] }\n  - { from: shipped, to: busy, by: human }\n  - { from: any",
+    );
+  const { begin, commit, goOn, undo, merge, files, move, changed } = await startStage("worktree", open);
+  const { id, workspace } = await begin();
+  commit(workspace, { "cup.md": "full\n" });
+  await goOn(id);
+  expect(files()).toEqual(["cup.md", "recipe.md"]);
+  await undo(id);
+  expect(files()).toEqual(["recipe.md"]);
+  await move(id, "busy");
+  commit(workspace, { "spoon.md": "one\n" });
+  expect(await changed(id)).toContain("spoon.md");
+  expect(await merge(id, { dryRun: true })).toMatchObject({ changed: ["cup.md", "spoon.md"] });
+  await goOn(id);
+  expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+});
