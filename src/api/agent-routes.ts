@@ -197,9 +197,10 @@ export const agentRoutes = {
     name: "cleanAgents",
     method: "POST",
     path: "/v1/agents/cleanup",
-    summary: "Take away agents that have nothing to do, dead windows, and the records of runs of tasks that are gone",
+    summary:
+      "Take away agents that have nothing to do, and unless only agents are meant dead windows and the folders of runs of tasks that are over",
     access: "human",
-    body: record({}, { project: name, dryRun: boolean }),
+    body: record({}, { project: name, dryRun: boolean, onlyAgents: boolean }),
     answer: record({ done: list(text) }),
   }),
 } as const;

@@ -115,13 +115,20 @@ Exit codes: 0 ok, 1 it has ended already, or you said no, 2 wrong usage, 3 no su
 
 const cleanup = buildCommand({
   loader: async () => (await import("./commands/agent/cleanup.ts")).cleanup,
-  parameters: { flags: { project: onlyProject, "dry-run": flag("Only say what would be done"), json } },
+  parameters: {
+    flags: {
+      project: onlyProject,
+      "dry-run": flag("Only say what would be taken away"),
+      yes: flag("Do not ask"),
+      json,
+    },
+  },
   docs: {
-    brief: "Take away named agents without a task, dead windows, and what runs of ended tasks have left",
-    fullDescription: `What agents have written to tasks, branches and history stays.
+    brief: "Take away named agents without a task, dead windows, and the logs of runs whose tasks are over",
+    fullDescription: `What agents have written to tasks, branches and history stays. It says first what it takes away. On a terminal you are asked; elsewhere --yes is needed.
 
 --json: { done }
-Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
+Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project`,
   },
 });
 

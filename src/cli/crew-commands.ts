@@ -169,7 +169,7 @@ const clean = buildCommand({
   parameters: { flags: { project, yes, json } },
   docs: {
     brief: "Cancel the tasks of all agents, and take the agents away",
-    fullDescription: `Gives out no more tickets, does for each agent what signalbox crew cleanup NAME does, then what signalbox agent cleanup does. Tickets, branches, history and what was salvaged stay.
+    fullDescription: `Gives out no more tickets, does for each agent what signalbox crew cleanup NAME does, then forgets the agents. It says first what it takes; on a terminal you are asked, elsewhere --yes is needed. Tickets, branches, history, logs and what was salvaged stay, and so does everything of other tasks.
 
 --json: { cancelled, done }
 Exit codes: 0 ok, 1 refused, or you said no, 2 wrong usage, 3 no such project`,

@@ -25,7 +25,9 @@ export function createMessages(
     ...text_en,
     noCommandRegisteredForInput: ({ input, corrections }) => {
       const near = corrections.map((each) => each.replaceAll("`", ""));
-      return write(`There is no command "${input}".`, suggestCommand(input, near, commands()));
+      const [first = ""] = process.argv.slice(2);
+      const noun = first === input ? "" : first;
+      return write(`There is no command "${input}".`, suggestCommand(input, noun, near, commands()));
     },
     exceptionWhileParsingArguments: (error) => {
       if (!(error instanceof ArgumentScannerError)) return failure(error);

@@ -3,31 +3,42 @@ import { listed } from "./count.ts";
 
 /** What other programs call things, and what they are called here. */
 const habits: ReadonlyMap<string, string> = new Map([
-  ["help", "signalbox --help"],
   ["version", "signalbox --version"],
   ["start", "signalbox up"],
   ["stop", "signalbox down"],
   ["restart", "signalbox down && signalbox up"],
+  ["workspace clean", "signalbox workspace gc"],
+  ["workspace cleanup", "signalbox workspace gc"],
+  ["workspace prune", "signalbox workspace gc"],
+  ["task stop", "signalbox task cancel"],
 ]);
 
+/** Verbs that end something or take it away. Only somebody who has named their noun is offered them. */
+const destructive: ReadonlySet<string> = new Set("cancel clean cleanup delete drop gc kill remove stop".split(" "));
+
 /**
- * What to do about a command that is not there. `near` are the names in its place that are spelled a little like it,
- * `all` every command as it is typed, such as "task merge".
+ * What to do about a command that is not there. `noun` is what was typed before it, empty where it came first. `near` are
+ * the names in its place that are spelled a little like it, `all` every command as it is typed, such as "task merge".
  */
-export function suggestCommand(input: string, near: readonly string[], all: readonly string[]): string {
-  const habit = habits.get(input);
-  const elsewhere = all.filter((each) => each.endsWith(` ${input}`)).sort((a, b) => rank(a) - rank(b));
-  const known = [...(habit === undefined ? [] : [habit]), ...elsewhere.map((each) => `signalbox ${each}`)];
-  const close = nearest(input, near);
-  const meant = known.length > 0 || close === undefined ? known : [close];
-  if (meant.length === 0) return "To see all commands: signalbox --help";
-  return `Did you mean ${listed(
-    meant.slice(0, 4).map((each) => `"${each}"`),
-    "or",
-  )}?`;
+export function suggestCommand(input: string, noun: string, near: readonly string[], all: readonly string[]): string {
+  const habit = habits.get(`${noun} ${input}`.trim());
+  const known = [
+    ...(habit === undefined ? [] : [habit]),
+    ...elsewhere(input, noun, all).map((each) => `signalbox ${each}`),
+  ];
+  const close = nearest(input, near) ?? near.find((each) => input.length > 2 && each.startsWith(input));
+  const isOwn = noun !== "" && habit === undefined && close !== undefined;
+  const meant = close !== undefined && (isOwn || known.length === 0) ? [close] : known;
+  if (meant.length === 0) return `To see all commands: ${`signalbox ${noun}`.trimEnd()} --help`;
+  const offers = meant.slice(0, 4).map((each) => `"${each}"`);
+  return `Did you mean ${listed(offers, "or")}?`;
 }
 
-/** Most of what people do is done with tasks. */
-function rank(command: string): number {
-  return command.startsWith("task ") ? 0 : 1;
+/** The same verb of other nouns. Without a noun, tasks are meant most often. */
+function elsewhere(verb: string, noun: string, all: readonly string[]): readonly string[] {
+  const isMeant = (command: string) => command.startsWith("task ");
+  return all
+    .filter((each) => each.endsWith(` ${verb}`))
+    .filter((each) => !destructive.has(verb) || (noun === "" && isMeant(each)))
+    .sort((a, b) => Number(isMeant(b)) - Number(isMeant(a)));
 }

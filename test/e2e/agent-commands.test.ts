@@ -44,7 +44,10 @@ test("named agents are made, given a task, seen at work, ended and taken away", 
   expect((await signalbox(["agent", "ps", "--all"])).stdout).toMatch(/^✗ +coffee#1\/worker#1 +Zoe/m);
   const dry = await signalbox(["agent", "cleanup", "--dry-run"]);
   expect(dry.stdout).toBe("would take away the agent coffee/A\nwould take away the agent coffee/B\n");
-  expect((await json("agent", "cleanup")).done).toEqual(["the agent coffee/A", "the agent coffee/B"]);
+  const unasked = await signalbox(["agent", "cleanup"]);
+  expect(unasked).toMatchObject({ code: 2, stdout: "" });
+  expect(unasked.stderr).toMatch(/^ {2}the agent coffee\/A\n {2}the agent coffee\/B\n.*--yes/s);
+  expect((await json("agent", "cleanup", "--yes")).done).toEqual(["the agent coffee/A", "the agent coffee/B"]);
   expect((await json("agent", "ps")).agents).toMatchObject([{ name: "Zoe" }]);
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { eventually } from "../agents/stage.ts";
@@ -20,7 +20,7 @@ const ticket = (id: string, title: string, deps = "") =>
   `---\nid: ${id}\nstatus: open\ndeps: [${deps}]\nlinks: []\ntype: task\npriority: 2\n---\n# ${title}\n`;
 
 test("a crew works off tickets in the order of what they depend on, also when the daemon is killed, and each command says what it is for", async () => {
-  const { signalbox, json, repository, git, daemon, base, env, main } = await startCommands(script);
+  const { signalbox, json, repository, git, daemon, base, env, main, places } = await startCommands(script);
   const write = (id: string, text: string) => writeFileSync(join(repository, ".tickets", `${id}.md`), text);
   const read = (id: string) => readFileSync(join(repository, ".tickets", `${id}.md`), "utf8");
   expect((await signalbox(["ticket", "list"])).stderr).toContain("There are no tickets in");
@@ -94,8 +94,13 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const stopped = (await signalbox(["crew", "stop"])).stderr;
   expect(stopped).toContain(`${working.name} goes on.`);
   expect(stopped).toContain("signalbox pause --project coffee --now");
-  expect((await signalbox(["crew", "clean"])).stderr).toContain("Cancel 1 task of coffee, and take 2 agents away?");
+  const asked = (await signalbox(["crew", "clean"])).stderr;
+  expect(asked).toMatch(new RegExp(`^ {2}${working.name} {2}coffee#4 \\(c-5\\) is cancelled$`, "m"));
+  expect(asked).toContain("Cancel 1 task of coffee, and take 2 agents away?");
+  const logs = readdirSync(places.runs);
   expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
+  // What runs have printed, also those of other tasks, stays.
+  expect(readdirSync(places.runs)).toEqual(logs);
   expect((await json("crew", "ps")).agents).toEqual([]);
   expect(read("c-5")).toBe(ticket("c-5", "Slow"));
   expect((await json("ticket", "show", "c-5")).isTaken).toBe(false);

@@ -98,6 +98,7 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
         if ((await agentView(core, agent)).state !== "idle") return;
         await act(`the agent ${id}`, () => core.store.agents.remove(id));
       });
+    if (body.onlyAgents) return { done };
     const runs = (await core.store.runs.list({})).filter(({ project }) => projects.has(project));
     const ended = new Map(
       runs.flatMap((run) => (run.endedAt === undefined ? [] : [[run.started?.name ?? "", run] as const])),

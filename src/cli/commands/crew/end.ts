@@ -42,22 +42,33 @@ export async function cleanup(this: Context, { project: named, yes, json }: EndF
 export async function clean(this: Context, { project: named, yes, json }: EndFlags) {
   const call = createCall(this);
   const { name: project } = await findProject(call, named);
-  const { agents } = await call(routes.getCrew, { params: { project } });
-  const tasks = agents.filter(({ task }) => task !== "").length;
-  const many = count(agents.length, "agent");
-  const question =
-    tasks === 0
-      ? `Take ${many} of ${project} away?`
-      : `Cancel ${count(tasks, "task")} of ${project}, and take ${many} away?`;
-  if (agents.length > 0 && !(await confirm(this, question, yes))) return;
-  // Whoever was given a ticket while the person was asked is among these.
+  const { agents, running } = await call(routes.getCrew, { params: { project } });
+  if (agents.length === 0 && !running) {
+    if (json) return this.print(writeJson({ cancelled: [], done: [] }));
+    return this.say("There is nothing to clean up.");
+  }
+  if (!yes) {
+    for (const { name, task, ticket } of agents)
+      this.say(`  ${name}  ${task === "" ? "has no task" : `${task}${ticket && ` (${ticket})`} is cancelled`}`);
+    if (!(await confirm(this, cleanQuestion(project, agents), false))) return;
+  }
+  // Agents that got a ticket while the person was asked are among these.
   const now = await call(routes.stopCrew, { params: { project }, body: {} });
   const cancelled = await cancelTasks(this, call, now.agents);
-  const { done } = await call(routes.cleanAgents, { body: { project } });
+  // Of what other tasks have left nothing is the crew's.
+  const { done } = await call(routes.cleanAgents, { body: { project, onlyAgents: true } });
   if (json) return this.print(writeJson({ cancelled, done }));
   for (const task of cancelled) this.print(`cancelled ${task}`);
   for (const each of done) this.print(`took away ${each}`);
-  if (cancelled.length + done.length === 0) this.say("There is nothing to clean up.");
+  if (cancelled.length > 0) this.say("What was not committed is salvaged: signalbox salvage list");
+}
+
+function cleanQuestion(project: string, agents: readonly SlotView[]): string {
+  const tasks = agents.filter(({ task }) => task !== "").length;
+  const many = count(agents.length, "agent");
+  if (agents.length === 0) return `Give out no more tickets of ${project}?`;
+  if (tasks === 0) return `Take ${many} of ${project} away?`;
+  return `Cancel ${count(tasks, "task")} of ${project}, and take ${many} away?`;
 }
 
 /** An agent is idle once everything that its task owes is done: its program is ended, its workspace given back. */

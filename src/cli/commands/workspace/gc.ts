@@ -1,6 +1,8 @@
 import { routes } from "../../../api/routes.ts";
+import { confirm } from "../../confirm.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
+import { count } from "../../count.ts";
 import { given } from "../../given.ts";
 import { writeTable } from "../../table.ts";
 import { writeJson } from "../../write-json.ts";
@@ -8,23 +10,43 @@ import { writeSize } from "../../write-size.ts";
 
 export interface GcFlags {
   readonly project?: string;
+  readonly yes: boolean;
   readonly "dry-run": boolean;
   readonly json: boolean;
 }
 
-export async function gc(this: Context, { project, "dry-run": dryRun, json }: GcFlags) {
-  const answer = await createCall(this)(routes.cleanWorkspaces, { body: { ...given({ project }), dryRun } });
+export async function gc(this: Context, { project, yes, "dry-run": dryRun, json }: GcFlags) {
+  const call = createCall(this);
+  const about = given({ project });
+  const planned = await call(routes.cleanWorkspaces, { body: { ...about, dryRun: true } });
+  if (dryRun && json) return this.print(writeJson(planned));
+  const acts = planned.done.filter(({ what }) => what !== "keep");
+  if (!json && planned.done.length === 0) return this.say("There are no workspaces, and nothing is in the trash.");
+  if (!json && (dryRun || (acts.length > 0 && !yes))) {
+    const table = writeDone(this, planned.done, wouldDo);
+    if (dryRun) this.print(table);
+    else this.say(table);
+  }
+  if (dryRun && acts.length > 0) return this.say("\nNothing has changed. To do it: signalbox workspace gc");
+  if (dryRun) return this.say("\nThere is nothing to clean up.");
+  if (acts.length > 0 && !(await confirm(this, `Do that with ${count(acts.length, "folder")}?`, yes))) return;
+  const answer = await call(routes.cleanWorkspaces, { body: about });
   if (json) return this.print(writeJson(answer));
-  const { done } = answer;
-  if (done.length === 0) return this.say("There are no workspaces, and nothing is in the trash.");
-  const columns = [{ title: "WHAT", paint: this.paint.bold }, { title: "PATH" }, { title: "WHY" }] as const;
-  const words = dryRun ? wouldDo : did;
-  const rows = done.map(({ what, path, reason }) => [words[what], path, reason]);
-  this.print(writeTable(columns, rows, this.columns));
-  const freed = done.reduce((sum, each) => sum + each.freed, 0);
-  if (done.every(({ what }) => what === "keep")) return this.say("\nThere is nothing to clean up.");
-  if (dryRun) return this.say("\nNothing has changed. To do it: signalbox workspace gc");
+  this.print(writeDone(this, answer.done, did));
+  const freed = answer.done.reduce((sum, each) => sum + each.freed, 0);
+  if (answer.done.every(({ what }) => what === "keep")) return this.say("\nThere is nothing to clean up.");
   if (freed > 0) this.say(`\nFreed ${writeSize(freed)}.`);
+}
+
+type Done = readonly { readonly what: keyof typeof did; readonly path: string; readonly reason: string }[];
+
+function writeDone({ paint, columns: width }: Context, done: Done, words: typeof did | typeof wouldDo): string {
+  const columns = [{ title: "WHAT", paint: paint.bold }, { title: "PATH" }, { title: "WHY" }] as const;
+  return writeTable(
+    columns,
+    done.map(({ what, path, reason }) => [words[what], path, reason]),
+    width,
+  );
 }
 
 const did = {
