@@ -172,6 +172,7 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig):
     terminal: createTmux({
       ...{ socket: places.terminal, launcher: ownProgram("launcher"), table },
       folderOf: (run) => join(places.runs, run),
+      record: join(places.runs, ".tmux-server.json"),
     }),
     processes: createProcesses({
       ...{ folder: places.runs, supervisor: supervisorCommand(ownFile("supervisor")), table },

@@ -11,6 +11,11 @@ export interface Processes {
    * tell. Returns when nothing of it lives any more. Where it has ended only what it left behind is.
    */
   kill(id: string): Promise<void>;
+  /**
+   * Ends a program by who it is, and everybody who was started with this entry, `NAME=value`, in the environment, whatever has
+   * become of records and windows. Says whether anybody lived; returns when nobody does any more.
+   */
+  sweep(head: ProcessIdentity | undefined, entry: string): Promise<boolean>;
   /** Calls whenever something about a program may have changed: it printed, or it ended. Returns what stops the calls. */
   watch(listener: (id: string) => void): () => void;
   /** What a program has printed on a channel, from a position on; at most `limit` bytes. Bytes: they may be anything. */

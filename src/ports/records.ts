@@ -1,6 +1,7 @@
 import type { AgentState } from "../engine/agent-state.ts";
 import type { RunEnd } from "../engine/request.ts";
 import type { Mode } from "../engine/workflow.ts";
+import type { ProcessIdentity } from "./processes.ts";
 import type { TailPosition } from "./tail.ts";
 
 /** What is kept beside tasks. Every record belongs to a project, and most to a task. */
@@ -143,6 +144,8 @@ export interface StartedRun {
   readonly transcriptFrom: number;
   /** A person was told that it needs one; empty where not. */
   readonly raised: string;
+  /** Who its program is, as the system knows it; missing until it runs, and in old records. */
+  readonly process?: ProcessIdentity;
   /** Why it is being ended, noted before it is; missing while nobody ends it. */
   readonly ending?: { readonly word: RunEnd; readonly reason: string };
 }

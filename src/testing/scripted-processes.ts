@@ -125,6 +125,8 @@ export function createScriptedProcesses({
       const program = programs.get(id);
       if (program !== undefined) finish(program, { signal: signalFor(program), cause: "killed" });
     },
+    // What is in memory has neither a family nor an environment of its own.
+    sweep: async () => false,
     watch(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
@@ -76,6 +76,57 @@ test("agents whose terminal server was killed go on in their sessions, and that 
   expect(stage.processesOf(id, "worker#1")).toEqual([]);
 });
 
+test("an agent whose terminal socket was deleted goes on as the same program, and is ended with its task", async () => {
+  const stage = await startStage({ flow: flow("session"), script: thinking });
+  const id = await stage.create("a cup");
+  const { pid } = await stage.untilRun(({ activity }) => activity === "busy");
+  rmSync(stage.places.terminal);
+  await eventually(async () => (existsSync(stage.places.terminal) ? true : undefined));
+  await stage.killDaemon();
+  rmSync(stage.places.terminal);
+  await stage.restart();
+  const again = await stage.untilRun(({ activity }) => activity === "busy");
+  expect([again.key, again.pid]).toEqual(["worker#1", pid]);
+  expect(stage.processesOf(id, "worker#1")).toContain(pid);
+  rmSync(stage.places.terminal);
+  await stage.call(routes.killRun, { params: { task: id, run: "worker#1" }, body: {} });
+  expect(stage.processesOf(id, "worker#1")).toEqual([]);
+});
+
+/** Ignores the loss of its terminal, in a session of its own, as a program that was made a daemon does. */
+const stubborn = `harnesses:
+  stubborn:
+    title: Stubborn
+    session: { argv: ["setsid", "--wait", "sh", "-c", "trap '' HUP; echo ready; while :; do sleep 1; done", "{prompt}"] }
+`;
+const ways = {
+  "its terminal server was killed": (stage: Stage) => stage.tmux("kill-server"),
+  "its window was killed by hand": (stage: Stage) => stage.tmux("kill-window", "-t", "=:"),
+  "its run folder and its terminal server are gone": (stage: Stage, folder: string) => {
+    rmSync(folder, { recursive: true });
+    stage.tmux("kill-server");
+  },
+};
+
+for (const [how, lose] of Object.entries(ways)) {
+  test(`a program that survives is ended before another is started: ${how}`, async () => {
+    const stage = await startStage({ flow: flow("session"), config: stubborn, harness: "stubborn" });
+    const id = await stage.create("a cup");
+    await stage.untilRun(({ key, pid }) => key === "worker#1" && pid > 0);
+    const survivors = await eventually(async () => {
+      const all = stage.processesOf(id, "worker#1");
+      return all.length > 2 ? all : undefined;
+    });
+    lose(stage, stage.runFolder(id, "worker#1"));
+    const ended = await eventually(async () =>
+      (await stage.events(id)).find(({ type, data }) => type === "agent.ended" && data.run === "worker#1"),
+    );
+    expect(ended.data.word).not.toBe("ok");
+    expect(survivors.length).toBeGreaterThan(2);
+    expect(stage.processesOf(id, "worker#1")).toEqual([]);
+  });
+}
+
 test("whatever moment a daemon dies at while it starts an agent, there is one agent", async () => {
   const stage = await startStage({ flow: flow("session"), script: thinking, poolSize: 8 });
   for (let i = 0; i < 5; i++) {
@@ -92,7 +143,7 @@ test("whatever moment a daemon dies at while it starts an agent, there is one ag
 
 /** Where the daemon dies while it ends an agent: the agent lives, or is dead already. */
 const whileEnding = [
-  { what: "^start tmux .* kill-window", when: "before" },
+  { what: "^start tmux .* kill-pane", when: "before" },
   { what: "^write .*agent\\.ended", when: "before" },
 ];
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -180,4 +180,45 @@ test("a session is found only by its whole name", async () => {
   expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("right\n");
   await stage.terminal.setTitle("task-10", "new");
   expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("new\n");
+});
+
+test("a server whose socket was deleted makes it again, and its panes are the same", async () => {
+  const { pid } = await stage.open({ run: "r-1" });
+  const server = await stage.serverPid();
+  await rm(stage.socket);
+  expect(await stage.terminal.list()).toMatchObject([{ run: "r-1", pid, dead: undefined }]);
+  await stage.open({ run: "r-2", session: "s-2" });
+  expect(await stage.serverPid()).toBe(server);
+  expect(await stage.starts("r-1")).toBe(1);
+});
+
+test("a caller that has never seen the server brings it back by its record", async () => {
+  const { pid } = await stage.open({ run: "r-1" });
+  await rm(stage.socket);
+  const other = createTmux({ socket: stage.socket, launcher, table: procTable });
+  expect(await other.list()).toMatchObject([{ run: "r-1", pid, dead: undefined }]);
+});
+
+test("a pane that a person renamed, moved or shares a window with stays that of its run", async () => {
+  await stage.open({ run: "r-1" });
+  await stage.open({ run: "r-2", session: "s-2" });
+  const { pid } = await stage.open({ run: "r-3", session: "s-3" });
+  await stage.tmux("rename-window", "-t", "=s-1:", "my own: name");
+  await stage.tmux("rename-session", "-t", "=s-2", "mine");
+  await stage.tmux("join-pane", "-d", "-s", "=s-3:", "-t", "=s-1:");
+  const panes = await stage.terminal.list();
+  expect(panes.map(({ run, session }) => [run, session]).toSorted()).toEqual([
+    ["r-1", "s-1"],
+    ["r-2", "s-2"],
+    ["r-3", "s-3"],
+  ]);
+  await stage.terminal.paste("r-3", "still here");
+  await until(
+    () => stage.received("r-3"),
+    (text) => text.includes("still here"),
+  );
+  expect(stage.terminal.attachCommand({ session: "s-3", run: "r-3" }, {}).argv.at(-1)).toMatch(/^%\d+$/);
+  await stage.terminal.close("r-3");
+  expect(await procTable.identify(pid)).toBeUndefined();
+  expect((await stage.terminal.list()).map(({ run }) => run).toSorted()).toEqual(["r-1", "r-2"]);
 });

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
+import { endFamily } from "./end-family.ts";
 import { endRun } from "./end-run.ts";
 import { lookAtRun } from "./look-at-run.ts";
 import { newsFolder } from "./run-records.ts";
@@ -36,6 +37,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     start: async (order) => startRun({ ...options, spare, grace, patience }, folderOf(order.id), order),
     look: async (id) => lookAtRun(table, folderOf(id)),
     kill: async (id) => endRun(table, folderOf(id), grace),
+    sweep: async (head, entry) => (await endFamily(table, { head, entry }, grace)) !== "",
     watch(listener) {
       const news = join(folder, newsFolder);
       makeFolder(news);

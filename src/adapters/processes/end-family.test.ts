@@ -7,7 +7,7 @@ import { systemProcessTable } from "./system-process-table.ts";
 test("who cannot be ended is told, instead of being waited for for ever", async () => {
   const ghost = { boot: "b", pid: 999_999_999, start: "1" };
   const haunted = { ...systemProcessTable(), bearersOf: async () => [ghost], isAlive: async () => true };
-  const ending = endFamily(haunted, { head: undefined, mark: "m" }, 0, 100);
+  const ending = endFamily(haunted, { head: undefined, entry: "m" }, 0, 100);
   await expect(ending).rejects.toMatchObject({ code: "processes.undying", retry: "later" });
 });
 
@@ -26,7 +26,7 @@ test("somebody who has got the number of one of them just now is told nothing", 
     // It lives when it is looked for, and is dead when it is to be told.
     isAlive: async () => looks++ === 0,
   };
-  await endFamily(table, { head, mark: "m" }, 0, 1_000);
+  await endFamily(table, { head, entry: "m" }, 0, 1_000);
   expect(looks).toBeGreaterThan(1);
   bystander.stdin.write("Still here.");
   const answer = once(bystander.stdout, "data").then(String);

@@ -1,12 +1,12 @@
 import { Fault } from "../../fault.ts";
 import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
-import { markEntry } from "./process-mark.ts";
 import { sleep } from "./sleep.ts";
 
 export interface Family {
   /** The program; undefined where nobody knows who it was. */
   readonly head: ProcessIdentity | undefined;
-  readonly mark: string;
+  /** What only they have in their environment: `NAME=value`. */
+  readonly entry: string;
   /** Only for whoever has been there all the time: the head's number, where it is dead, is still only that of its group. */
   readonly keepsGroup?: boolean;
 }
@@ -49,9 +49,9 @@ export async function endFamily(
 
 /** Brings what is known up to date: who is there, and no longer who is not. */
 async function seek(table: ProcessTable, family: Family, known: Map<string, ProcessIdentity>): Promise<void> {
-  const { head, mark, keepsGroup = false } = family;
+  const { head, entry, keepsGroup = false } = family;
   const heads = [...known.values(), ...(head === undefined ? [] : [head])];
-  const bearers = table.bearersOf(markEntry(mark));
+  const bearers = table.bearersOf(entry);
   const families = heads.map(async (each) => {
     // Its number may be somebody else's by now, with a family of their own.
     const isTheirs = (await table.isAlive(each)) || (each === head && keepsGroup && !(await table.identify(each.pid)));

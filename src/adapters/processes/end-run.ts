@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessEnd, ProcessTable } from "../../ports/processes.ts";
 import { endFamily } from "./end-family.ts";
+import { markEntry } from "./process-mark.ts";
 import { publishRecord } from "./publish-record.ts";
 import {
   type ClaimRecord,
@@ -27,7 +28,7 @@ export async function endRun(table: ProcessTable, folder: string, grace: number)
   const isOver = readEnd(folder) !== undefined;
   if (!isOver) leaveWord(folder);
   const head = isOver ? undefined : await headOf(table, folder, claim);
-  const signal = await endFamily(table, { head, mark: claim.mark }, grace);
+  const signal = await endFamily(table, { head, entry: markEntry(claim.mark) }, grace);
   if (isOver) return;
   const isSettled = await until(async () => readEnd(folder) !== undefined || !(await table.isAlive(claim.supervisor)));
   if (!isSettled || signal === "" || readEnd(folder) !== undefined) return;

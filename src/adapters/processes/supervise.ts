@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ProcessEnd } from "../../ports/processes.ts";
 import { endFamily } from "./end-family.ts";
 import { keepLimits } from "./keep-limits.ts";
+import { markEntry } from "./process-mark.ts";
 import { killFile, newsOf } from "./run-records.ts";
 import { sleep } from "./sleep.ts";
 import { startProgram } from "./start-program.ts";
@@ -26,7 +27,7 @@ export async function supervise(run: Supervision): Promise<void> {
   let broken: "time" | "output" | "gone" | undefined;
   let hasExited = false;
   let ended: Promise<unknown> = Promise.resolve();
-  const family = { head: program.identity, mark: order.mark, keepsGroup: true };
+  const family = { head: program.identity, entry: markEntry(order.mark), keepsGroup: true };
   const table = systemProcessTable();
   // Who cannot be ended, because it is another user's by now, is nothing that we could note.
   const end = (grace: number) => endFamily(table, family, grace).catch(() => {});

@@ -6,7 +6,6 @@ import { specOf } from "../../engine/spec-of.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Harness } from "../../ports/harness.ts";
-import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
@@ -34,7 +33,6 @@ import { type RunWatch, type Seen, watchRun } from "./watch-run.ts";
 
 export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell"> {
   readonly tails: Tails;
-  readonly table: ProcessTable;
   readonly pauses: Pauses;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
   onError(error: unknown): void;

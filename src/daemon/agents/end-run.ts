@@ -1,13 +1,16 @@
+import type { Places } from "../../home/places.ts";
 import type { Processes } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import type { ReportedEnd } from "./report-end.ts";
+import { runMark } from "./run-environment.ts";
 import { processName } from "./run-name.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 export interface EndingPorts {
   readonly terminal: Terminal;
   readonly processes: Processes;
+  readonly places: Places;
   /** The run is over: it is not looked after any more, and the engine is told. */
   finish(watch: RunWatch, end: ReportedEnd): Promise<void>;
 }
@@ -28,9 +31,27 @@ export async function noteEnding(watch: RunWatch, { word, reason }: Ending): Pro
   await watch.keep({ started: { ...watch.started, ending: { word, reason } } });
 }
 
-/** Ends the process of a run, with everything that it started. */
-export async function killRun({ terminal, processes }: Pick<EndingPorts, "terminal" | "processes">, { started }: Run) {
+type KillPorts = Pick<EndingPorts, "terminal" | "processes" | "places">;
+
+/**
+ * Ends the process of a run, with everything that it started. First its terminal or its supervisor is asked, then it is
+ * looked for by its recorded identity and by its mark: whether its window can be reached makes no difference.
+ */
+export async function killRun(ports: KillPorts, run: Run): Promise<void> {
+  const { started } = run;
   if (started === undefined) return;
-  if (started.mode === "session") await terminal.close(started.name);
-  else await processes.kill(processName(started));
+  const { terminal, processes } = ports;
+  const closing = started.mode === "session" ? terminal.close(started.name) : processes.kill(processName(started));
+  const failure = await closing.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const hasSwept = await sweepRun(ports, run);
+  // Nothing of it lives any more, if only it is known who it was.
+  if (failure !== undefined && started.process === undefined && !hasSwept) throw failure.error;
+}
+
+/** Ends what lives of a run that has ended or cannot be reached, before anybody else works in its folder. */
+export async function sweepRun({ processes, places }: Omit<KillPorts, "terminal">, { started }: Run): Promise<boolean> {
+  return started !== undefined && (await processes.sweep(started.process, runMark(places, started.name)));
 }

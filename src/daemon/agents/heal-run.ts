@@ -2,19 +2,21 @@ import type { TaskEvent } from "../../engine/decision.ts";
 import type { Healing } from "../../engine/reconcile.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
+import { Fault, tell } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
+import type { Places } from "../../home/places.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Processes } from "../../ports/processes.ts";
+import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { endRun } from "./end-run.ts";
+import { endRun, sweepRun } from "./end-run.ts";
 import { readOrder } from "./harness-order.ts";
 import { readTurn } from "./read-turn.ts";
 import type { ReportedEnd } from "./report-end.ts";
 import { usageIn } from "./run-signs.ts";
-import { launchRun } from "./start-run.ts";
+import { identified, launchRun } from "./start-run.ts";
 import { countedOf, countedUpTo } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
 import type { RunWatch } from "./watch-run.ts";
@@ -24,6 +26,8 @@ export interface HealPorts {
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly processes: Processes;
+  readonly places: Places;
+  readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
   config(): AgentConfig;
@@ -52,9 +56,16 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "none":
         return;
       case "judge":
-        return watch.reading === undefined ? judgeSession(ports, watch) : judgeTurn(ports, watch);
+        return watch.reading === undefined
+          ? judgeSession(ports, watch, await sweep(ports, watch))
+          : judgeTurn(ports, watch);
       case "lost":
-        return ports.finish(watch, { word: "lost", reason: "It went away with its terminal or its machine." });
+        return ports.finish(watch, {
+          word: "lost",
+          reason: (await sweep(ports, watch))
+            ? "It could not be reached any more, and was ended."
+            : "It went away with its terminal or its machine.",
+        });
       case "stalled":
         return endRun(ports, watch, { word: "stall", reason: healing.reason });
       case "overdue":
@@ -65,6 +76,16 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
         return ports.idle(watch);
     }
   };
+}
+
+/** Nobody is started in its place before nothing of it lives any more. Whether something did. */
+async function sweep(ports: HealPorts, watch: RunWatch): Promise<boolean> {
+  try {
+    return await sweepRun(ports, watch.run);
+  } catch (error) {
+    if (error instanceof Fault) await raise(ports, watch, tell(error));
+    throw error;
+  }
 }
 
 /** A person is told once; the task's history keeps it. */
@@ -82,12 +103,12 @@ export async function raise(
   if (task !== undefined) await tellPerson(task, `${run.key}: ${reason}`, `${run.id}:${reason}`);
 }
 
-async function judgeSession(ports: HealPorts, watch: RunWatch): Promise<void> {
+async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: boolean): Promise<void> {
   const { pane, signs } = watch;
   if (signs.error?.kind === "rate-limit") return limited(ports, watch, signs.error.resetAt, signs.error.message);
   const how =
     pane?.dead === undefined
-      ? "Its window was closed."
+      ? `Its window was closed${hasSurvived ? ", and it was ended" : ""}.`
       : pane.dead.signal !== ""
         ? `It was ended by ${pane.dead.signal}.`
         : `It ended with ${pane.dead.code ?? "an unknown code"}.`;
@@ -155,7 +176,7 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
     launch,
     ports.runFolder(again.name),
   );
-  await watch.keep({ pid });
+  await watch.keep(await identified(ports, { ...watch.run, pid }));
   watch.close();
-  ports.rewatch({ ...watch.run, started: again, pid });
+  ports.rewatch(watch.run);
 }

@@ -1,4 +1,4 @@
-import { delimiter } from "node:path";
+import { delimiter, join } from "node:path";
 import type { Places } from "../../home/places.ts";
 
 /**
@@ -54,6 +54,16 @@ export function runEnvironment(
     SIGNALBOX_EVENTS: run.events,
     ...(run.port === undefined ? {} : { PORT: String(run.port), SIGNALBOX_PORT: String(run.port) }),
   };
+}
+
+/** The file that a run's hooks write to; its whole path is in the environment of everything that the run starts. */
+export function eventsFile({ runs }: Places, name: string): string {
+  return join(runs, name, "events");
+}
+
+/** What only the processes of this run have in their environment. */
+export function runMark(places: Places, name: string): string {
+  return `SIGNALBOX_EVENTS=${eventsFile(places, name)}`;
 }
 
 /** What our own programs go by. Not every harness hands its environment on to the servers that it starts. */

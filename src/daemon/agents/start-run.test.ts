@@ -59,6 +59,7 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
   let secrets = 0;
   const ports = {
     ...{ store, clock, places, dispatch, log: { info() {} }, terminal: createScriptedTerminal(clock) },
+    table: { identify: async (pid: number) => ({ boot: "b", pid, start: "1" }) },
     ids: { secret: () => String(++secrets).padStart(48, "0") },
     callers: createCallers(store, clock, "sbh_x"),
     environment: { env: {}, home, places, allowed: () => [] },

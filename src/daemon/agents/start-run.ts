@@ -13,7 +13,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Processes } from "../../ports/processes.ts";
+import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
@@ -28,7 +28,7 @@ import type { Dispatch } from "./dispatch.ts";
 import { familyOf } from "./family.ts";
 import { writeOrder } from "./harness-order.ts";
 import { type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
-import { type EnvironmentPorts, ownVariables, runEnvironment } from "./run-environment.ts";
+import { type EnvironmentPorts, eventsFile, ownVariables, runEnvironment } from "./run-environment.ts";
 import { processName, runName, runRecordId, sessionTitle, terminalSession } from "./run-name.ts";
 import { hookCommand } from "./run-programs.ts";
 import { runPrompt } from "./run-prompt.ts";
@@ -45,6 +45,7 @@ export interface StartPorts {
   readonly harnesses: Harnesses;
   readonly terminal: Terminal;
   readonly processes: Processes;
+  readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
   config(): AgentConfig;
@@ -119,8 +120,9 @@ async function pidOf({ terminal, processes }: StartPorts, { started }: Run): Pro
 }
 
 /** It runs: everybody is told who it is, and somebody looks after it. */
-async function noteStart(ports: StartPorts, task: Task, run: Run): Promise<void> {
+async function noteStart(ports: StartPorts, task: Task, known: Run): Promise<void> {
   const { store, clock, places } = ports;
+  const run = await identified(ports, known);
   await store.runs.put(run);
   await publishAgents({ store, places });
   await store.addEvents(task.id, [startedEvent(run)], clock.now());
@@ -129,6 +131,12 @@ async function noteStart(ports: StartPorts, task: Task, run: Run): Promise<void>
     await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } });
   ports.log.info("An agent was started", { task: task.id, run: run.key, harness: run.harness, pid: run.pid });
   ports.watch(run);
+}
+
+/** A pid alone may be somebody else's tomorrow: with who it is, the program is found again whatever becomes of its window. */
+export async function identified({ table }: Pick<StartPorts, "table">, run: Run): Promise<Run> {
+  const process = run.pid === 0 ? undefined : await table.identify(run.pid);
+  return run.started === undefined || process === undefined ? run : { ...run, started: { ...run.started, process } };
 }
 
 async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
@@ -159,7 +167,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   const port = await ports.portOf(task);
   const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
   const session = earlier?.harness === harness.name && harness.can.resume ? earlier.session : "";
-  const events = join(runFolder, "events");
+  const events = eventsFile(places, name);
   const token = await tokenOf(ports, runFolder, task, order);
   const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
   const env = runEnvironment(ports.environment, variables);

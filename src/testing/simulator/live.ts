@@ -277,7 +277,9 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
         return;
       }
       case "terminal":
-        programs.loseServer();
+        // Now and then its programs survive it.
+        if (alive.length % 2 === 1) programs.strandServer();
+        else programs.loseServer();
         return;
       case "reboot":
         daemon?.die("with the machine");

@@ -37,6 +37,8 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
     program.isLive = false;
     world.note(`${program.run} of ${program.task} is over`);
   };
+  /** Programs without a window: nobody sees how they end. */
+  const stranded = new Set<string>();
   const boxes = new Map<string, string>();
   terminal.onInput((name, input) => {
     if (input.kind === "paste") return void boxes.set(name, (boxes.get(name) ?? "") + input.text);
@@ -77,6 +79,14 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
       await processes.kill(id);
       end(id);
     },
+    async sweep(_, entry) {
+      const left = [...programs.values()].filter(({ name, isLive }) => isLive && entry.endsWith(`/${name}/events`));
+      for (const { name, order } of left) {
+        await (order.mode === "session" ? terminal.close(name) : processes.kill(name));
+        end(name);
+      }
+      return left.length > 0;
+    },
   };
   return {
     terminal: ownTerminal,
@@ -85,11 +95,17 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
     finish(program: Program, how: { readonly code: number } | { readonly signal: string } | "lost") {
       if (!program.isLive) return;
       end(program.name);
+      if (stranded.has(program.name)) return;
       if (program.order.mode === "session") terminal.end(program.name, how === "lost" ? { signal: "SIGKILL" } : how);
       else if (how === "lost") processes.lose(program.name);
       else processes.end(program.name, how);
     },
     /** All windows go at once, and the server with them. */
+    /** The server cannot be reached any more, and its programs go on. */
+    strandServer() {
+      for (const { name, order } of programs.values()) if (order.mode === "session") stranded.add(name);
+      terminal.loseServer();
+    },
     loseServer() {
       for (const program of programs.values()) if (program.order.mode === "session") end(program.name);
       terminal.loseServer();

@@ -14,8 +14,9 @@ export function attachCommand(
   socket: string,
   { session, run }: AttachTo,
   env: NodeJS.ProcessEnv,
+  pane?: string,
 ): AttachCommand {
-  const target = run === undefined ? sessionTarget(session) : windowTarget(session, run);
+  const target = run === undefined ? sessionTarget(session) : (pane ?? windowTarget(session, run));
   const isNested = (env.TMUX ?? "") !== "";
   return {
     argv: [program, ...baseArguments(socket), "attach-session", "-E", "-t", target],

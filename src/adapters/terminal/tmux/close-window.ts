@@ -1,15 +1,14 @@
 import type { ProcessTable } from "../../../ports/processes.ts";
-import type { Pane } from "../../../ports/terminal.ts";
-import { windowTarget } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import { type EndFamily, endFamily } from "./end-family.ts";
+import type { TmuxPane } from "./list-panes.ts";
 import { readRecord } from "./run-record.ts";
 import { hasNoServer, hasNoTarget, tmuxFault } from "./run-tmux.ts";
 
 /** Ends what runs in a pane, then takes its window away. */
-export async function closeWindow(ask: Ask, ending: EndFamily, { run, session, pid, dead }: Pane): Promise<void> {
+export async function closeWindow(ask: Ask, ending: EndFamily, { id, pid, dead }: TmuxPane): Promise<void> {
   if (dead === undefined || (await isOrphaned(ending.table, pid))) await endFamily(ending, pid);
-  const end = await ask(["kill-window", "-t", windowTarget(session, run)]);
+  const end = await ask(["kill-pane", "-t", id]);
   if (end.code !== 0 && !hasNoServer(end) && !hasNoTarget(end)) throw tmuxFault("close a window", end);
 }
 

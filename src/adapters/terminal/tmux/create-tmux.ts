@@ -2,13 +2,13 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { ProcessTable } from "../../../ports/processes.ts";
-import type { Pane, Terminal } from "../../../ports/terminal.ts";
-import { checkId, sessionTarget, windowTarget } from "./address.ts";
+import type { Terminal } from "../../../ports/terminal.ts";
+import { checkId, sessionTarget } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import { attachCommand } from "./attach-command.ts";
 import { closeWindow, endLost } from "./close-window.ts";
 import { checkKeys } from "./keys.ts";
-import { listPanes } from "./list-panes.ts";
+import { listPanes, type TmuxPane } from "./list-panes.ts";
 import { openWindow } from "./open-window.ts";
 import {
   asArgument,
@@ -20,6 +20,7 @@ import {
   tmuxFault,
 } from "./run-tmux.ts";
 import { plainText, styledText } from "./screen-text.ts";
+import { createServerRecord } from "./server-record.ts";
 import { configuration, settings, titleOption } from "./settings.ts";
 import { sharing } from "./sharing.ts";
 import { shownText } from "./shown-text.ts";
@@ -36,6 +37,8 @@ export interface Tmux {
   readonly socket: string;
   /** What runs `launch.ts`; the file of an order is put behind it. */
   readonly launcher: readonly string[];
+  /** The file that says which process our server is; beside the socket where nothing is said. */
+  readonly record?: string;
   readonly table: ProcessTable;
   /** The folder of a run, so that `close` also finds a program whose window is lost. */
   readonly folderOf?: (run: string) => string;
@@ -49,6 +52,7 @@ export interface Tmux {
 /** Windows in a tmux server of our own. */
 export function createTmux(tmux: Tmux): Terminal {
   const { socket, launcher, table, folderOf, grace = 3_000, timeout = 15_000, program = "tmux" } = tmux;
+  const { record = `${socket}.server` } = tmux;
   const ending = { table, grace };
   const turns = createTurns();
   let ready: Promise<void> | undefined;
@@ -58,7 +62,18 @@ export function createTmux(tmux: Tmux): Terminal {
     await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
     await writeWhole(configurationFile(socket), configuration);
     // A server that runs already does not read it.
-    await runTmux({ program, socket, args: settings, timeout });
+    await call(settings);
+  };
+  const servers = createServerRecord({
+    ...{ socket, table, file: record },
+    isAnswering: async () => !hasNoServer(await plainCall(["show-options", "-s"])),
+  });
+  const plainCall: Ask = (args, input) =>
+    runTmux({ program, socket, args, timeout, ...(input === undefined ? {} : { input }) });
+  /** A server whose socket somebody has deleted is brought back before anybody believes that there is none. */
+  const call: Ask = async (args, input) => {
+    const end = await plainCall(args, input);
+    return hasNoServer(end) && (await servers.revive()) ? plainCall(args, input) : end;
   };
   const ask: Ask = async (args, input) => {
     ready ??= getReady();
@@ -67,31 +82,34 @@ export function createTmux(tmux: Tmux): Terminal {
       ready = undefined;
       throw error;
     });
-    return runTmux({ program, socket, args, timeout, ...(input === undefined ? {} : { input }) });
+    return call(args, input);
   };
   const deaths = createDeathWatch(program, socket, ask);
 
-  /** Sessions of the runs that were seen last: a window never changes its session. */
-  let sessions: ReadonlyMap<string, string> = new Map();
+  /** The panes of the runs that were seen last: a pane never changes its id. */
+  let targets: ReadonlyMap<string, string> = new Map();
   const list = sharing(async () => {
     const { panes, server } = await listPanes(ask, table);
-    if (server !== undefined) deaths.serverSeen(server);
-    sessions = new Map(panes.map(({ run, session }) => [run, session]));
+    if (server !== undefined) {
+      await servers.seen(server);
+      deaths.serverSeen(server);
+    }
+    targets = new Map(panes.map(({ run, id }) => [run, id]));
     return panes;
   });
-  const find = async (run: string): Promise<Pane> => {
+  const find = async (run: string): Promise<TmuxPane> => {
     checkId(run);
     const pane = (await list()).find((each) => each.run === run);
     if (pane === undefined) throw gone(run);
     return pane;
   };
-  const findAlive = async (run: string): Promise<Pane> => {
+  const findAlive = async (run: string): Promise<TmuxPane> => {
     const pane = await find(run);
     if (pane.dead !== undefined) throw ended(run);
     return pane;
   };
   const capture = async (run: string, scrollback: number) => {
-    const target = windowTarget(sessions.get(checkId(run)) ?? (await find(run)).session, run);
+    const target = targets.get(checkId(run)) ?? (await find(run)).id;
     const lines = Math.max(0, Math.trunc(scrollback));
     const end = await ask(["capture-pane", "-p", "-e", "-J", "-t", target, ...(lines > 0 ? ["-S", `-${lines}`] : [])]);
     return check(run, "read a screen", end).stdout;
@@ -108,18 +126,18 @@ export function createTmux(tmux: Tmux): Terminal {
     list,
     paste: (run, text) =>
       turns.take(run, async () => {
-        const { session } = await findAlive(run);
+        const { id } = await findAlive(run);
         const typed = typedText(text);
         if (typed === "") return;
-        const { end, isDead } = await pasteInto(ask, session, run, typed);
+        const { end, isDead } = await pasteInto(ask, id, run, typed);
         check(run, "paste", end);
         if (isDead) throw ended(run);
       }),
     press: (run, keys) =>
       turns.take(run, async () => {
         checkKeys(keys);
-        const { session } = await findAlive(run);
-        check(run, "press keys", await pressInto(ask, session, run, keys));
+        const { id } = await findAlive(run);
+        check(run, "press keys", await pressInto(ask, id, keys));
       }),
     capture: async (run, scrollback = 0) => plainText(await capture(run, scrollback)),
     captureStyled: async (run, scrollback = 0) => styledText(await capture(run, scrollback)),
@@ -133,7 +151,7 @@ export function createTmux(tmux: Tmux): Terminal {
       const end = await ask(["set-option", "-t", sessionTarget(session), titleOption, asArgument(shownText(title))]);
       if (end.code !== 0 && !hasNoServer(end) && !hasNoTarget(end)) throw tmuxFault("set a title", end);
     },
-    attachCommand: (at, env) => attachCommand(program, socket, at, env),
+    attachCommand: (at, env) => attachCommand(program, socket, at, env, targets.get(at.run ?? "")),
     watch: deaths.watch,
   };
 }

@@ -5,15 +5,18 @@ import { runOf } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import { nudge } from "./nudge.ts";
 import { hasNoServer, hasNoTarget, tmuxFault } from "./run-tmux.ts";
-import { nameOption } from "./settings.ts";
+import { nameOption, runOption, sessionOption } from "./settings.ts";
 
-// None of the fields can have a space in it but the last. Tmux lets no line end into a title.
+const ifOurs = (ours: string, other: string) => `?#{!=:#{${runOption}},},${ours},#{${other}}`;
+// None of the fields can have a space in it but the last. Tmux lets no line end into a title. A pane says itself which run it
+// belongs to; one that an earlier version opened is known by the names of its session and its window.
 const fields = [
   "version",
   "pid",
-  "session_name",
-  "window_name",
-  "pane_index",
+  "pane_id",
+  ifOurs(`#{${sessionOption}}`, "session_name"),
+  ifOurs(`run-#{${runOption}}`, "window_name"),
+  ifOurs("0", "pane_index"),
   "pane_pid",
   "pane_dead",
   "pane_dead_status",
@@ -25,10 +28,15 @@ const fields = [
 ] as const;
 const format = fields.map((field) => `#{${field}}`).join(" ");
 const line =
-  /^(?<version>\S*) (?<server>\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
+  /^(?<version>\S*) (?<server>\d+) (?<id>%\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
+
+/** A pane, and what tmux calls it: its id stays the same wherever it is moved. */
+export interface TmuxPane extends Pane {
+  readonly id: string;
+}
 
 export interface Listing {
-  readonly panes: readonly Pane[];
+  readonly panes: readonly TmuxPane[];
   /** The server's process; undefined where there is none. */
   readonly server: number | undefined;
 }
@@ -44,11 +52,17 @@ export async function listPanes(ask: Ask, table: ProcessTable): Promise<Listing>
   return { panes: panes.filter((pane) => pane !== undefined), server: server === 0 ? undefined : server };
 }
 
-async function readPane(read: Record<string, string>, server: number, table: ProcessTable): Promise<Pane | undefined> {
-  const { version = "", session = "", window = "", pid, isDead, code, signal = "", name = "", title = "" } = read;
+async function readPane(
+  read: Record<string, string>,
+  server: number,
+  table: ProcessTable,
+): Promise<TmuxPane | undefined> {
+  const { version = "", id = "", session = "", window = "", pid, isDead } = read;
+  const { code, signal = "", name = "", title = "" } = read;
   const run = runOf(window);
   if (run === undefined) return undefined;
   const pane = {
+    id,
     run,
     session,
     window: Buffer.from(name, "base64url").toString("utf8"),

@@ -6,7 +6,7 @@ import type { Ask } from "./ask.ts";
 import { writeOrder } from "./launch-order.ts";
 import { readRecord } from "./run-record.ts";
 import { asArgument, hasNoServer, hasNoTarget, type TmuxEnd, tmuxFault } from "./run-tmux.ts";
-import { nameOption, titleOption, windowOption } from "./settings.ts";
+import { nameOption, runOption, sessionOption, titleOption, windowOption } from "./settings.ts";
 import { shownText } from "./shown-text.ts";
 
 // A server that ends with its last session, and a session that ends with its last window, may do so at any time.
@@ -63,6 +63,8 @@ function nameWindow({ session, run, window }: WindowOrder): readonly string[] {
   return [
     ...["set-option", "-w", "-t", target, windowOption, asArgument(shownText(window)), ";"],
     ...["set-option", "-w", "-t", target, nameOption, exact, ";"],
+    ...["set-option", "-p", "-t", target, runOption, checkId(run), ";"],
+    ...["set-option", "-p", "-t", target, sessionOption, checkId(session), ";"],
     // Tmux calls every pane like the machine, until the program has a name for it.
     ...["select-pane", "-t", target, "-T", ""],
   ];

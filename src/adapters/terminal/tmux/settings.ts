@@ -5,6 +5,9 @@ export const titleOption = "@signalbox_title";
 export const windowOption = "@signalbox_window";
 /** The window's name as it was ordered, in base64: any text comes back as it was. */
 export const nameOption = "@signalbox_name";
+/** Which run a pane belongs to, and in which session it was opened: they stay with the pane when a person renames or moves it. */
+export const runOption = "@signalbox_run";
+export const sessionOption = "@signalbox_session";
 
 /** How to leave, for people. Nobody's own tmux listens to these keys, and no agent that we know needs them. */
 export const leaveKeys = "F12, or Ctrl-Q and then d,";

@@ -1,4 +1,4 @@
-import { windowName, windowTarget } from "./address.ts";
+import { windowName } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import { asArgument, type TmuxEnd } from "./run-tmux.ts";
 
@@ -9,8 +9,7 @@ export interface Typed {
 }
 
 /** Puts a text that `typedText` has been through into a program's input, as one paste where it knows of pastes. */
-export async function pasteInto(ask: Ask, session: string, run: string, text: string): Promise<Typed> {
-  const target = windowTarget(session, run);
+export async function pasteInto(ask: Ask, target: string, run: string, text: string): Promise<Typed> {
   const buffer = windowName(run);
   // Asked in the same breath: some tmux servers die when somebody pastes into a pane that is dead.
   const guard = ["if-shell", "-F", "-t", target, "#{pane_dead}"];
@@ -23,8 +22,7 @@ export async function pasteInto(ask: Ask, session: string, run: string, text: st
   return { end, isDead: end.stdout.trim() === "dead" };
 }
 
-export function pressInto(ask: Ask, session: string, run: string, keys: readonly string[]): Promise<TmuxEnd> {
-  const target = windowTarget(session, run);
+export function pressInto(ask: Ask, target: string, keys: readonly string[]): Promise<TmuxEnd> {
   return ask([...leaveView(target), "send-keys", "-t", target, "--", ...keys.map(asArgument)]);
 }
 

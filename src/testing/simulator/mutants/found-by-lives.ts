@@ -3,6 +3,16 @@ import type { Mutant } from "./mutant.ts";
 /** Bugs that break a promise in simulated lives. */
 export const foundByLives: readonly Mutant[] = [
   {
+    name: "an agent that cannot be reached is called lost while it lives",
+    edits: [
+      {
+        file: "src/daemon/agents/heal-run.ts",
+        from: "return await sweepRun(ports, watch.run);",
+        to: "return false;",
+      },
+    ],
+  },
+  {
     name: "an effect is ticked off before it is carried out",
     edits: [
       {
