@@ -27,7 +27,7 @@ import { createHarnesses } from "./app-harnesses.ts";
 import { ownFile, ownProgram } from "./daemon/agents/own-program.ts";
 import { placeRunPrograms } from "./daemon/agents/run-programs.ts";
 import { publishAgents } from "./daemon/agents-at-work.ts";
-import { type CorePorts, createCore } from "./daemon/create-core.ts";
+import { type CorePorts, createCore, type RunningCore } from "./daemon/create-core.ts";
 import { notify } from "./daemon/effects/notify.ts";
 import { runCommand } from "./daemon/effects/run-command.ts";
 import { portVariable } from "./daemon/effects/run-in-workspace.ts";
@@ -80,8 +80,12 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
   const stopping = new AbortController();
   const killing = new AbortController();
-  const config = createLiveConfig(places.config, log, ({ port }) => void web?.use(port));
+  const config = createLiveConfig(places.config, log, ({ port }) => {
+    void web?.use(port);
+    running?.configured();
+  });
   let web: WebDoor | undefined;
+  let running: RunningCore | undefined;
   const store = await openStore(places);
   const version = packageVersion;
   const git = createGit({ env, signal: killing.signal });
@@ -108,6 +112,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),
   });
+  running = core;
   let socket: Listening | undefined;
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());

@@ -37,7 +37,8 @@ export const statusWire = record({
   projects: integer(0),
   /** What is wrong with the configuration; the last good one is in use. */
   configProblems: list(text),
-  agents: record({ atWork: integer(0), needPerson: integer(0) }),
+  /** `atWork`: they have a seat. `idle`: their programs are there. `waiting`: they wait for a seat. */
+  agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
   paused: record({ all: boolean, projects: list(text) }),
 });
 

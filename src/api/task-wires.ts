@@ -23,6 +23,8 @@ export const taskWire = record({
   held: nullable(heldWire),
   /** Whether an agent's session is there: none was started, alive, dead, or nobody can tell. */
   session: oneOf("none", "alive", "dead", "unknown"),
+  /** Why an agent of it waits for a seat, and its place among those that do; empty where none waits. */
+  waiting: text,
   harness: text,
   reviewHarness: text,
   model: text,

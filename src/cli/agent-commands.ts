@@ -62,7 +62,7 @@ const ps = buildCommand({
   },
   docs: {
     brief: "List the agents at work, and what they are at",
-    fullDescription: `A mark before an agent: ● it is busy, ○ it waits for a message, ◌ it is about to start, ! a person should look at it, ? nobody can tell, ✗ it has ended. What an agent has cost is ? where its harness does not tell. Named agents without a task stand below.
+    fullDescription: `A mark before an agent: ● it is busy, ○ it waits for a message, ◌ it is about to start or waits for a seat, ! a person should look at it, ? nobody can tell, ✗ it has ended. What an agent has cost is ? where its harness does not tell. Named agents without a task stand below.
 
 --json: { runs: [${runForm}], agents: [${agentForm}] }
 With --watch one such document is on each line. activity is waiting, starting, busy, idle, asks, unknown or ended.

@@ -9,7 +9,7 @@ const marks = {
   "!": "a person should look at it",
   "●": "it is busy",
   "○": "it waits for a message",
-  "◌": "it is about to start",
+  "◌": "it is about to start, or waits for a seat",
   "?": "nobody can tell what it is at",
   "✗": "it has ended",
 } as const;

@@ -8,6 +8,7 @@ import { writeAge } from "./write-time.ts";
 const marks = {
   "✗": "its session is dead",
   "!": "a person should look at it",
+  "◌": "its agent waits for a seat; signalbox task explain ID says why",
   "●": "its session is alive",
   "?": "nobody can tell whether its session is alive",
 } as const;
@@ -20,7 +21,7 @@ export function writeTasks(
   { paint, columns }: Pick<Context, "paint" | "columns">,
   now: number,
 ): string {
-  const colours = { "✗": paint.red, "!": paint.yellow, "●": paint.green, "?": paint.dim, "": String };
+  const colours = { "✗": paint.red, "!": paint.yellow, "◌": paint.dim, "●": paint.green, "?": paint.dim, "": String };
   const hasMarks = tasks.some((task) => markOf(task) !== "");
   const cells = tasks.map((task) => ({
     mark: markOf(task),
@@ -74,8 +75,9 @@ const mostBranch = 28;
 const leastSummary = 16;
 
 /** A dead session explains why a person is needed, so it is shown first. */
-function markOf({ session, needsPerson }: TaskView): Mark {
+function markOf({ session, needsPerson, waiting }: TaskView): Mark {
   if (session === "dead") return "✗";
   if (needsPerson) return "!";
+  if (waiting !== "") return "◌";
   return session === "alive" ? "●" : session === "unknown" ? "?" : "";
 }

@@ -84,6 +84,8 @@ export interface CorePorts {
 export interface RunningCore extends Core {
   /** Lets every open task go on from where it was left. */
   recover(): Promise<void>;
+  /** The configuration says something else: whoever waited for a limit that was raised goes on at once. */
+  configured(): void;
   /** Takes nothing new on, and waits for what is under way. Agents go on. */
   close(): Promise<void>;
 }
@@ -228,6 +230,10 @@ export function createCore(ports: CorePorts): RunningCore {
       await parts?.recover();
       scheduler.wake();
       await crew.recover();
+    },
+    configured() {
+      agents?.configured();
+      scheduler.wake();
     },
     async close() {
       news.stop();

@@ -32,6 +32,7 @@ export function taskView(
     needsPerson: state === undefined ? task.phase !== "over" : needsPerson(state, task),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
     session: sessionOf(state, task, agents),
+    waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
     harness: task.harness,
     reviewHarness: task.reviewHarness,
     model: task.model,

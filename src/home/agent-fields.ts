@@ -57,7 +57,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: positive,
     default: 10,
-    description: "How many agents may be at work at once",
+    description: "How many agents may work at once; one that is idle does not count",
   },
   agentsPerProject: {
     key: "agents.per_project",

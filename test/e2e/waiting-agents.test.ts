@@ -45,16 +45,36 @@ test("what an agent asks in a dialogue is explained, and answered from the comma
   await until(task.id, ({ status }) => status === "clear");
 });
 
-test("an agent for which there is no room is listed and explained as waiting, and starts when there is", async () => {
-  const { atDesk, json, signalbox, untilRun } = await startCommands(polite, { agents: "most: 1" });
-  await atDesk("one");
-  const { task } = await json("task", "create", "two", "Two", "--workflow", "flow");
-  const waiting = await untilRun((run) => run.task === task.id && run.activity === "waiting");
+const slow = `roles:
+  worker:
+    - { when: { prompt: hurry }, steps: [{ say: "At once." }] }
+    - { when: { prompt: patient }, steps: [{ say: "Here." }] }
+    - { steps: [{ sleep: 10m }] }
+`;
+
+test("an agent without a seat is listed and explained as waiting, and a raised limit starts it at once", async () => {
+  const { json, signalbox, untilRun } = await startCommands(slow, { agents: "most: 1" });
+  // An idle agent has no seat: the next one starts beside it.
+  const first = await json("task", "create", "one", "A patient one", "--workflow", "flow");
+  await untilRun((run) => run.task === first.task.id && run.activity === "idle" && run.what !== "");
+  await json("task", "create", "two", "Two", "--workflow", "flow");
+  await untilRun((run) => run.number === 2 && run.activity === "busy");
+  await json("task", "create", "three", "Three", "--workflow", "flow");
+  const waiting = await untilRun((run) => run.number === 3 && run.activity === "waiting");
   expect(waiting).toMatchObject({ key: "worker#1", pid: 0, what: expect.stringContaining("agents.most") });
-  expect((await signalbox(["task", "explain", "2"])).stdout).toContain("1 agents are at work, which is the most");
-  expect(await json("task", "show", "2")).toMatchObject({ task: { session: "none" } });
-  expect(await signalbox(["task", "cancel", "1"])).toMatchObject({ code: 0 });
-  await untilRun((run) => run.task === task.id && run.activity === "idle");
+  expect((await signalbox(["task", "explain", "3"])).stdout).toContain("1 agents are at work, which is the most");
+  expect(await json("task", "show", "3")).toMatchObject({ task: { session: "none" } });
+  // What an idle agent is told waits for a seat too. Its task is as near to its end as the other one, and older.
+  expect(await signalbox(["task", "send", "1", "hurry"])).toMatchObject({ code: 0, stdout: "waiting\n" });
+  await untilRun((run) => run.number === 1 && run.activity === "waiting");
+  expect((await signalbox(["task", "explain", "1"])).stdout).toMatch(
+    /told something once it has a seat.*number 1 of the 2/s,
+  );
+  expect((await signalbox(["task", "list"])).stdout).toMatch(/^◌ .*#3 /m);
+  expect(await json("status")).toMatchObject({ agents: { atWork: 1, idle: 1, waiting: 2 } });
+  expect(await signalbox(["config", "set", "agents.most", "2"])).toMatchObject({ code: 0 });
+  await untilRun((run) => run.number === 1 && run.what === "At once.");
+  await untilRun((run) => run.number === 3 && run.activity === "busy");
 });
 
 test("an agent that asks, and a message that waits behind its question, are told to whoever wants to know", async () => {
@@ -106,7 +126,7 @@ test("a provider's limit is told wherever somebody looks for why nothing starts"
   await signalbox(["task", "continue", id]);
   await eventually(async () => {
     const { stdout } = await signalbox(["task", "explain", id]);
-    return /Its agent waits to be started\.[^.]*(Too much today|Not so fast)\./.test(stdout) || undefined;
+    return /#\d+ waits to be started\.[^.]*(Too much today|Not so fast)\./.test(stdout) || undefined;
   });
   const { harnesses } = await json("harness", "check", "scripted");
   expect(Date.parse(harnesses[0].limitedUntil)).toBeGreaterThan(Date.now());

@@ -14,9 +14,10 @@ export async function down(this: Context, { force }: { force: boolean }): Promis
   if (force) process.kill(status.pid, "SIGKILL");
   else await callRunning(this, (call) => call(routes.stop, { body: {} }));
   await waitFor(this, status.pid);
-  const { atWork } = status.agents;
-  if (atWork === 0) return this.say("The daemon has stopped. Tasks are taken up again when it starts.");
-  const who = atWork === 1 ? "One agent goes" : `${atWork} agents go`;
+  const { atWork, idle } = status.agents;
+  const count = atWork + idle;
+  if (count === 0) return this.say("The daemon has stopped. Tasks are taken up again when it starts.");
+  const who = count === 1 ? "One agent goes" : `${count} agents go`;
   this.say(`The daemon has stopped. ${who} on; whoever hands something over starts it again.`);
   this.say("To end agents too, before it stops: signalbox pause --all --now");
 }

@@ -23,7 +23,7 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
   }
   const { bold, yellow } = this.paint;
   const { open, needPerson } = found.tasks;
-  const { atWork, needPerson: raised } = found.agents;
+  const { atWork, idle, waiting, needPerson: raised } = found.agents;
   const rows: readonly (readonly [string, string])[] = [
     ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
     ["home", found.home],
@@ -36,7 +36,12 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
     ],
     [
       "agents",
-      `${atWork} at work${raised > 0 ? `, ${yellow(`${raised} need${raised === 1 ? "s" : ""} a person`)} (signalbox agent ps)` : ""}`,
+      [
+        `${atWork} at work`,
+        ...(idle > 0 ? [`${idle} idle`] : []),
+        ...(waiting > 0 ? [`${waiting} wait${waiting === 1 ? "s" : ""} for a seat`] : []),
+        ...(raised > 0 ? [`${yellow(`${raised} need${raised === 1 ? "s" : ""} a person`)} (signalbox agent ps)`] : []),
+      ].join(", "),
     ],
     ...pausedRows(found.paused, yellow),
   ];

@@ -13,8 +13,8 @@ export async function endStage({ caller, home, places, env }: Stage): Promise<vo
   const status = await callRunning(caller, (call) => call(routes.status)).catch(() => undefined);
   if (status !== undefined) {
     await callRunning(caller, async (call) => {
-      // Agents first, in good order, by whoever knows them. Where none is at work nothing is paused for whoever keeps it all.
-      if (status.agents.atWork > 0) await call(routes.pause, { body: { all: true, now: true } });
+      // Agents first, in good order, by whoever knows them. Where there are none nothing is paused for whoever keeps it all.
+      if (status.agents.atWork + status.agents.idle > 0) await call(routes.pause, { body: { all: true, now: true } });
       await call(routes.stop, { body: {} });
     }).catch(() => undefined);
     await until(() => !isAlive(status.pid));

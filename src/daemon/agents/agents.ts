@@ -4,6 +4,7 @@ import { readDuration } from "../../engine/duration.ts";
 import type { RunLimits } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/spec-of.ts";
 import type { Task } from "../../engine/task.ts";
+import { waysToDone } from "../../engine/ways-to-done.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -15,7 +16,7 @@ import type { Performers } from "../perform.ts";
 import type { Answer } from "../submit.ts";
 import { createTurns } from "../turns.ts";
 import { checkCosts } from "./check-costs.ts";
-import { createDispatch, type Dispatch } from "./dispatch.ts";
+import { createDispatch, type Dispatch, type Rank, type Seat } from "./dispatch.ts";
 import { endRun, killRun, noteEnding } from "./end-run.ts";
 import { healRun, raise } from "./heal-run.ts";
 import { createIdle } from "./idle-runs.ts";
@@ -54,6 +55,8 @@ export interface Agents {
   /** Ends a run that its task still wants: the engine is told, and decides. */
   end(run: Run, end: ReportedEnd): Promise<Answer>;
   noticed(stored: StoredTask): void;
+  /** Limits may have changed. */
+  configured(): void;
   /** After a start: takes up what goes on, and ends what nobody wants. */
   recover(): Promise<void>;
   stop(): Promise<void>;
@@ -69,7 +72,13 @@ export function createAgents(given: AgentsPorts): Agents {
   const inTurn = createTurns();
   const watches = new Map<string, { watch: RunWatch; unwatch: () => void }>();
   const strangers = createStrangers({ store, raise: (watch, reason) => raise(given, watch, reason) });
-  const dispatch = createDispatch({ clock, caps: () => capsOf(config()), paused: given.pauses.why });
+  const rankOf = async (id: string): Promise<Rank> => {
+    const stored = await store.getTask(id);
+    if (stored === undefined) throw new Fault("task.missing", `There is no task ${id}.`);
+    const { task, order } = stored;
+    return { ways: waysToDone(await workflowOf(task), task.status), priority: task.priority, order };
+  };
+  const dispatch = createDispatch({ clock, caps: () => capsOf(config()), rankOf, paused: given.pauses.why });
   const budgets = () => {
     const { budgetTask: task, budgetTaskTokens: taskTokens, budgetProjectDay: projectDay, budgetDay: day } = config();
     return { task, taskTokens, projectDay, day };
@@ -96,6 +105,7 @@ export function createAgents(given: AgentsPorts): Agents {
   const followers = new Set<(run: string) => void>();
   const look = async (watch: RunWatch) => {
     await inTurn(watch.run.id, () => watch.look(seen));
+    seat(watch);
     for (const tell of followers) tell(watch.run.id);
   };
   const lookAtAll = async () => {
@@ -144,6 +154,13 @@ export function createAgents(given: AgentsPorts): Agents {
     idle.forget(run);
   };
   const isWatched = (watch: RunWatch) => watches.get(watch.run.id)?.watch === watch;
+  /** A run that works has a seat. One that is idle, or waits in a dialog, gives it up until it goes on. */
+  const seat = (watch: RunWatch) => {
+    const { activity } = watch.signs;
+    if (watch.started.mode !== "session" || !isWatched(watch)) return;
+    if (activity === "busy" || activity === "starting") dispatch.seated(seatOf(watch.run));
+    else if (activity !== "unknown" && !mail.isTelling(watch)) dispatch.rests(watch.run.id);
+  };
   const raising = (watch: RunWatch, reason: string) => raise(given, watch, reason);
   const mail = createMail({
     ...{ store, clock, terminal, inTurn, raise: raising, isStopped: () => isStopped },
@@ -151,7 +168,13 @@ export function createAgents(given: AgentsPorts): Agents {
       await lookAtPanes();
       await look(watch);
     },
+    takeSeat: ({ run }) =>
+      dispatch.enter(seatOf(run)).then(
+        () => true,
+        () => false,
+      ),
     watchOf: (run) => watches.get(run)?.watch,
+    told: seat,
     track,
   });
   const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
@@ -286,12 +309,14 @@ export function createAgents(given: AgentsPorts): Agents {
     noticed({ task, isOpen }) {
       if (!isOpen) track(endTask(task.id));
       dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));
+      dispatch.moved(task.id);
       if (task.tmuxSession === "" || task.tmuxSession === sessionTitle(task) || !isOpen) return;
       // Its branch has another name now.
       const title = sessionTitle(task);
       track(terminal.setTitle(terminalSession(task.id), title));
       track(given.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } }));
     },
+    configured: () => dispatch.wake(),
     async recover() {
       await book.open();
       const all = (await store.runs.list({})).filter(({ started }) => started !== undefined);
@@ -309,7 +334,8 @@ export function createAgents(given: AgentsPorts): Agents {
         }
         // One that was only about to start is started by the effect that is still owed.
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
-        dispatch.seated({ run: run.id, task: run.task, project: run.project, harness: run.harness });
+        // Until it was looked at: one that is found idle gives its seat up.
+        dispatch.seated(seatOf(run));
         watch(run);
         idle.takenUp(run.id);
       }
@@ -325,6 +351,10 @@ export function createAgents(given: AgentsPorts): Agents {
       await Promise.all(underWay);
     },
   };
+}
+
+function seatOf({ id, task, project, harness }: Run): Seat {
+  return { run: id, task, project, harness };
 }
 
 function capsOf({ agentsMost, agentsPerProject, agentsPerHarness }: ReturnType<AgentsPorts["config"]>) {

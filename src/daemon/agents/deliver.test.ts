@@ -102,6 +102,7 @@ async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options =
   const ports: DeliverPorts & { stopped: boolean } = {
     ...{ store, clock, terminal, look: lookAt, stopped: false },
     isStopped: () => ports.stopped,
+    takeSeat: async () => true,
     raise: async (_, reason) => void raised.push(reason),
   };
   const message = (id: string, text: string, rest: Partial<Message> = {}): Message => ({

@@ -11,6 +11,8 @@ export interface DeliverPorts {
   readonly terminal: Terminal;
   /** Looks at the run again, now. */
   look(watch: RunWatch): Promise<void>;
+  /** Returns when the run has a seat to work in; false where it has ended meanwhile, or we stop. */
+  takeSeat(watch: RunWatch): Promise<boolean>;
   /** Nobody waits for us any more: what is not known by now is found out after the next start. */
   isStopped(): boolean;
   /** A person has to see to it. */
@@ -38,6 +40,8 @@ export async function deliver(ports: DeliverPorts, watch: RunWatch, message: Mes
   const isInDoubt = message.triedAt !== undefined;
   if (isInDoubt && (await hasArrived(ports, watch, message))) return noteArrival(ports, message, "seen");
   if (!(await isReady(ports, watch))) return false;
+  // Whoever is told something goes to work. By the time there is a seat for it, it may not listen any more.
+  if (!(await ports.takeSeat(watch)) || !(await isReady(ports, watch))) return false;
   if (isInDoubt && !isMute) {
     await ports.terminal.press(watch.started.name, ["Enter"]);
     if (await arrives(ports, watch, message, { within: probeTime, isTyped: false }))

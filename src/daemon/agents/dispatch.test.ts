@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
 import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { type Caps, createDispatch } from "./dispatch.ts";
+import { type Caps, createDispatch, type Rank } from "./dispatch.ts";
 
 function stage(caps: Partial<Caps> = {}) {
   const clock = createScriptedClock(1_000_000);
   const halted = new Set<string>();
+  const limits = { most: 10, perProject: 0, perHarness: {}, ...caps };
+  const ranks = new Map<string, Partial<Rank>>();
   const dispatch = createDispatch({
     clock,
-    caps: () => ({ most: 10, perProject: 0, perHarness: {}, ...caps }),
+    caps: () => limits,
+    rankOf: async (task) => ({ ways: 1, priority: 0, order: 1, ...ranks.get(task) }),
     paused: (project) => (halted.has(project) ? `${project} is paused.` : undefined),
   });
   const started: string[] = [];
@@ -19,7 +22,7 @@ function stage(caps: Partial<Caps> = {}) {
     );
     await settle();
   };
-  return { clock, dispatch, started, refused, enter, halted };
+  return { clock, dispatch, started, refused, enter, halted, limits, ranks };
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -111,4 +114,88 @@ test("a provider's limit lasts no longer because the clock was put back", async 
   dispatch.wake();
   await clock.pass(60_000);
   expect(started).toEqual(["a"]);
+});
+
+test("a run that rests gives its seat to the next, and takes one again before it goes on", async () => {
+  const { dispatch, started, enter } = stage({ most: 1 });
+  await enter("worker");
+  await enter("reviewer");
+  expect(started).toEqual(["worker"]);
+  dispatch.rests("worker");
+  await settle();
+  expect(started).toEqual(["worker", "reviewer"]);
+  await enter("worker");
+  expect(started).toEqual(["worker", "reviewer"]);
+  dispatch.left("reviewer");
+  await settle();
+  expect(started).toEqual(["worker", "reviewer", "worker"]);
+});
+
+test("who is nearest to its end goes first, then who has the higher priority, then the older task", async () => {
+  const { dispatch, started, enter, ranks } = stage({ most: 1 });
+  ranks.set("planner", { ways: 4, priority: 9, order: 1 });
+  ranks.set("young", { ways: 3, priority: 0, order: 8 });
+  ranks.set("old", { ways: 3, priority: 0, order: 2 });
+  ranks.set("urgent", { ways: 3, priority: 5, order: 9 });
+  ranks.set("reviewer", { ways: 2, priority: 0, order: 7 });
+  await enter("first");
+  for (const run of ["planner", "young", "old", "urgent", "reviewer"]) await enter(run);
+  expect(dispatch.waiting().map(({ run }) => run)).toEqual(["reviewer", "urgent", "old", "young", "planner"]);
+  expect(dispatch.whyWaiting("old")).toContain("number 3 of the 5");
+  for (const run of ["first", "reviewer", "urgent", "old", "young"]) {
+    dispatch.left(run);
+    await settle();
+  }
+  expect(started).toEqual(["first", "reviewer", "urgent", "old", "young", "planner"]);
+});
+
+test("a task that moves has another place among those that wait", async () => {
+  const { dispatch, started, enter, ranks } = stage({ most: 1 });
+  await enter("first");
+  await enter("a");
+  ranks.set("b", { ways: 3 });
+  await enter("b");
+  ranks.set("b", { ways: 0 });
+  dispatch.moved("b");
+  await settle();
+  dispatch.left("first");
+  await settle();
+  expect(started).toEqual(["first", "b"]);
+});
+
+test("a limit that is raised wakes the queue", async () => {
+  const { dispatch, started, enter, limits } = stage({ most: 1 });
+  await enter("a");
+  await enter("b");
+  limits.most = 2;
+  dispatch.wake();
+  expect(dispatch.waiting()).toEqual([]);
+  await settle();
+  expect(started).toEqual(["a", "b"]);
+});
+
+test("a run that ends while it waits for a seat waits no longer", async () => {
+  const { dispatch, refused, enter } = stage({ most: 1 });
+  await enter("a");
+  await enter("b");
+  dispatch.left("b");
+  await settle();
+  expect(refused).toEqual(["agents.superseded"]);
+  expect(dispatch.waiting()).toEqual([]);
+});
+
+test("a run that begins to work by itself has a seat, also where none was free, and keeps others from theirs", async () => {
+  const { dispatch, started, enter } = stage({ most: 1 });
+  await enter("a");
+  await enter("b");
+  dispatch.seated({ run: "b", task: "b", project: "coffee", harness: "claude" });
+  await settle();
+  expect(started).toEqual(["a", "b"]);
+  await enter("c");
+  dispatch.rests("a");
+  await settle();
+  expect(started).toEqual(["a", "b"]);
+  dispatch.rests("b");
+  await settle();
+  expect(started).toEqual(["a", "b", "c"]);
 });

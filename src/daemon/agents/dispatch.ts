@@ -10,6 +10,15 @@ export interface Seat {
   readonly harness: string;
 }
 
+/** Who goes first where seats are short: who has the fewest ways to its end, then the higher priority, then the older task. */
+export interface Rank {
+  /** How many ways lead from the task's state to its end. */
+  readonly ways: number;
+  readonly priority: number;
+  /** The number of the task among all tasks: an older one has a smaller number. */
+  readonly order: number;
+}
+
 export interface Caps {
   readonly most: number;
   /** 0 for no limit of its own. */
@@ -17,13 +26,22 @@ export interface Caps {
   readonly perHarness: Readonly<Record<string, number>>;
 }
 
-/** Who may start now. A run that may not waits here, without a try being spent on it. */
+/**
+ * Who may work now. A run that works has a seat; one that is idle has none, and takes one before it is started or told
+ * something. A run that gets none waits here, without a try being spent on it.
+ */
 export interface Dispatch {
-  /** Returns when the run has a seat. Refused with `agents.superseded` when it is not wanted any more. */
+  /** Returns when the run has a seat. Refused with `agents.superseded` when it has ended or is not wanted any more. */
   enter(seat: Seat): Promise<void>;
-  /** One that is at work already. */
+  /** A run that works already, whether or not there was a seat for it. */
   seated(seat: Seat): void;
+  /** The run does not work any more; it may still wait for another seat. */
+  rests(run: string): void;
+  /** The run is over. */
   left(run: string): void;
+  isSeated(run: string): boolean;
+  /** A task has moved, or has another priority: its runs may have another place among those that wait. */
+  moved(task: string): void;
   /** A task does not want these runs any more; `isWanted` tells. */
   recheck(task: string, isWanted: (run: string) => boolean): void;
   /** A provider takes no more from this harness until then. */
@@ -33,7 +51,9 @@ export interface Dispatch {
   wake(): void;
   /** Why a task's run does not start; undefined where none waits. */
   whyWaiting(task: string): string | undefined;
-  /** Those that may not start yet, in their order. */
+  /** Why a run has no seat, and its place among those that wait for one; undefined where it does not wait. */
+  whyRunWaits(run: string): string | undefined;
+  /** Those that wait for a seat, who is next first. */
   waiting(): readonly Seat[];
   atWork(): number;
   stop(): void;
@@ -42,17 +62,20 @@ export interface Dispatch {
 export interface DispatchPorts {
   readonly clock: Clock;
   caps(): Caps;
+  rankOf(task: string): Promise<Rank>;
   /** Undefined where nothing is paused for the project; else a sentence. */
   paused(project: string): string | undefined;
 }
 
 interface Waiting {
   readonly seat: Seat;
+  /** Undefined until it is known; until then it gets no seat. */
+  rank: Rank | undefined;
   start(): void;
   refuse(error: Fault): void;
 }
 
-export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch {
+export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): Dispatch {
   const seats = new Map<string, Seat>();
   const queue: Waiting[] = [];
   const limits = new Map<string, { until: number; length: number; reason: string }>();
@@ -84,10 +107,27 @@ export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch
     return undefined;
   };
 
+  const whyWaits = (isMeant: (seat: Seat) => boolean): string | undefined => {
+    const place = queue.findIndex(({ seat }) => isMeant(seat));
+    const waiting = queue[place];
+    if (waiting === undefined) return undefined;
+    const why = whyNot(waiting.seat) ?? "It is about to get one.";
+    return queue.length === 1 ? why : `${why} It is number ${place + 1} of the ${queue.length} that wait for a seat.`;
+  };
+  const refuse = (isMeant: (seat: Seat) => boolean, fault: Fault) => {
+    for (const each of queue.filter(({ seat }) => isMeant(seat))) {
+      queue.splice(queue.indexOf(each), 1);
+      each.refuse(fault);
+    }
+  };
+  const superseded = () => new Fault("agents.superseded", "The run is not wanted any more.");
+
   const fill = () => {
+    // Sorting is stable: of one task's runs the one that came first goes first.
+    queue.sort((one, other) => compareRanks(one.rank ?? last, other.rank ?? last));
     // Whoever cannot start keeps nobody behind it from starting.
     for (const each of [...queue]) {
-      if (whyNot(each.seat) !== undefined) continue;
+      if (each.rank === undefined || whyNot(each.seat) !== undefined) continue;
       queue.splice(queue.indexOf(each), 1);
       seats.set(each.seat.run, each.seat);
       each.start();
@@ -98,22 +138,36 @@ export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch
     cancel = clock.after(Math.min(Math.max(first - clock.now(), 100), 2 ** 31 - 1), fill);
   };
 
+  const learnRank = async (each: Waiting) => {
+    each.rank = await rankOf(each.seat.task).catch(() => last);
+    fill();
+  };
+
   return {
     enter: (seat) =>
       new Promise<void>((start, refuse) => {
-        queue.push({ seat, start, refuse });
-        fill();
+        // It is in the queue before its rank is known: if its task does not want it any more meanwhile, it is refused.
+        const waiting: Waiting = { seat, rank: undefined, start, refuse };
+        queue.push(waiting);
+        void learnRank(waiting);
       }),
-    seated: (seat) => void seats.set(seat.run, seat),
-    left(run) {
+    seated(seat) {
+      seats.set(seat.run, seat);
+      // It may have waited for one when it began to work by itself.
+      if (queue.some(({ seat: { run } }) => run === seat.run)) fill();
+    },
+    rests(run) {
       if (seats.delete(run)) fill();
     },
-    recheck(task, isWanted) {
-      for (const each of queue.filter(({ seat }) => seat.task === task && !isWanted(seat.run))) {
-        queue.splice(queue.indexOf(each), 1);
-        each.refuse(new Fault("agents.superseded", "The run is not wanted any more."));
-      }
+    left(run) {
+      refuse((seat) => seat.run === run, superseded());
+      if (seats.delete(run)) fill();
     },
+    isSeated: (run) => seats.has(run),
+    moved(task) {
+      for (const each of queue.filter(({ seat }) => seat.task === task)) void learnRank(each);
+    },
+    recheck: (task, isWanted) => refuse((seat) => seat.task === task && !isWanted(seat.run), superseded()),
     limit(harness, until, reason) {
       const end = Math.max(until, limitOf(harness)?.until ?? 0);
       limits.set(harness, { until: end, length: end - clock.now(), reason });
@@ -125,16 +179,20 @@ export function createDispatch({ clock, caps, paused }: DispatchPorts): Dispatch
         return found === undefined ? [] : [{ harness, until: found.until, reason: found.reason }];
       }),
     wake: fill,
-    whyWaiting(task) {
-      const waiting = queue.find(({ seat }) => seat.task === task);
-      return waiting && (whyNot(waiting.seat) ?? "It is about to start.");
-    },
+    whyWaiting: (task) => whyWaits((seat) => seat.task === task),
+    whyRunWaits: (run) => whyWaits((seat) => seat.run === run),
     waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
     stop() {
       cancel();
-      for (const { refuse } of queue.splice(0))
-        refuse(new Fault("agents.stopping", "The daemon stops.", { retry: "later" }));
+      refuse(() => true, new Fault("agents.stopping", "The daemon stops.", { retry: "later" }));
     },
   };
+}
+
+/** Nobody knows how far it is from its end. */
+const last: Rank = { ways: Number.MAX_SAFE_INTEGER, priority: 0, order: Number.MAX_SAFE_INTEGER };
+
+function compareRanks(one: Rank, other: Rank): number {
+  return one.ways - other.ways || other.priority - one.priority || one.order - other.order;
 }

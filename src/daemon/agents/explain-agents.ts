@@ -19,7 +19,18 @@ export async function explainAgents(
 ): Promise<AgentsExplained> {
   if (agents === undefined) return { blocked: [], next: [] };
   const attach = (run: string) => `Look at it: signalbox task attach ${task.id} --role ${run}`;
-  const waiting = agents.dispatch.whyWaiting(task.id);
+  const waiting = agents.dispatch.waiting().flatMap(({ run: id, task: of }) => {
+    const run = id.slice(id.indexOf("/") + 1);
+    const why = of === task.id && isWanted(task, run) ? agents.dispatch.whyRunWaits(id) : undefined;
+    if (why === undefined) return [];
+    const isThere = agents.watchOf(id) !== undefined;
+    return [
+      {
+        reason: isThere ? `${run} is told something once it has a seat. ${why}` : `${run} waits to be started. ${why}`,
+        fix: "",
+      },
+    ];
+  });
   const paused = isOnHold ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
   const questionOf = ({ activity, what }: RunSigns) => (activity === "asks" && what !== "" ? ` It asks: ${what}` : "");
@@ -53,7 +64,7 @@ export async function explainAgents(
   return {
     blocked: [
       ...(paused === undefined ? [] : [{ reason: paused, fix: "" }]),
-      ...(waiting === undefined ? [] : [{ reason: `Its agent waits to be started. ${waiting}`, fix: "" }]),
+      ...waiting,
       ...raised,
       ...asking,
       ...failed,

@@ -3,8 +3,9 @@ import { runRecordId } from "./run-name.ts";
 
 /** Whether a run that a task wants is there. `none`: it has not started yet. */
 export function lifeOf(agents: Agents | undefined, task: string, run: string): "alive" | "dead" | "unknown" | "none" {
-  const watch = agents?.watchOf(runRecordId(task, run));
-  if (watch === undefined) return agents?.dispatch.whyWaiting(task) === undefined ? "unknown" : "none";
+  const id = runRecordId(task, run);
+  const watch = agents?.watchOf(id);
+  if (watch === undefined) return agents?.dispatch.whyRunWaits(id) === undefined ? "unknown" : "none";
   const { pane, started } = watch;
   // Nobody looks after a turn that has ended: its end is reported at once.
   if (started.mode !== "session") return "alive";

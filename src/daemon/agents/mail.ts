@@ -11,6 +11,8 @@ export interface MailPorts extends DeliverPorts {
   readonly clock: Clock;
   readonly inTurn: Turns;
   watchOf(run: string): RunWatch | undefined;
+  /** The run is told nothing more for now. */
+  told(watch: RunWatch): void;
   track(work: Promise<unknown>): void;
 }
 
@@ -24,7 +26,12 @@ export interface Mail {
   giveUp(run: Run): Promise<void>;
   /** Whether a message waits for the run, as far as is known. */
   waits(watch: RunWatch): boolean;
+  /** Whether a message is being delivered to the run, or was a moment ago and nothing can show yet that it works. */
+  isTelling(watch: RunWatch): boolean;
 }
+
+/** Within so many milliseconds an agent that acknowledges nothing shows on its screen that it works. */
+const answerTime = 5_000;
 
 export function createMail(ports: MailPorts): Mail {
   const { store, clock, inTurn, track } = ports;
@@ -44,16 +51,23 @@ export function createMail(ports: MailPorts): Mail {
         const [first] = await pending(watch.run);
         if (first === undefined || ports.isStopped() || ports.watchOf(watch.run.id) !== watch) return;
         if (!(await deliver(ports, watch, first))) return;
+        toldAt.set(watch.run.id, clock.now());
       }
     });
   const pumping = new Set<string>();
+  const toldAt = new Map<string, number>();
   // To deliver something the run is looked at, and who looks wakes us: where the store is full, that would go on without
   // a pause. Whatever is missed meanwhile is found by the next look.
   const wake = (watch: RunWatch) => {
     const { id } = watch.run;
     if (watch.started.mode !== "session" || pumping.has(id)) return;
     pumping.add(id);
-    track(pump(watch).finally(() => pumping.delete(id)));
+    track(
+      pump(watch).finally(() => {
+        pumping.delete(id);
+        ports.told(watch);
+      }),
+    );
   };
 
   return {
@@ -74,6 +88,12 @@ export function createMail(ports: MailPorts): Mail {
       for (const message of await pending(run))
         await store.messages.put({ ...message, problem: `${run.key} ended before it was told.` });
       waiting.delete(run.id);
+      toldAt.delete(run.id);
+    },
+    isTelling({ run, harness }) {
+      if (pumping.has(run.id)) return true;
+      const at = toldAt.get(run.id);
+      return harness.can.acknowledges === "no" && at !== undefined && Math.abs(clock.now() - at) < answerTime;
     },
     waits: ({ run }) => (waiting.get(run.id) ?? 0) > 0,
   };

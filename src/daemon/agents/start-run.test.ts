@@ -55,7 +55,8 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
   const noted: unknown[] = [];
   let isPaused = false;
   const caps = () => ({ most: 1, perProject: 0, perHarness: {} });
-  const dispatch = createDispatch({ clock, caps, paused: () => (isPaused ? "It is paused." : undefined) });
+  const rankOf = async () => ({ ways: 1, priority: 0, order: 1 });
+  const dispatch = createDispatch({ clock, caps, rankOf, paused: () => (isPaused ? "It is paused." : undefined) });
   let secrets = 0;
   const ports = {
     ...{ store, clock, places, dispatch, log: { info() {} }, terminal: createScriptedTerminal(clock) },

@@ -87,6 +87,8 @@ export function spawnAgent(ports: StartPorts): Perform {
       // It may have waited for long: the task is as it is now.
       const now = (await ports.store.getTask(task.id))?.task;
       if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
+      // What was left of the budget may have been used up meanwhile.
+      ports.book.check(now.project, await familyOf(ports.store, now), ports.clock.now());
       await start(ports, harness, now, order, key);
     } catch (error) {
       ports.dispatch.left(id);

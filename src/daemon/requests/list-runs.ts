@@ -66,7 +66,8 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
   const stored = await core.store.getTask(run.task);
   const watch = agents.watchOf(run.id);
   const usage = agents.book.of(run.id);
-  const waiting = run.pid === 0 && run.endedAt === undefined;
+  const waitsForSeat = run.endedAt === undefined ? agents.dispatch.whyRunWaits(run.id) : undefined;
+  const waiting = (run.pid === 0 && run.endedAt === undefined) || waitsForSeat !== undefined;
   const messages = (await core.store.messages.list({ task: run.task })).filter(
     ({ to, deliveredAt }) => to === run.key && deliveredAt === undefined,
   );
@@ -91,7 +92,7 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
     activity: run.endedAt !== undefined ? "ended" : waiting ? "waiting" : (watch?.signs.activity ?? "unknown"),
     since: isoTime(since),
     signAt: isoTime(watch?.signs.signAt ?? since),
-    what: run.endedAt !== undefined ? run.word : whatOf(agents, run, watch),
+    what: run.endedAt !== undefined ? run.word : (waitsForSeat ?? whatOf(watch)),
     raised:
       run.endedAt === undefined && (stored === undefined || isWanted(stored.task, run.key))
         ? (run.started?.raised ?? "")
@@ -110,9 +111,9 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
   };
 }
 
-function whatOf(agents: Agents, run: Run, watch: ReturnType<Agents["watchOf"]>): string {
+function whatOf(watch: ReturnType<Agents["watchOf"]>): string {
   const signs = watch?.signs;
-  if (signs === undefined) return agents.dispatch.whyWaiting(run.task) ?? "";
+  if (signs === undefined) return "";
   if (signs.error !== undefined) return signs.error.message;
   return signs.activity === "idle" ? (signs.said.split("\n")[0] ?? "") : signs.what;
 }

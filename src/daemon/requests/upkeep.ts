@@ -21,12 +21,20 @@ export function status(core: Core): Handler<Routes["status"]> {
     tasks: core.tally.counts(),
     projects: (await core.store.listProjects()).length,
     configProblems: core.config().problems,
-    agents: {
-      atWork: core.agents?.dispatch.atWork() ?? 0,
-      needPerson: core.agents?.watches().filter(({ started }) => started.raised !== "").length ?? 0,
-    },
+    agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
   });
+}
+
+function agentCounts({ agents }: Core) {
+  if (agents === undefined) return { atWork: 0, idle: 0, waiting: 0, needPerson: 0 };
+  const watches = agents.watches();
+  return {
+    atWork: agents.dispatch.atWork(),
+    idle: watches.filter(({ run }) => !agents.dispatch.isSeated(run.id)).length,
+    waiting: agents.dispatch.waiting().length,
+    needPerson: watches.filter(({ started }) => started.raised !== "").length,
+  };
 }
 
 export function openapi(core: Core): Handler<Routes["openapi"]> {
