@@ -75,7 +75,7 @@ function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
 function lookAtWorkflows(home: string): readonly Finding[] {
   const own = listWorkflows({ home }).filter(({ from }) => from === "user");
   const wrong = own.flatMap((found) => {
-    const [problem] = loadFound(found).problems.filter(({ level }) => level === "error");
+    const [problem] = loadFound(found, { home }).problems.filter(({ level }) => level === "error");
     if (problem === undefined) return [];
     return error(
       `${found.name} does not load: ${formatProblem(problem)}`,

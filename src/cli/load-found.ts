@@ -2,15 +2,16 @@ import { type Loaded, loadWorkflow } from "../engine/language/load.ts";
 import { formatProblem } from "../engine/language/problem.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
-import type { Found } from "../home/workflows.ts";
+import { childNames, type Found, type Lookup } from "../home/workflows.ts";
 import { count } from "./count.ts";
 import { readText } from "./read-text.ts";
 import { shellWord } from "./shell-word.ts";
 
 const mostShown = 5;
 
-export function loadFound(found: Found): Loaded {
-  return loadWorkflow(readText(found), found.shown);
+/** With a `lookup`, the workflows that its children are to have must exist too. */
+export function loadFound(found: Found, lookup?: Lookup): Loaded {
+  return loadWorkflow(readText(found), found.shown, lookup && childNames(lookup, found));
 }
 
 /** The workflow, or a Fault that shows what is wrong with its file. */

@@ -16,7 +16,7 @@ export function evidenceOf(
     return data.evidence.flatMap((heading: string) => {
       const section = facts.document.byHeading.get(heading);
       if (section === undefined) return [];
-      const { role = "", run = "" } = authors[heading] ?? {};
+      const { role = "", run = "" } = (Object.hasOwn(authors, heading) ? authors[heading] : undefined) ?? {};
       const hash = hashed("sha256", section.body);
       return [{ task, section: heading, text: section.body, hash, role, run, commit: facts.head, at }];
     });

@@ -41,7 +41,7 @@ export function writeDocument(
   const changed = own.filter((heading) => isPerson || given.byHeading.has(heading));
   const authors: Record<string, Author> = Object.create(null);
   for (const [heading, section] of after.byHeading) {
-    const known = before.authors[heading];
+    const known = Object.hasOwn(before.authors, heading) ? before.authors[heading] : undefined;
     if (changed.includes(heading)) authors[heading] = { role, run, commit, fingerprint: section.fingerprint };
     else if (known !== undefined) authors[heading] = known;
   }

@@ -9,7 +9,8 @@ import type { Gate, Way, Workflow } from "./workflow.ts";
 export function gateReason(gate: Gate, workflow: Workflow, task: Task, facts: Facts): Reason | undefined {
   const section = facts.document.byHeading.get(gate.section);
   if (section === undefined || section.body === "") return absentReason(gate, section === undefined);
-  const artifact = facts.artifacts[gate.section];
+  // A section may be called "constructor", which every plain record seems to have.
+  const artifact = Object.hasOwn(facts.artifacts, gate.section) ? facts.artifacts[gate.section] : undefined;
   const misplaced = artifact && artifactReason(gate, workflow, artifact, facts.head);
   if (misplaced !== undefined) return misplaced;
   const { spent } = task;

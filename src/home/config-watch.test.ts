@@ -47,7 +47,7 @@ test("each file that takes the name is read, also after a broken one", async () 
   await soon(() => expect(seen).toEqual([{ model: "b" }]));
   write("model: [\n");
   await soon(() => expect(faults).toHaveLength(1));
-  expect(faults[0]?.message).toContain(`${file}:2:1 error: This is not valid YAML`);
+  expect(faults[0]?.message).toContain(`${file}:1:8 error: This [ is never closed.`);
   expect(seen).toHaveLength(1);
   write("model: c\n");
   await soon(() => expect(seen).toEqual([{ model: "b" }, { model: "c" }]));

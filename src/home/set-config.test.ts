@@ -89,7 +89,7 @@ describe("nothing is set where", () => {
   });
 
   test("the file cannot be understood", () => {
-    expect(() => setConfig("model: [\n", "model", "opus")).toThrow("This is not valid YAML");
+    expect(() => setConfig("model: [\n", "model", "opus")).toThrow("This [ is never closed.");
     expect(() => setConfig("- model\n", "model", "opus")).toThrow("The configuration is no map of keys.");
   });
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { builtInWorkflows, findWorkflow, listWorkflows } from "./workflows.ts";
+import { builtInWorkflows, childNames, findWorkflow, listWorkflows } from "./workflows.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-workflows-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -86,4 +86,12 @@ test("a name that is not there comes with the nearest one", () => {
   expect(() => findWorkflow({ home, repository }, "relaese")).toThrow(
     expect.objectContaining({ code: "not-found", hint: expect.stringContaining('Did you mean "release"?') }),
   );
+});
+
+test("children may have every workflow with a name, and of a file by its path also those beside it", () => {
+  put(own(), "mine.yml");
+  put(repository, "parent.yml", "part.yml");
+  const file = { from: "file" as const, file: join(repository, "parent.yml") };
+  expect(childNames({ home }, file)).toEqual(expect.arrayContaining(["team-subtask", "mine", "part"]));
+  expect(childNames({ home }, findWorkflow({ home }, "mine"))).not.toContain("part");
 });

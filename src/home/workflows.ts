@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { didYouMean, known } from "../engine/language/nearest.ts";
 import { Fault } from "../fault.ts";
 import { packageRoot } from "./package-root.ts";
@@ -45,6 +45,15 @@ export function listWorkflows(lookup: Lookup): readonly Found[] {
   const project = workflowsIn(projectFolder(lookup), "project");
   const user = without(project, workflowsIn(homePlaces(lookup.home).workflows, "user"));
   return [...without([...project, ...user], builtInWorkflows()), ...user, ...project];
+}
+
+/**
+ * The names that a workflow may give to its children: every workflow that has a name, and for a file that somebody named by
+ * its path also the files beside it, which belong to it until they are put in their place.
+ */
+export function childNames(lookup: Lookup, { from, file }: Pick<Found, "from" | "file">): readonly string[] {
+  const beside = from === "file" ? workflowsIn(dirname(file), "file") : [];
+  return [...new Set([...listWorkflows(lookup), ...beside].map(({ name }) => name))];
 }
 
 export function builtInWorkflows(): readonly Found[] {

@@ -1016,27 +1016,31 @@ describe("what is not plain YAML is refused whole", () => {
 
   test("a key that stands twice", () => {
     const { text, line, column } = marked(edit(whole, "version: 1\n", "version: 1\n¦name: c\n"));
-    expect(place(text)).toEqual([`b.yml:${line}:${column} error: This is not valid YAML: Map keys must be unique.`]);
+    expect(place(text)).toEqual([
+      `b.yml:${line}:${column} error: The key "name" stands here a second time. Make one of the two.`,
+    ]);
   });
   test("a key that stands twice in a state", () => {
     const { text, line, column } = marked(edit(whole, "    ask: Merge\n", "    ask: Merge\n    ¦ask: Merge\n"));
-    expect(place(text)).toEqual([`b.yml:${line}:${column} error: This is not valid YAML: Map keys must be unique.`]);
+    expect(place(text)).toEqual([
+      `b.yml:${line}:${column} error: The key "ask" stands here a second time. Make one of the two.`,
+    ]);
   });
   test("tabs as indentation", () => {
     expect(place("version: 1\nstates:\n\ta: {}\n")).toEqual([
-      "b.yml:3:1 error: This is not valid YAML: Tabs are not allowed as indentation.",
+      "b.yml:3:1 error: This line is indented with a tab. Indent it with spaces.",
     ]);
   });
   test("a bracket that is never closed", () => {
-    expect(place("version: 1\nstates: { a: {\n")[0]).toContain("This is not valid YAML");
+    expect(place("version: 1\nstates: { a: {\n")[0]).toContain("b.yml:2:14 error: This { is never closed.");
   });
   test("what the parser only warns of", () => {
     expect(place(edit(whole, "name: b", "name: !label b"))).toEqual([
-      "b.yml:1:7 error: This is not valid YAML: Unresolved tag: !label.",
+      expect.stringContaining("b.yml:1:7 error: !label is a tag, and tags have no meaning here."),
     ]);
   });
   test("two documents in one file", () => {
-    expect(place(`${whole}---\n${whole}`)[0]).toContain("multiple documents");
+    expect(place(`${whole}---\n${whole}`)[0]).toContain("A second document begins here");
   });
   test("an alias to nothing", () => {
     const { text, line, column } = marked(edit(whole, "agent: { role: coder }", "agent: ¦*nothing"));
@@ -1238,3 +1242,25 @@ prompts:
 });
 
 testRandomFiles(1);
+
+describe("the workflow of a fan-out's children", () => {
+  const text = `version: 1
+states:
+  plan: { agent: { mode: turn, prompt: p, result: plan }, next: build }
+  build: { fan_out: { from: plan.parts, workflow: team-subtaks }, next: done }
+  done: { terminal: true }
+prompts: { p: x }
+schemas: { plan: { type: object, required: [parts], properties: { parts: { type: array, items: {} } } } }
+`;
+
+  test("must exist where it is known which there are", () => {
+    expect(loadWorkflow(text, "b.yml", ["team", "team-subtask"]).problems.map(formatProblem)).toEqual([
+      'b.yml:4:51 error: There is no workflow "team-subtaks" for the children. Did you mean "team-subtask"?',
+    ]);
+    expect(loadWorkflow(text.replace("subtaks", "subtask"), "b.yml", ["team-subtask"]).problems).toEqual([]);
+  });
+
+  test("is not looked at where that is not known", () => {
+    expect(loadWorkflow(text, "b.yml").problems).toEqual([]);
+  });
+});

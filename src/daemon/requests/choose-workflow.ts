@@ -5,7 +5,7 @@ import { formatProblem } from "../../engine/language/problem.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { isTrusted } from "../../home/trust.ts";
-import { type Found, findWorkflow } from "../../home/workflows.ts";
+import { childNames, type Found, findWorkflow } from "../../home/workflows.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
 
@@ -31,15 +31,16 @@ export async function findText({ home }: Core, { path }: Project, name: string):
 export async function chooseWorkflow(core: Core, project: Project, name: string): Promise<Chosen> {
   const file = await findText(core, project, name);
   checkTrust(core, project.name, file);
-  return { ...file, workflow: core.workflows.known(file.hash) ?? loadFound(file) };
+  return { ...file, workflow: core.workflows.known(file.hash) ?? loadFound(core, project, file) };
 }
 
-export function loadFound({ found: { name, file }, text }: FoundText): Workflow {
-  const { workflow, problems } = loadWorkflow(text, file);
+export function loadFound({ home }: Pick<Core, "home">, { path }: Pick<Project, "path">, file: FoundText): Workflow {
+  const { name, file: shown } = file.found;
+  const { workflow, problems } = loadWorkflow(file.text, shown, childNames({ home, repository: path }, file.found));
   if (workflow !== undefined) return workflow;
-  const shown = problems.map((problem) => `  ${formatProblem(problem)}`).join("\n");
-  throw new Fault("workflow.invalid", `The workflow "${name}" has errors:\n${shown}`, {
-    hint: `Mend ${file}, then check it: signalbox workflow validate ${file}`,
+  const told = problems.map((problem) => `  ${formatProblem(problem)}`).join("\n");
+  throw new Fault("workflow.invalid", `The workflow "${name}" has errors:\n${told}`, {
+    hint: `Mend ${shown}, then check it: signalbox workflow validate ${shown}`,
   });
 }
 

@@ -95,7 +95,7 @@ export function trust(core: Core): Handler<Routes["trust"]> {
     const project = await mustHave(core, body.project);
     const file = await findText(core, project, body.workflow);
     // Nobody means to trust what cannot run.
-    const { hash } = loadFound(file);
+    const { hash } = loadFound(core, project, file);
     const { found } = file;
     remember(core.places, hash, `${project.name} ${found.file} ${isoTime(core.clock.now())}`);
     core.log.info("A workflow was trusted", { file: found.file, hash });

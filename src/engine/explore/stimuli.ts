@@ -143,7 +143,7 @@ function artifactsFor(state: State): readonly Readonly<Record<string, string>>[]
 }
 
 function satisfying(gates: readonly Gate[]): Readonly<Record<string, string>> {
-  const sections: Record<string, string> = {};
+  const sections: Record<string, string> = Object.create(null);
   for (const gate of gates) {
     const verdict = gate.verdict === undefined ? [] : [`Verdict: ${gate.verdict}`];
     const fields = gate.fields.slice(0, 1).map((field) => `${field}: written`);

@@ -19,13 +19,19 @@ import { checkVariables } from "./variables.ts";
 type Reporter = Pick<Context, "error" | "warn">;
 
 /** Turns a file of the right form into a workflow. Everything that is wrong is reported; the result counts only if nothing is. */
-export function compile(source: Source, hash: string, fallbackName: string, reporter: Reporter): Workflow {
+export function compile(
+  source: Source,
+  hash: string,
+  fallbackName: string,
+  reporter: Reporter,
+  workflows?: readonly string[],
+): Workflow {
   let isSound = true;
   const error: Context["error"] = (...problem) => {
     isSound = false;
     reporter.error(...problem);
   };
-  const context = createContext(source, { ...reporter, error });
+  const context = createContext(source, { ...reporter, error }, workflows);
   checkFile(context);
   const { settings, presets } = readSettings(context);
   const isSwitch = (field: string) =>
@@ -44,7 +50,9 @@ export function compile(source: Source, hash: string, fallbackName: string, repo
   const escalations = escalationWays(bare, named);
 
   const states: Record<string, State> = {};
-  for (const name of context.states) states[name] = readState(context, name, bare[name] ?? [], ordinary);
+  const outgoing = Map.groupBy(ordinary, (way) => way.from);
+  for (const name of context.states)
+    states[name] = readState(context, name, bare[name] ?? [], ordinary, outgoing.get(name) ?? []);
   checkTexts(context);
   checkCreation(context);
   // What rules mean together is looked at once each is understood; else one slip would be reported as several.
@@ -82,7 +90,7 @@ export function compile(source: Source, hash: string, fallbackName: string, repo
   };
 }
 
-function createContext(source: Source, reporter: Reporter): Context {
+function createContext(source: Source, reporter: Reporter, workflows: readonly string[] | undefined): Context {
   const roles = source.roles === undefined ? undefined : Object.keys(source.roles).filter((role) => role !== "any");
   const settings = Object.entries(source.settings ?? {}).map(([name, setting]) => [name, setting.default] as const);
   return {
@@ -90,6 +98,7 @@ function createContext(source: Source, reporter: Reporter): Context {
     states: Object.keys(source.states),
     prompts: Object.keys(source.prompts ?? {}),
     schemas: Object.keys(source.schemas ?? {}),
+    workflows,
     roles,
     counters: countersOf(actionsOf(source)),
     settings: Object.fromEntries(settings),
@@ -104,7 +113,13 @@ function actionsOf(source: Source): readonly ActionSource[] {
   return [...hooks, ...work];
 }
 
-function readState(context: Context, name: string, rules: readonly Rule[], ways: readonly Way[]): State {
+function readState(
+  context: Context,
+  name: string,
+  rules: readonly Rule[],
+  ways: readonly Way[],
+  outgoing: readonly Way[],
+): State {
   const source = context.source.states[name] ?? {};
   const path = ["states", name];
   if (source.terminal) checkTerminal(context, name, source);
@@ -117,7 +132,6 @@ function readState(context: Context, name: string, rules: readonly Rule[], ways:
   }
   checkRespawnPrompt(context, source, path);
   const wait = source.terminal ? { kind: "open" as const } : readWait(context, source, path);
-  const outgoing = ways.filter((way) => way.from === name);
   const out: Record<string, Way[]> = Object.create(null);
   for (const way of outgoing) out[way.to] = [...(out[way.to] ?? []), way];
   const run = wait.kind === "agent" || wait.kind === "human" ? wait.run : undefined;

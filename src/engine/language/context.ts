@@ -8,14 +8,19 @@ export interface Context {
   readonly states: readonly string[];
   readonly prompts: readonly string[];
   readonly schemas: readonly string[];
+  /** The workflows that children can have; undefined where that is not known. */
+  readonly workflows: readonly string[] | undefined;
   /** Roles are closed where the file declares any. */
   readonly roles: readonly string[] | undefined;
   /** Counters that some hook of the file changes. */
   readonly counters: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
-  error(path: Path, message: string, fix: string, options?: Where): void;
-  warn(path: Path, message: string, fix: string, options?: Where): void;
+  error(path: Path, message: string, fix: Fix, options?: Where): void;
+  warn(path: Path, message: string, fix: Fix, options?: Where): void;
 }
+
+/** How to mend a problem. A fix that takes time to find is given as a function. */
+export type Fix = string | (() => string);
 
 interface Where {
   /** Point at the key instead of the value. */
@@ -24,15 +29,23 @@ interface Where {
   readonly find?: string;
 }
 
+// Looking for the nearest of many names takes time, and nobody reads thousands of problems.
+const maxSuggestions = 25;
+
 export function createReporter(tree: Tree, text: string, file: string) {
   const problems: Problem[] = [];
+  let suggestions = 0;
+  const worded = (fix: Fix) => {
+    if (typeof fix === "string") return fix;
+    return ++suggestions > maxSuggestions ? "" : fix();
+  };
   const report =
     (level: Problem["level"]) =>
-    (path: Path, message: string, fix: string, where: Where = {}) => {
+    (path: Path, message: string, fix: Fix, where: Where = {}) => {
       const place = where.key ? keyPlaceAt(tree, path) : placeAt(tree, path);
       const found = where.find === undefined ? -1 : indexOf(text, where.find, place.offset);
       const { line, column } = found < 0 ? place : lineAndColumn(text, found);
-      problems.push({ level, file, line, column, message, fix });
+      problems.push({ level, file, line, column, message, fix: worded(fix) });
     };
   return { problems, error: report("error"), warn: report("warning") };
 }

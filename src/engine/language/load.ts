@@ -14,8 +14,11 @@ export interface Loaded {
   readonly problems: readonly Problem[];
 }
 
-/** Loads a workflow from its text. `file` is what problems are reported against. */
-export function loadWorkflow(text: string, file: string): Loaded {
+/**
+ * Loads a workflow from its text. `file` is what problems are reported against. `workflows` are the names that a fan-out may
+ * give to its children; without them the name is not checked.
+ */
+export function loadWorkflow(text: string, file: string, workflows?: readonly string[]): Loaded {
   const { tree, problems } = readTree(text, file);
   if (tree === undefined) return { workflow: undefined, problems: inOrder(problems) };
 
@@ -26,7 +29,7 @@ export function loadWorkflow(text: string, file: string): Loaded {
   if (reporter.problems.length > 0) return { workflow: undefined, problems: inOrder(reporter.problems) };
 
   const name = file.replace(/^.*\//, "").replace(/\.ya?ml$/, "");
-  const workflow = compile(source as Source, sha256(text), name, reporter);
+  const workflow = compile(source as Source, sha256(text), name, reporter, workflows);
   const failed = reporter.problems.some((problem) => problem.level === "error");
   return { workflow: failed ? undefined : workflow, problems: inOrder(reporter.problems) };
 }

@@ -2,7 +2,7 @@ import type { Param } from "../actions/declaration.ts";
 import { actions, aliases } from "../actions/index.ts";
 import type { Action, ParamValue } from "../workflow.ts";
 import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean, suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import { isEngineField } from "./read-guard.ts";
 import { checkMode, checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
@@ -16,9 +16,7 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
   const declaration = Object.hasOwn(actions, name) ? actions[name] : undefined;
   const namePath = typeof source === "string" ? path : [...path, "action"];
   if (declaration === undefined) {
-    context.error(
-      namePath,
-      `No action "${named.action}".`,
+    context.error(namePath, `No action "${named.action}".`, () =>
       didYouMean(named.action, [...Object.keys(actions), ...Object.keys(aliases)]),
     );
     return undefined;
@@ -31,7 +29,7 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
     const param = Object.hasOwn(declaration.params, key) ? declaration.params[key] : undefined;
     const at = [...path, key];
     if (param === undefined) {
-      context.error(at, `"${name}" has no parameter "${key}".`, didYouMean(key, Object.keys(declaration.params)), {
+      context.error(at, `"${name}" has no parameter "${key}".`, suggest(key, Object.keys(declaration.params)), {
         key: true,
       });
     } else if (checkParam(context, name, key, param, value, at)) {
@@ -95,7 +93,7 @@ function checkParam(context: Context, action: string, key: string, param: Param,
   }
   if (typeof value !== "string") return wrong("text");
   if (param.oneOf && !param.oneOf.includes(value)) {
-    context.error(path, `"${key}" of "${action}" cannot be "${value}".`, didYouMean(value, param.oneOf));
+    context.error(path, `"${key}" of "${action}" cannot be "${value}".`, suggest(value, param.oneOf));
   }
   if (param.type === "prompt") checkPrompt(context, value, path);
   if (param.type === "role") checkRole(context, value, path);
@@ -106,7 +104,7 @@ function checkParam(context: Context, action: string, key: string, param: Param,
     context.error(path, text, "Choose another name.");
   }
   if (param.type === "result" && !context.schemas.includes(value)) {
-    context.error(path, `There is no schema "${value}".`, didYouMean(value, context.schemas));
+    context.error(path, `There is no schema "${value}".`, suggest(value, context.schemas));
   }
   return true;
 }

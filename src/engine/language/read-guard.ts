@@ -26,9 +26,7 @@ function readGuard(context: Context, text: string, path: Path): Guard | undefine
   const [, field = "", op = "==", value = "", setting] = match;
   const source = sourceOf(context, field);
   if (source === undefined) {
-    context.error(
-      path,
-      `Nothing in this file changes "${field}", so no condition can depend on it.`,
+    context.error(path, `Nothing in this file changes "${field}", so no condition can depend on it.`, () =>
       didYouMean(field, knownFields(context)),
     );
     return undefined;
@@ -42,9 +40,7 @@ function readGuard(context: Context, text: string, path: Path): Guard | undefine
   }
   if (setting !== undefined && !isComparable(context.settings[setting])) {
     const known = Object.keys(context.settings).filter((name) => isComparable(context.settings[name]));
-    context.error(
-      path,
-      `There is no setting "${setting}" that is a number, true or false.`,
+    context.error(path, `There is no setting "${setting}" that is a number, true or false.`, () =>
       didYouMean(setting, known),
     );
   }

@@ -1,6 +1,6 @@
 import type { Guard, Rule } from "../workflow.ts";
 import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import { suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import { readGate } from "./read-gate.ts";
 import { readGuards } from "./read-guard.ts";
@@ -83,7 +83,7 @@ function readAfter(context: Context, source: RuleSource, path: Path) {
     context.warn(
       [...path, key],
       `There is no state "${to}", so the task stays where it is, marked for attention.`,
-      didYouMean(to, context.states),
+      suggest(to, context.states),
       { key: true },
     );
   }
@@ -91,6 +91,6 @@ function readAfter(context: Context, source: RuleSource, path: Path) {
 }
 
 export function checkTarget(context: Context, state: string, path: Path): void {
-  if (context.states.includes(state)) return;
-  context.error(path, `There is no state "${state}".`, didYouMean(state, context.states));
+  if (Object.hasOwn(context.source.states, state)) return;
+  context.error(path, `There is no state "${state}".`, suggest(state, context.states));
 }

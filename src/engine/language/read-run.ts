@@ -4,7 +4,7 @@ import { readDuration } from "../duration.ts";
 import { plainRun } from "../plain-run.ts";
 import type { Limits, RunSpec, Scalar, Value } from "../workflow.ts";
 import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import { suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import type { LimitsSource, RunSource } from "./source.ts";
 
@@ -51,7 +51,7 @@ export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["
     if (name !== undefined) checkPrompt(context, name, [...path, key]);
   }
   if (own.result !== undefined && !context.schemas.includes(own.result)) {
-    context.error([...path, "result"], `There is no schema "${own.result}".`, didYouMean(own.result, context.schemas));
+    context.error([...path, "result"], `There is no schema "${own.result}".`, suggest(own.result, context.schemas));
   }
   const foreign: readonly (readonly [keyof RunSource, RunSpec["mode"]])[] = [
     ["step_prompt", "steps"],
@@ -106,7 +106,9 @@ export function checkAnswer(
   for (const [field, value] of Object.entries(wanted)) {
     const at = [...path, field];
     if (!fields.includes(field)) {
-      context.error(at, `The schema "${name}" has no field "${field}".`, didYouMean(field, fields), { key: true });
+      context.error(at, `The schema "${name}" has no field "${field}".`, suggest(field, fields), {
+        key: true,
+      });
     }
     const values = fieldValues(schema, field);
     if (values !== undefined && !values.includes(value)) {
@@ -118,14 +120,14 @@ export function checkAnswer(
 
 export function checkPrompt(context: Context, name: string, path: Path): void {
   if (context.prompts.includes(name)) return;
-  context.error(path, `There is no prompt "${name}".`, didYouMean(name, context.prompts));
+  context.error(path, `There is no prompt "${name}".`, suggest(name, context.prompts));
 }
 
 export function checkRole(context: Context, role: string, path: Path): void {
   if ((reservedRoles as readonly string[]).includes(role) || role in Object.prototype) {
     context.error(path, `"${role}" is reserved and cannot run an agent.`, "Choose another name for the role.");
   } else if (context.roles !== undefined && !context.roles.includes(role)) {
-    context.error(path, `There is no role "${role}".`, didYouMean(role, context.roles));
+    context.error(path, `There is no role "${role}".`, suggest(role, context.roles));
   }
 }
 
@@ -168,7 +170,7 @@ export function readCount(context: Context, source: number | string, path: Path)
   const setting = source.slice(1, -1);
   if (typeof context.settings[setting] !== "number") {
     const known = Object.keys(context.settings).filter((name) => typeof context.settings[name] === "number");
-    context.error(path, `There is no setting "${setting}" that is a number.`, didYouMean(setting, known));
+    context.error(path, `There is no setting "${setting}" that is a number.`, suggest(setting, known));
   }
   return { setting };
 }

@@ -1,6 +1,6 @@
 import type { Setting, Settings, SettingValue } from "../workflow.ts";
 import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import { suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import { isEngineField } from "./read-guard.ts";
 
@@ -38,7 +38,9 @@ export function readSettings(context: Context): {
       const path: Path = ["presets", name, key];
       const setting = settings[key];
       if (setting === undefined) {
-        context.error(path, `There is no setting "${key}".`, didYouMean(key, Object.keys(settings)), { key: true });
+        context.error(path, `There is no setting "${key}".`, suggest(key, Object.keys(settings)), {
+          key: true,
+        });
         continue;
       }
       const problem = settingProblem(key, setting, value);

@@ -1,6 +1,6 @@
 import type { FanOut, RunSpec, Value, Wait } from "../workflow.ts";
 import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import { suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import { checkMode, checkPrompt, checkRunSource, readCount, readRun, seconds } from "./read-run.ts";
 import type { RunSource, StateSource } from "./source.ts";
@@ -71,7 +71,7 @@ function readFanOut(context: Context, source: NonNullable<StateSource["fan_out"]
     context.error(
       [...path, "from"],
       `There is no schema "${result}", so no result of that name.`,
-      didYouMean(result, context.schemas),
+      suggest(result, context.schemas),
     );
   } else {
     const schema = context.source.schemas?.[result] as { properties?: Record<string, { type?: unknown }> } | undefined;
@@ -82,6 +82,10 @@ function readFanOut(context: Context, source: NonNullable<StateSource["fan_out"]
         "Name a property of type array.",
       );
     }
+  }
+  if (context.workflows !== undefined && !context.workflows.includes(source.workflow)) {
+    const text = `There is no workflow "${source.workflow}" for the children.`;
+    context.error([...path, "workflow"], text, suggest(source.workflow, context.workflows));
   }
   return {
     kind: "fan_out",
@@ -119,11 +123,7 @@ function settingOr<T extends string | boolean>(
   if (typeof value !== "string" || !value.startsWith("{")) return value as T;
   const setting = value.slice(1, -1);
   if (typeof context.settings[setting] !== type) {
-    context.error(
-      path,
-      `There is no fitting setting "${setting}".`,
-      didYouMean(setting, Object.keys(context.settings)),
-    );
+    context.error(path, `There is no fitting setting "${setting}".`, suggest(setting, Object.keys(context.settings)));
   }
   return { setting };
 }

@@ -1,6 +1,6 @@
 import type { Rule, Way } from "../workflow.ts";
 import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import { suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import { readAction } from "./read-action.ts";
 import { readGate } from "./read-gate.ts";
@@ -78,7 +78,7 @@ function checkBy(context: Context, source: TransitionSource, path: Path): void {
     if (role === "any")
       context.error(at, '"any" names no one in particular.', "Leave `by` out to let every actor of the task ask.");
     else if (role !== "human" && role !== "engine" && context.roles !== undefined && !context.roles.includes(role)) {
-      context.error(at, `There is no role "${role}".`, didYouMean(role, ["human", "engine", ...context.roles]));
+      context.error(at, `There is no role "${role}".`, suggest(role, ["human", "engine", ...context.roles]));
     }
   }
 }

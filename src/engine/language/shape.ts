@@ -1,4 +1,5 @@
-import { didYouMean } from "./nearest.ts";
+import type { Fix } from "./context.ts";
+import { suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 import type { Tree } from "./tree.ts";
 
@@ -34,7 +35,7 @@ export interface OpenKeys {
   readonly description: string;
 }
 
-export type Report = (path: Path, message: string, fix: string, atKey?: boolean) => void;
+export type Report = (path: Path, message: string, fix: Fix, atKey?: boolean) => void;
 
 /** Turns a tree into plain data, reporting everything that does not fit. */
 export function readShape(shape: Shape, tree: Tree, path: Path, report: Report): unknown {
@@ -79,7 +80,7 @@ function readText(shape: Extract<Shape, { kind: "text" }>, tree: Tree, path: Pat
     return "";
   }
   if (shape.oneOf && !shape.oneOf.includes(value)) {
-    report(path, `${label(path)} cannot be "${value}".`, didYouMean(value, shape.oneOf));
+    report(path, `${label(path)} cannot be "${value}".`, suggest(value, shape.oneOf));
   } else if (shape.pattern && !shape.pattern.test(value)) {
     report(path, `${label(path)} must be ${shape.expected ?? "in another form"}, but is "${value}".`, "");
   }
@@ -138,7 +139,7 @@ function readRecord(shape: Extract<Shape, { kind: "record" }>, tree: Tree, path:
       report(
         at,
         `${shape.what[0]?.toUpperCase()}${shape.what.slice(1)} has no key "${entry.key}".`,
-        didYouMean(entry.key, Object.keys(shape.keys)),
+        suggest(entry.key, Object.keys(shape.keys)),
         true,
       );
       continue;

@@ -1,5 +1,6 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
 import type { Path, Place, Problem } from "./problem.ts";
+import { tagSlip, yamlSlips } from "./yaml-slip.ts";
 
 /** YAML as it stands in the file: values with their places. */
 export type Tree =
@@ -17,8 +18,6 @@ export interface Entry {
 const maxBytes = 256 * 1024;
 const maxDepth = 24;
 const maxNodes = 20_000;
-// One slip can make the parser complain a thousand times; the first complaints say what it was.
-const maxComplaints = 10;
 
 /** Reads YAML. Warnings of the parser are errors: a file that is almost understood must not govern anything. */
 export function readTree(text: string, file: string): { tree: Tree | undefined; problems: readonly Problem[] } {
@@ -44,14 +43,15 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
     merge: false,
     logLevel: "error",
   });
-  const found = [...document.errors, ...document.warnings].slice(0, maxComplaints).map((issue) => {
-    const at = lines.linePos(issue.pos[0]);
-    const place = { line: at.line, column: at.col, offset: issue.pos[0] };
-    const message = (issue.message.split("\n")[0] ?? issue.code).replace(/ at line \d+, column \d+:?$/, "");
-    if (message.startsWith("Maximum call stack"))
-      return problem(place, `This is nested deeper than ${maxDepth} levels.`, "Flatten it.");
-    return problem(place, `This is not valid YAML: ${message}.`, "");
-  });
+  const placeAtOffset = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col, offset };
+  };
+  const found = yamlSlips(document, text).map(({ offset, message, fix }) =>
+    message.includes("Maximum call stack")
+      ? problem(placeAtOffset(offset), `This is nested deeper than ${maxDepth} levels.`, "Flatten it.")
+      : problem(placeAtOffset(offset), message, fix),
+  );
   if (found.length > 0) return { tree: undefined, problems: found };
 
   const problems: Problem[] = [];
@@ -60,8 +60,7 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
   const placeOf = (node: unknown): Place => {
     const range = (node as { range?: [number, number, number] | null } | null)?.range;
     if (!range) return start;
-    const at = lines.linePos(range[0]);
-    return { line: at.line, column: at.col, offset: range[0] };
+    return placeAtOffset(range[0]);
   };
   const convert = (node: unknown, depth: number, above: Place): Tree => {
     const place = node === null ? above : placeOf(node);
@@ -78,6 +77,11 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
           problem(place, `There is no anchor "${node.source}".`, `Write &${node.source} in front of a value above.`),
         );
       return convert(target ?? null, depth + 1, place);
+    }
+    const { tag } = (node ?? {}) as { tag?: string };
+    if (tag !== undefined && tag !== "") {
+      const { message, fix } = tagSlip(place.offset, shownTag(tag));
+      problems.push(problem(place, message, fix));
     }
     if (isMap(node)) {
       const entries = node.items.map((pair): Entry => {
@@ -98,6 +102,11 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
   };
   const tree = convert(document.contents, 0, start);
   return problems.length > 0 ? { tree: undefined, problems } : { tree, problems };
+}
+
+/** YAML's own tags are written with two exclamation marks. */
+function shownTag(tag: string): string {
+  return tag.replace(/^tag:yaml\.org,2002:/, "!!");
 }
 
 /** What each alias stands for. One walk for all of them: the parser's own `resolve` walks the whole file for each. */

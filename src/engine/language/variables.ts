@@ -1,7 +1,7 @@
 import type { AnswerSchema } from "../answer.ts";
 import { variablesOf } from "../template.ts";
-import type { Context } from "./context.ts";
-import { didYouMean } from "./nearest.ts";
+import type { Context, Fix } from "./context.ts";
+import { didYouMean, suggest } from "./nearest.ts";
 import type { Path } from "./problem.ts";
 
 /** What `{name}` can stand for besides settings, counters and results. The reference documents each. */
@@ -52,14 +52,14 @@ export function checkVariables(context: Context, text: string, path: Path): void
   }
 }
 
-function variableProblem(context: Context, name: string): { message: string; fix: string } | undefined {
+function variableProblem(context: Context, name: string): { message: string; fix: Fix } | undefined {
   const [head = "", ...rest] = name.split(".");
   if (rest.length > 0 && context.schemas.includes(head)) {
     const schema = context.source.schemas?.[head] as AnswerSchema | undefined;
     const fields = Object.keys(schema?.properties ?? {});
     const [field = ""] = rest;
     if (fields.length === 0 || fields.includes(field)) return undefined;
-    return { message: `The schema "${head}" has no field "${field}".`, fix: didYouMean(field, fields) };
+    return { message: `The schema "${head}" has no field "${field}".`, fix: suggest(field, fields) };
   }
   const isParents = head === "parent" && rest.length === 1;
   const plain = isParents ? (rest[0] ?? "") : name;
@@ -72,6 +72,6 @@ function variableProblem(context: Context, name: string): { message: string; fix
   if (known.includes(plain)) return undefined;
   return {
     message: `There is no variable "${name}".`,
-    fix: `${didYouMean(plain, known)} To print it as it stands, write {{${name}}}.`,
+    fix: () => `${didYouMean(plain, known)} To print it as it stands, write {{${name}}}.`,
   };
 }

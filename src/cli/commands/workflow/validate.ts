@@ -8,7 +8,7 @@ import { writeJson } from "../../write-json.ts";
 
 export function validate(this: Context, { json }: { json: boolean }, ...references: string[]) {
   const all = references.map((reference) => findWorkflow(this, reference));
-  const checked = all.map((found) => ({ found, ...loadFound(found) }));
+  const checked = all.map((found) => ({ found, ...loadFound(found, this) }));
   if (checked.some(({ workflow }) => workflow === undefined)) this.process.exitCode = exitCodes.failed;
   if (json) {
     const workflows = checked.map(({ found, workflow, problems }) => ({
