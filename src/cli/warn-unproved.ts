@@ -8,7 +8,8 @@ export function warnUnproved({ say, talkPaint }: Context, { from, file }: { from
   // Built-in ones are proved by our own tests.
   if (from === "built-in") return;
   const { workflow } = loadWorkflow(readFileSync(file, "utf8"), file);
-  const first = workflow && verify(workflow).findings.find(({ level }) => level === "error");
+  const { findings, unexplored } = workflow === undefined ? { findings: [], unexplored: [] } : verify(workflow);
+  const first = findings.find(({ level }) => level === "error") ?? unexplored[0];
   if (first === undefined) return;
   say(`${talkPaint.yellow("warning:")} This workflow is not proved: ${first.message}`);
   say(`To see how: signalbox workflow verify ${file}`);

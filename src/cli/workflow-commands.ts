@@ -66,7 +66,7 @@ const verify = buildCommand({
 
 --json: { workflows: [{ name, file, hash, proved, positions, steps, variants, problems,
   findings: [{ level, code, state, message, fix, example, steps, route, mermaid, saved }] }] }
-${exitCodeHelp("errors were found")} (warnings and notes do not count)`,
+${exitCodeHelp("a workflow is not proved")}`,
   },
 });
 

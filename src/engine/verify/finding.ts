@@ -32,6 +32,7 @@ export type FindingCode =
   | "dead-rule"
   | "held"
   | "incomplete"
+  | "unexplored"
   | "loading";
 
 /** A counterexample that can be followed step by step. */

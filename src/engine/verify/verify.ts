@@ -1,10 +1,11 @@
 import { explore, type Graph } from "../explore/graph.ts";
-import { variantsOf } from "../explore/variants.ts";
+import { largestBound, variantsOf } from "../explore/variants.ts";
 import type { Problem } from "../language/problem.ts";
 import type { Workflow } from "../workflow.ts";
 import { checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
 import { checkCycles } from "./check-cycles.ts";
 import { checkEnds, checkWaits } from "./check-ends.ts";
+import { checkExplored } from "./check-explored.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
 import type { Finding } from "./finding.ts";
 
@@ -14,18 +15,18 @@ export interface Verification {
   readonly positions: number;
   readonly steps: number;
   readonly variants: number;
+  /** What the file does that was not explored, as findings that are also among `findings`. */
+  readonly unexplored: readonly Finding[];
   /** No error among the findings, and everything was explored. */
   readonly proved: boolean;
 }
-
-// In a proof only the comparison matters, not how far away the bound is.
-const largestBound = 3;
 
 /** Explores everything a workflow can do, under every preset and switch, and reports what it finds. */
 export function verify(workflow: Workflow, problems: readonly Problem[] = []): Verification {
   const graphs = variantsOf(workflow, largestBound).map(({ preset, settings }) => explore(workflow, preset, settings));
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
-  const all = [...loading, ...graphs.flatMap(checkGraph), ...coverageFindings(workflow, graphs)];
+  const unexplored = checkExplored(workflow);
+  const all = [...loading, ...unexplored, ...graphs.flatMap(checkGraph), ...coverageFindings(workflow, graphs)];
   const findings = inOrder(workflow, distinct(all));
   const sum = (count: (graph: Graph) => number) => graphs.reduce((total, graph) => total + count(graph), 0);
   return {
@@ -33,7 +34,8 @@ export function verify(workflow: Workflow, problems: readonly Problem[] = []): V
     positions: sum((graph) => graph.nodes.length),
     steps: sum((graph) => graph.edges.length),
     variants: graphs.length,
-    proved: !findings.some((finding) => finding.level === "error"),
+    unexplored,
+    proved: unexplored.length === 0 && !findings.some((finding) => finding.level === "error"),
   };
 }
 

@@ -34,7 +34,7 @@ export function verify(this: Context, flags: VerifyFlags, ...references: string[
   const all = references.map((reference) => findWorkflow(this, reference));
   const names = new Set<string>();
   const results = all.map((found): Verified => {
-    const loaded = loadFound(found);
+    const loaded = loadFound(found, this);
     const verification = loaded.workflow && prove(loaded.workflow, loaded.problems);
     const wanted = verification?.findings.filter(({ level }) => flags.notes || level !== "note") ?? [];
     const saved =
@@ -63,11 +63,12 @@ function writeResult(context: Context, { found, workflow, problems, verification
     const last = `${found.name}: not loaded; ${count(errors, "error")}, ${count(problems.length - errors, "warning")}`;
     return [...problems.map((problem) => writeProblem(context, problem)), paint.red(last)].join("\n");
   }
-  const { findings, positions, steps, variants, proved } = verification;
+  const { findings, positions, steps, variants, proved, unexplored } = verification;
   const shown = findings.filter(({ level }) => notes || level !== "note");
   const of = (level: Finding["level"]) => count(findings.filter((finding) => finding.level === level).length, level);
   const explored = `${count(positions, "position")}, ${count(steps, "step")}, ${count(variants, "variant")}`;
-  const last = `${found.name}: ${proved ? "proved" : "not proved"} (${explored}); ${of("error")}, ${of("warning")}, ${of("note")}`;
+  const hidden = unexplored.length === 0 ? "" : `: ${count(unexplored.length, "thing")} not explored`;
+  const last = `${found.name}: ${proved ? "proved" : `not proved${hidden}`} (${explored}); ${of("error")}, ${of("warning")}, ${of("note")}`;
   return [
     ...shown.flatMap((finding) => [...writeFinding(workflow, finding, context), ""]),
     proved ? paint.green(last) : paint.red(last),
