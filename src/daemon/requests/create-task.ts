@@ -25,6 +25,7 @@ import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
 import { setPermissions } from "./set-permissions.ts";
 import { takeTicket, ticketTurn } from "./take-ticket.ts";
+import { unfinishedParts } from "./unfinished-parts.ts";
 
 type Answer = TypeOf<Routes["createTask"]["answer"]>;
 type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
@@ -57,7 +58,10 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     const problem = `"${identity.branch}" is the branch that work goes into, and a task has one of its own.`;
     throw new Fault("task.invalid", problem, { hint: "Choose another name, or none." });
   }
-  const warnings = await checkHarnesses(core, project, chosen.workflow, identity);
+  const warnings = [
+    ...unfinishedParts(chosen.workflow),
+    ...(await checkHarnesses(core, project, chosen.workflow, identity)),
+  ];
   const facts = await firstFacts(core, project, document);
   const { status, preset, settings } = body;
   const decideNew = (number: number) => {
