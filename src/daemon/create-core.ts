@@ -37,6 +37,7 @@ import { createTally } from "./tally.ts";
 import { noTickets, type TicketsOf } from "./tickets-of.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
+import { boundFolder, performInWorkspace } from "./workspaces/bound-folder.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import type { UpkeepLimits } from "./workspaces/upkeep-limits.ts";
@@ -115,6 +116,12 @@ export function createCore(ports: CorePorts): RunningCore {
       submit: (task, request, document) => submit(task, request, document),
       changed: (stored) => changed(stored, false),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
+      endRuns: async (task) => {
+        const isAlive = (await store.runs.list({ task })).some(({ endedAt }) => endedAt === undefined);
+        const stored = isAlive ? await store.getTask(task) : undefined;
+        const order = { action: "kill_session", params: {} };
+        if (stored !== undefined) await performers.kill_session?.(order, { task: stored.task, key: "" });
+      },
     });
   const looking = { store, workflowOf, factsOf, ...(parts === undefined ? {} : { outsideOf: parts.outsideOf }) };
   const submit = createSubmit({
@@ -123,7 +130,7 @@ export function createCore(ports: CorePorts): RunningCore {
     clock,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
   });
-  const folderOf = async (task: Task) => task.workspace || ((await store.getProject(task.project))?.path ?? ports.home);
+  const folderOf = (task: Task) => boundFolder(store, task);
   const ticketsOf = ports.ticketsOf ?? noTickets;
   const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
@@ -145,7 +152,7 @@ export function createCore(ports: CorePorts): RunningCore {
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
     });
-  const performers: Performers = {
+  const performers: Performers = performInWorkspace(store, {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
     release_workspace: returnFolders({ store, places }),
@@ -155,7 +162,7 @@ export function createCore(ports: CorePorts): RunningCore {
     close_ticket: closeTicket({ store, clock, ticketsOf }),
     spawn_next: async (_, { task }) => scheduler.startNext(task),
     ...ports.performers(folderOf, workflowOf, portOf),
-  };
+  });
   const performer = createPerformer({ store, clock, submit, performers, onError });
   const mayStart = (project: string) => pauses.why(project) === undefined;
   const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, mayStart, onError });

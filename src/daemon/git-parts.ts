@@ -22,6 +22,7 @@ import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
 import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
 import { createParking } from "./workspaces/parking.ts";
 import type { PoolPorts } from "./workspaces/pool-ports.ts";
+import { createPoolRoom } from "./workspaces/pool-room.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { takeUpPools } from "./workspaces/take-up-pools.ts";
@@ -44,6 +45,8 @@ export interface GitPartsPorts {
   readonly landing: Partial<Landing>;
   readonly limits: (() => UpkeepLimits) | undefined;
   workflowOf(task: Task): Promise<Workflow>;
+  /** Ends what still runs for a task. */
+  endRuns(task: string): Promise<void>;
   config(): { readonly values: PartialConfig };
   /** A task was changed by somebody else than `submit`. */
   changed(stored: StoredTask): void;
@@ -83,7 +86,9 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
   const parking = createParking({ store, clock, log, workspacesOf, settingsOf: given.settingsOf });
-  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits };
+  const room = createPoolRoom(clock);
+  const { endRuns } = given;
+  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, endRuns };
   const upkeepTimer = createUpkeepTimer(pools);
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, signal: stopping.signal },
@@ -126,7 +131,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     pools,
     forge,
     performers: {
-      ...gitEffects({ ...repositories, ...given, workspacesOf, parking, limits }),
+      ...gitEffects({ ...repositories, ...given, workspacesOf, parking, limits, room }),
       ...(forge === undefined ? {} : forgeEffects(forge)),
     },
     async placeFiles(task, role) {
@@ -138,6 +143,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     noticed(stored) {
       repositories.merging.noticed(stored);
       const { id, workspace } = stored.task;
+      room.changed(id);
       if (workspace === "") return;
       const refresh = refreshFiles(id).catch((error) =>
         log.warn("The task file could not be written", { task: id, error }),
@@ -155,6 +161,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     },
     async stop() {
       stopping.abort();
+      room.stop();
       await Promise.all([predictions, upkeepTimer, parking, repositories.merging, watch].map((each) => each?.stop()));
       await Promise.all(refreshing);
     },

@@ -1,8 +1,9 @@
 import { decide } from "../engine/decide.ts";
-import type { Decision, Reason, TaskEvent } from "../engine/decision.ts";
+import type { Decision, Effect, Reason, TaskEvent } from "../engine/decision.ts";
 import type { Facts, Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
+import { workspaceAfter } from "../engine/workspace-order.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoredEffect, StoredTask } from "../ports/store.ts";
@@ -72,7 +73,7 @@ async function submitOnce(
   const open = await store.openEffects(id);
   if (open.length > 0 && saysAllIsDone(request))
     return { decision: { kind: "ignored", why: "The task has come to owe something since." }, stored, from };
-  const first = decide(workflow, task, request, withUnstarted(facts, task, open));
+  const first = decide(workflow, task, request, withOwed(withUnstarted(facts, task, open), task, open));
   const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
   if (decision.kind === "ignored") return { decision, stored, from };
@@ -81,6 +82,7 @@ async function submitOnce(
     await store.addEvents(id, [refusal(request, decision.reasons)], at);
     return { decision, stored, from };
   }
+  const dropsOwed = endsWork(task, request, decision.task) || leavesFailure(task, decision);
   const artifacts = evidenceOf(id, decision.events, facts, document.authors, at);
   const events = withEvidence(decision.events, artifacts, actor.run);
   const saved = await store.saveDecision({
@@ -88,11 +90,11 @@ async function submitOnce(
     revision: stored.revision,
     isOpen: decision.task.phase !== "over",
     events: [...changes, ...events],
-    effects: decision.effects,
+    effects: dropsOwed ? [...endings(open), ...decision.effects] : decision.effects,
     at,
     ...(changes.length > 0 ? { document } : {}),
     artifacts,
-    dropsOwed: endsWork(task, request, decision.task) || leavesFailure(task, decision),
+    dropsOwed,
     retriesFailed: request.kind === "continue" && task.held?.again === "effects",
   });
   changed(saved, owes || decision.effects.length > 0 || decision.task.phase !== "waiting");
@@ -125,6 +127,23 @@ function withUnstarted(facts: Facts, { held, phase }: Task, open: readonly Store
     action === "spawn_agent" && agent !== undefined ? [agent.run] : [],
   );
   return unstarted.length === 0 ? facts : { ...facts, unstarted };
+}
+
+/** What is owed may give the workspace back, or acquire one, before anything that is decided now is carried out. */
+function withOwed(facts: Facts, { held, phase }: Task, open: readonly StoredEffect[]): Facts {
+  if (open.length === 0) return facts;
+  const hasOne = facts.numbers.workspace !== 0;
+  const owed = open.map(({ effect }) => effect);
+  const isDropped = held?.again === "effects" || phase === "doing";
+  const isReleased = owed.some(({ action }) => action === "release_workspace");
+  const willHaveWorkspace = isDropped ? hasOne && !isReleased : workspaceAfter(hasOne, owed);
+  return willHaveWorkspace === hasOne ? facts : { ...facts, willHaveWorkspace };
+}
+
+/** The task knows these runs as ended: they must end, also where what was to come after that is dropped. */
+function endings(open: readonly StoredEffect[]): readonly Effect[] {
+  const owed = open.filter(({ state }) => state === "owed").map(({ effect }) => effect);
+  return owed.filter(({ action }) => action === "kill_agent" || action === "kill_session");
 }
 
 /** Whoever says so has looked before: what the task owes by now must be carried out all the same. */

@@ -8,6 +8,7 @@ import { rejected } from "./move.ts";
 import type { Facts } from "./request.ts";
 import { noProgress, type Task, type TaskIdentity } from "./task.ts";
 import type { Settings, Way, Workflow } from "./workflow.ts";
+import { takesWorkspace, withWorkspace } from "./workspace-order.ts";
 
 export interface Creation extends TaskIdentity {
   /** Where to start; undefined for the workflow's own choice. */
@@ -33,15 +34,16 @@ export function createTask(workflow: Workflow, creation: Creation, facts: Facts)
   const direct = status === first ? { hooks: [] } : workflow.states[first]?.out[status]?.[0];
   const set =
     direct === undefined ? arriveDirectly(draft, status, workflow, facts) : arrive(draft, state, direct, facts, true);
-  if (facts.poolFull && draft.effects.some((effect) => effect.action === "acquire_workspace"))
-    return rejected(noWorkspace);
   const event: TaskEvent = {
     type: "task.created",
     by: "human",
     data: { status, workflow: identity.workflow },
     set: { ...blank, ...set, previousStatus: "" },
   };
-  return { kind: "moved", task: apply(blank, event), events: [event], effects: draft.effects };
+  const created: Decision = { kind: "moved", task: apply(blank, event), events: [event], effects: draft.effects };
+  // A task that begins at the beginning waits for its workspace there. Who asks for more is told at once that it is not to be had.
+  if (facts.poolFull && status !== first && takesWorkspace(draft.effects, facts)) return rejected(noWorkspace);
+  return withWorkspace(workflow, created, facts);
 }
 
 function arriveDirectly(

@@ -15,12 +15,22 @@ import { settled, unsettled } from "./settled.ts";
 import { after } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
+import { withWorkspace } from "./workspace-order.ts";
 
 /**
  * Decides what a request does to a task. The same inputs always give the same decision: no clock, no randomness, no I/O.
  * Whatever it changes is in the events, whatever it owes is in the effects.
  */
 export function decide(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
+  return withWorkspace(workflow, decideAlone(workflow, task, request, waitingFacts(request, facts)), facts);
+}
+
+/** Nobody can be told to ask again later what the machine does by itself: there the effect waits for the workspace. */
+function waitingFacts(request: Request, facts: Facts): Facts {
+  return facts.poolFull && !("actor" in request) ? { ...facts, poolFull: false } : facts;
+}
+
+function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
   switch (request.kind) {
     case "move":
     case "continue":
@@ -28,9 +38,9 @@ export function decide(workflow: Workflow, task: Task, request: Request, facts: 
     case "reply":
       return reply(workflow, task, request, facts);
     case "respawn":
-      return respawn(workflow, task, request.actor, facts);
+      return respawn(workflow, task, request.actor);
     case "remind":
-      return remind(workflow, task, request.actor, request.word, facts);
+      return remind(workflow, task, request.actor, request.word);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
     case "ended":

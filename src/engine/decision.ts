@@ -49,7 +49,6 @@ export type ReasonCode =
   | "needs-person"
   | "only-human"
   | "no-respawn"
-  | "no-workspace"
   | "pool-full"
   | "still-alive"
   | "moved-on"

@@ -79,6 +79,12 @@ export function endRun(draft: Draft, name: string, keepSession = false): void {
   if (!keepSession && draft.sessions[name] !== undefined) draft.sessions = without(draft.sessions, name);
 }
 
+/** Ends every run that is alive, whatever its role. */
+export function endRuns(draft: Draft): void {
+  for (const name of Object.keys(draft.runs)) endRun(draft, name);
+  draft.told = nobody;
+}
+
 export function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
   const rest: Record<string, T> = {};
   for (const name in record) if (name !== key) rest[name] = record[name] as T;

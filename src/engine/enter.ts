@@ -1,5 +1,5 @@
 import { type Arrival, apply, type Decision, type TaskEvent } from "./decision.ts";
-import { type Draft, endRun, startDraft } from "./draft.ts";
+import { type Draft, endRun, endRuns, startDraft } from "./draft.ts";
 import { addEffects, moveCounters } from "./hooks.ts";
 import type { Facts } from "./request.ts";
 import { panelSize, startWait } from "./start-wait.ts";
@@ -46,8 +46,11 @@ export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, fact
   const skipped =
     state.unless.length > 0 &&
     allHold(state.unless, workflow, { ...task, counters: draft.counters, visits, status: state.name }, facts);
-  if (state.terminal) addEffects(draft, state, state.do);
-  else if (!skipped) startWait(draft, state);
+  if (state.terminal) {
+    // No agent outlives its task, whether or not the file says so.
+    endRuns(draft);
+    addEffects(draft, state, state.do);
+  } else if (!skipped) startWait(draft, state);
   return {
     status: state.name,
     previousStatus: task.status,

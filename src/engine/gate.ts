@@ -1,9 +1,11 @@
 import type { Reason } from "./decision.ts";
 import { defaultNames } from "./default-names.ts";
+import { enter } from "./enter.ts";
 import { ownsSection } from "./ownership.ts";
 import type { Artifact, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Gate, Way, Workflow } from "./workflow.ts";
+import { takesWorkspace } from "./workspace-order.ts";
 
 /** Says why a gate is closed; undefined where it is open. */
 export function gateReason(gate: Gate, workflow: Workflow, task: Task, facts: Facts): Reason | undefined {
@@ -50,7 +52,7 @@ function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head
 
 /** Why a way is closed as far as artifacts go, and the workspace it would need. */
 export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
-  let reasons = facts.poolFull && needsWorkspace(way, facts) ? [noWorkspace] : none;
+  let reasons = facts.poolFull && needsWorkspace(way, workflow, task, facts) ? [noWorkspace] : none;
   if (way.gates.length === 0) return reasons;
   for (const gate of way.gates) {
     const reason = gateReason(gate, workflow, task, facts);
@@ -71,8 +73,9 @@ export const noWorkspace: Reason = {
   fix: "Wait for a task to end, or enlarge the project's pool_size.",
 };
 
-function needsWorkspace(way: Way, facts: Facts): boolean {
-  return !facts.numbers.workspace && way.hooks.some((hook) => hook.name === "acquire_workspace");
+function needsWorkspace(way: Way, workflow: Workflow, task: Task, facts: Facts): boolean {
+  const entered = enter(workflow, task, way, "engine", "", facts);
+  return entered.kind === "moved" && takesWorkspace(entered.effects, facts);
 }
 
 function fieldReason(gate: Gate, body: string): Reason | undefined {

@@ -1,4 +1,4 @@
-import { type Draft, endRun, startRun, tellRun } from "./draft.ts";
+import { type Draft, endRun, endRuns, startRun, tellRun } from "./draft.ts";
 import { specOf } from "./spec-of.ts";
 import type { Action, State } from "./workflow.ts";
 
@@ -41,6 +41,12 @@ function addEffect(draft: Draft, state: State, hook: Action): void {
       return;
     case "notify_agent":
       addNotice(draft, state, hook);
+      return;
+    case "release_workspace":
+      // Another task gets the folder: no run may live in it any more, and no session can be resumed elsewhere.
+      endRuns(draft);
+      draft.sessions = {};
+      draft.effects.push({ action: hook.name, params: hook.params });
       return;
     default:
       draft.effects.push({ action: hook.name, params: hook.params });

@@ -7,6 +7,7 @@ import type { Actor, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import { writeGuard } from "./when.ts";
 import type { Settings, State, Way, Workflow } from "./workflow.ts";
+import { withWorkspace } from "./workspace-order.ts";
 
 /** What moving a task to another version of its workflow would mean. */
 export interface Migration {
@@ -77,12 +78,13 @@ export function migrate(
     data: { from: from.hash, to: to.hash, status: state.name },
     set: { ...set, workflowHash: to.hash, settings, preset },
   };
-  return {
+  const decision: Decision = {
     kind: state.name === task.status ? "stayed" : "moved",
     task: apply(task, event),
     events: [event],
     effects: draft.effects,
   };
+  return withWorkspace(to, decision, facts);
 }
 
 function problemWith(

@@ -74,6 +74,8 @@ export interface Facts {
   readonly taskFileTracked: boolean;
   /** The project has no workspace left to give. */
   readonly poolFull: boolean;
+  /** Whether the task has a workspace once what it owes is carried out; missing where that is as it is now. */
+  readonly willHaveWorkspace?: boolean;
   /** Runs whose start is owed and is dropped when the task leaves its state. */
   readonly unstarted?: readonly string[];
 }

@@ -2,12 +2,12 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { progressAtStart, stateOf } from "./enter.ts";
 import { rejected, standing } from "./move.ts";
-import type { Actor, Facts } from "./request.ts";
+import type { Actor } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Brings a dead agent back in place. Not a transition: no counter moves, and the window keeps its name. */
-export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Facts): Decision {
+export function respawn(workflow: Workflow, task: Task, actor: Actor): Decision {
   const state = stateOf(workflow, task.status);
   const refusal = standing(state, task, actor);
   if (refusal !== undefined) return rejected(refusal);
@@ -20,13 +20,6 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
       code: "no-respawn",
       text: `No agent can be started again in "${state.name}": it has no respawn_prompt.`,
       fix: "Move the task to a state that has an agent.",
-    });
-  }
-  if (!facts.numbers.workspace) {
-    return rejected({
-      code: "no-workspace",
-      text: "The task has no workspace.",
-      fix: "Move it to a state that acquires one, or create it anew from its branch.",
     });
   }
   const live = task.runs[run.role];

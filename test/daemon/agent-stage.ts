@@ -1,5 +1,7 @@
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { Perform } from "../../src/daemon/perform.ts";
+import type { Submit } from "../../src/daemon/submit.ts";
 import type { Harness, HarnessEvent } from "../../src/ports/harness.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
@@ -51,7 +53,7 @@ export async function agentStage(
   const time = { skew: 0 };
   const known = new Map([[meter.name, meter]]);
   const made: { processes?: ReturnType<typeof createScriptedProcesses>; terminal?: ScriptedTerminal } = {};
-  const more = (clock: ScriptedClock): Partial<CorePorts> => {
+  const more = (clock: ScriptedClock, submit: Submit): Partial<CorePorts> => {
     const scripted = createScriptedProcesses({ clock, play });
     const processes = {
       ...scripted,
@@ -71,7 +73,7 @@ export async function agentStage(
     Object.assign(made, { processes, terminal });
     return {
       clock: { now: () => clock.now() + time.skew, after: clock.after },
-      performers: () => ({}),
+      performers: () => ({ acquire_workspace: lendFolder(store, submit) }),
       agents: { env: {}, table, tails, harnesses: () => known, terminal, processes },
     };
   };
@@ -96,5 +98,14 @@ export async function agentStage(
     known,
     processes: made.processes as ReturnType<typeof createScriptedProcesses>,
     terminal: made.terminal as ScriptedTerminal,
+  };
+}
+
+/** Gives a task a folder that is not there: nothing of these agents is real. */
+function lendFolder(store: Store, submit: Submit): Perform {
+  return async (_, { task: { id, project } }) => {
+    const path = `/workspaces/${id}`;
+    await store.workspaces.put({ id: path, project, task: id, at: 0, path, kind: "folder" });
+    await submit(id, { kind: "edit", actor: { role: "engine" }, set: { workspace: path } });
   };
 }

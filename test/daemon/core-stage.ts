@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
+import type { Submit } from "../../src/daemon/submit.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
@@ -22,7 +23,7 @@ export async function coreStage(
   text: string,
   poolSize = 1,
   store: Store = createMemoryStore(),
-  more: (clock: ScriptedClock) => Partial<CorePorts> = () => ({}),
+  more: (clock: ScriptedClock, submit: Submit) => Partial<CorePorts> = () => ({}),
 ) {
   const { workflow, problems } = loadWorkflow(text, "test.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));
@@ -34,9 +35,10 @@ export async function coreStage(
   const nothing: Performers = Object.fromEntries(
     ["acquire_workspace", "spawn_agent", "notify_agent", "notify", "run_command"].map((name) => [name, async () => {}]),
   );
-  const others = more(clock);
-  const start = () =>
-    createCore({
+  let newest: { readonly submit: Submit };
+  const others = more(clock, (...asked) => newest.submit(...asked));
+  const start = () => {
+    const core = createCore({
       version: "1.0.0",
       home,
       store,
@@ -51,6 +53,9 @@ export async function coreStage(
       stop: () => {},
       ...others,
     });
+    newest = core;
+    return core;
+  };
   const core = start();
   const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
   if ((await store.getProject("coffee")) === undefined) {

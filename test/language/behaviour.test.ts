@@ -82,6 +82,7 @@ test("A way whose hooks acquire a workspace is closed while all workspaces of th
     "states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, hooks: [acquire_workspace] }]",
   );
   life.poolFull = true;
+  life.numbers = { workspace: 0 };
   expect(codes(life.move("b"))).toEqual(["pool-full"]);
   life.numbers = { workspace: 1 };
   expect(life.move("b")).toEqual([]);
@@ -95,6 +96,7 @@ prompts: { p: x }`;
   const life = begin(text);
   life.settle();
   life.poolFull = true;
+  life.numbers = { workspace: 0 };
   const before = life.task;
   expect(codes(life.move("b"))).toEqual(["pool-full"]);
   for (const actor of [human, engine]) expect(codes(life.request({ kind: "continue", actor }))).toEqual(["pool-full"]);
@@ -102,7 +104,7 @@ prompts: { p: x }`;
   life.poolFull = false;
   life.request({ kind: "continue", actor: engine });
   expect(life.task.status).toBe("b");
-  for (const status of ["b", "c"]) expect(() => begin(text, { status }, true)).toThrow("pool-full");
+  for (const status of ["b", "c"]) expect(() => begin(text, { status }, true, { workspace: 0 })).toThrow("pool-full");
   expect(begin(text, {}, true).task.status).toBe("a");
 });
 
@@ -181,7 +183,7 @@ prompts: { p: x, q: x }`);
 
 test("`keep` lets a run outlive the state; otherwise it ends with it.", () => {
   const text = (keep: boolean) => `
-states: { a: { agent: { prompt: p, keep: ${keep} } }, b: { terminal: true } }
+states: { a: { agent: { prompt: p, keep: ${keep} } }, b: , c: { terminal: true } }
 transitions: [{ from: a, to: b, by: human }]
 prompts: { p: x }`;
   const kept = begin(text(true));
@@ -195,7 +197,7 @@ prompts: { p: x }`;
 test("A role never has two live agents: `spawn_agent` tells a live one its prompt.", () => {
   const life = begin(`
 roles: { worker: { keep: true } }
-states: { a: { agent: { prompt: p } }, b: { terminal: true } }
+states: { a: { agent: { prompt: p } }, b: , c: { terminal: true } }
 transitions: [{ from: a, to: b, by: human, hooks: [{ action: spawn_agent, prompt: q }] }]
 prompts: { p: x, q: x }`);
   life.move("b");
@@ -205,7 +207,7 @@ prompts: { p: x, q: x }`);
 test("A prompt that `spawn_agent` does not give comes from its role.", () => {
   const life = begin(`
 roles: { worker: { prompt: p } }
-states: { a: , b: { terminal: true } }
+states: { a: , b: , c: { terminal: true } }
 transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, role: worker }] }]
 prompts: { p: x }`);
   life.move("b");
@@ -943,13 +945,80 @@ test("`respawn` brings a dead agent back in place: no counter moves, and nothing
 states: { a: { agent: { prompt: p }, respawn_prompt: r, outcomes: [{ action: crash }] }, b: { terminal: true } }
 prompts: { p: x, r: x }`);
   life.settle();
-  expect(codes(life.request({ kind: "respawn", actor: human }))).toEqual(["no-workspace"]);
-  life.numbers = { workspace: 1 };
   expect(codes(life.request({ kind: "respawn", actor: human }))).toEqual(["still-alive"]);
   life.ended("worker", "exit");
   life.request({ kind: "respawn", actor: human });
   expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "r" } }]);
   expect(life.task).toMatchObject({ status: "a", entry: 1, crashCount: 1, held: undefined });
+});
+
+test("Where a run, a command or tests would begin and the task has no workspace, the engine acquires one first.", () => {
+  const life = begin(
+    `
+states: { a: { agent: { prompt: p, mode: turn }, respawn_prompt: p, do: [run_tests], next: b }, b: , c: { terminal: true } }
+transitions: [{ from: b, to: c, by: human, hooks: [release_workspace, { action: run_command, command: [tidy] }] }]
+prompts: { p: x }`,
+    {},
+    false,
+    { workspace: 0 },
+  );
+  expect(life.actions).toEqual(["acquire_workspace", "spawn_agent worker"]);
+  life.settle();
+  life.ended("worker", "error");
+  life.request({ kind: "respawn", actor: human });
+  expect(life.actions).toEqual(["acquire_workspace", "spawn_agent worker"]);
+  life.numbers = { workspace: 1 };
+  life.ended("worker", "error");
+  life.request({ kind: "respawn", actor: human });
+  expect(life.actions).toEqual(["spawn_agent worker"]);
+  life.numbers = { workspace: 0 };
+  life.ended("worker", "error");
+  life.request({ kind: "continue", actor: human });
+  expect(life.actions).toEqual(["acquire_workspace", "spawn_agent worker"]);
+  life.numbers = { workspace: 0 };
+  life.ended("worker", "ok");
+  expect(life.actions).toEqual(["acquire_workspace", "run_tests"]);
+  life.numbers = { workspace: 1 };
+  life.did("ok");
+  life.move("c");
+  expect(life.actions).toEqual(["release_workspace", "acquire_workspace", "run_command", "release_workspace"]);
+});
+
+test("Giving a workspace back and reaching the end both end every run first, whatever the file says and in whatever order.", () => {
+  const text = (hooks: string, end: string) => `
+roles: { worker: { keep: true } }
+states: { a: { agent: { prompt: p } }, b: , c: { ${end} } }
+transitions: [{ from: a, to: b, by: human, hooks: [${hooks}] }, { from: a, to: c, by: human }]
+prompts: { p: x }`;
+  for (const hooks of [
+    "release_workspace",
+    "release_workspace, kill_session",
+    "{ action: kill_agent, role: worker }, release_workspace",
+  ]) {
+    const life = begin(text(hooks, "terminal: true"));
+    life.move("b");
+    const [first, second] = life.actions;
+    expect([first, second, life.task.runs, life.task.sessions]).toEqual([
+      "kill_agent worker",
+      "release_workspace",
+      {},
+      {},
+    ]);
+  }
+  for (const end of ["terminal: true", "terminal: true, do: [release_workspace, kill_session]"]) {
+    const life = begin(text("", end));
+    life.move("c");
+    expect([life.actions[0], life.task.runs]).toEqual(["kill_agent worker", {}]);
+  }
+  const does = begin(`
+roles: { worker: { keep: true } }
+states: { a: { agent: { prompt: p } }, b: { waits_for: human, do: [release_workspace], next: c }, c: { terminal: true } }
+transitions: [{ from: a, to: b, by: human }]
+prompts: { p: x }`);
+  does.move("b");
+  does.settle();
+  does.request({ kind: "continue", actor: human });
+  expect([does.actions, does.task.runs]).toEqual([["kill_agent worker", "release_workspace"], {}]);
 });
 
 test("A setting is the task's own, else its preset's, else the file's default.", () => {
@@ -1038,7 +1107,12 @@ const human = { role: "human" } as const;
 const engine = { role: "engine" } as const;
 
 /** Loads a workflow, creates a task in it, and lets things happen to it. */
-function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]> = {}, poolFull = false) {
+function begin(
+  text: string,
+  creation: Partial<Parameters<typeof createTask>[1]> = {},
+  poolFull = false,
+  numbers: Facts["numbers"] = {},
+) {
   const { workflow, problems } = loadWorkflow(`version: 1\n${text}`, "test.yml");
   if (workflow === undefined) throw new Error(problems.map((problem) => problem.message).join("\n"));
   const life = {
@@ -1047,7 +1121,7 @@ function begin(text: string, creation: Partial<Parameters<typeof createTask>[1]>
     document: "",
     head: "",
     artifacts: {} as Facts["artifacts"],
-    numbers: {} as Facts["numbers"],
+    numbers,
     taskFileTracked: false,
     poolFull,
     decision: undefined as unknown as Extract<Decision, { kind: "moved" | "stayed" }>,

@@ -115,18 +115,6 @@ const planted: readonly Planted[] = [
     said: 'The worker alone can go from "stuck" to "reviewing" without ## Review',
   },
   {
-    bug: "the worker outlives a merged task",
-    in: "default",
-    edits: [
-      [
-        "[kill_session, release_workspace, delete_remote_branch, spawn_next]",
-        "[release_workspace, delete_remote_branch, spawn_next]",
-      ],
-    ],
-    found: ["warning leak done"],
-    said: "with the worker still running",
-  },
-  {
     bug: "the workspace stays bound to a merged task",
     in: "crew",
     edits: [

@@ -77,6 +77,7 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
     config: () => agentConfig({}),
     workflowOf: async () => workflow,
     folderOf: async () => home,
+    placeFiles: async () => "",
     portOf: async () => undefined,
     testCommandOf: () => [],
     watch() {},

@@ -51,7 +51,7 @@ export interface StartPorts {
   config(): AgentConfig;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
-  /** Where agents of the task work: its workspace, or the project's folder while it has none. */
+  /** Where agents of the task work: its workspace. A fault where it has none. */
   folderOf(task: Task): Promise<string>;
   portOf(task: Task): Promise<number | undefined>;
   testCommandOf(project: Project): readonly string[];
@@ -165,7 +165,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   const workflow = await ports.workflowOf(task);
   const project = await projectOf(store, task.project);
   const folder = await ports.folderOf(task);
-  const taskFile = task.workspace === "" ? "" : await ports.placeFiles(task, order.role);
+  const taskFile = await ports.placeFiles(task, order.role);
   const port = await ports.portOf(task);
   const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
   const session = earlier?.harness === harness.name && harness.can.resume ? earlier.session : "";

@@ -40,7 +40,8 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     const workspaces = await ports.workspacesOf(project);
     await removeOtherKind(ports, workspaces, project);
     await makeRoom(ports, project, task.id);
-    const bound = await bindWorkspace(ports, project, workspaces.folder, task);
+    const bound = await bindWhenFree(ports, workspaces.folder, task);
+    if (bound === undefined) return;
     const workspace = await leasePort(ports, bound, settings.ports);
     const base = await baseOf(ports, workspaces, project, task, params.base);
     await prepare(ports, workspaces, settings, task, workspace, base, key);
@@ -52,6 +53,30 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     await placeTaskFiles(ports.store, await ports.workflowOf(task), workspaces.kind, stored.task);
     await ports.publishAgents();
   };
+}
+
+/** Waits while all workspaces are taken. Undefined where the task does not want one any more. */
+async function bindWhenFree(ports: AcquirePorts, folder: string, task: Task): Promise<Workspace | undefined> {
+  const { store, room } = ports;
+  for (;;) {
+    const project = await projectOf(store, task.project);
+    try {
+      return await bindWorkspace(ports, project, folder, task);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "pool.full") throw error;
+      if (!(await isWanted(store, task.id))) return undefined;
+    }
+    await room.wait(task.project, task.id);
+  }
+}
+
+/** A task that was cancelled or moved meanwhile gives its workspace back later on: then it needs none before that. */
+async function isWanted(store: Store, task: string): Promise<boolean> {
+  if ((await store.getTask(task)) === undefined) return false;
+  const owed = (await store.openEffects(task)).map(({ effect }) => effect.action);
+  const isAcquired = owed.indexOf("acquire_workspace");
+  const isReleased = owed.indexOf("release_workspace", Math.max(0, isAcquired));
+  return isReleased < 0;
 }
 
 /** The commit that work starts from: the default branch as the user has it now, or the branch that the workflow names. */

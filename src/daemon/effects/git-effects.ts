@@ -10,6 +10,7 @@ import type { Performers } from "../perform.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
 import type { Parking } from "../workspaces/parking.ts";
+import type { PoolRoom } from "../workspaces/pool-room.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep-limits.ts";
@@ -33,6 +34,8 @@ export interface GitEffectPorts extends CommandPorts {
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
   readonly parking: Pick<Parking, "released">;
+  readonly room: PoolRoom;
+  endRuns(task: string): Promise<void>;
   readonly merging: Merging;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;

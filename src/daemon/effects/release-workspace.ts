@@ -27,6 +27,8 @@ export function releaseWorkspace(ports: ReleasePorts): Perform {
   const { store, workspacesOf } = ports;
   return async (_, { task, key }) => {
     const project = await store.getProject(task.project);
+    // Before the teardown, too: it must not pull the ground from under a program that works there.
+    await ports.endRuns(task.id);
     for (const workspace of await store.workspaces.list({ task: task.id })) {
       if (workspace.kind === "folder" || project === undefined) continue;
       const { kind } = await workspacesOf(project);

@@ -8,7 +8,7 @@ const defaultTimeout = 10 * 60;
 
 export interface RunCommandPorts {
   readonly commands: Commands;
-  /** Where the task's commands run: its workspace, or the project's folder while it has none. */
+  /** Where the task's commands run: its workspace. A fault where it has none. */
   folderOf(task: Task): Promise<string>;
   /** What every command may see of our own environment. */
   readonly env: Readonly<Record<string, string>>;

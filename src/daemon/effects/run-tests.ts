@@ -15,7 +15,7 @@ export interface RunTestsPorts {
   /** `onOutput` is told everything that is printed, as it comes; the result has only the end of it. */
   readonly commands: { run(command: Command & { onOutput(chunk: Uint8Array): void }): Promise<CommandResult> };
   readonly log: Log;
-  /** Where the task's tests run: its workspace, or the project's folder while it has none. */
+  /** Where the task's tests run: its workspace. A fault where it has none. */
   folderOf(task: Task): Promise<string>;
   /** The command that the configuration names; empty where it is to be found out. */
   testCommandOf(task: Task): Promise<readonly string[]>;

@@ -204,7 +204,7 @@ async function firstFacts(core: Core, project: Project, document: StoredDocument
     document: parseTaskDocument(document.text),
     head: "",
     artifacts: {},
-    numbers: {},
+    numbers: { workspace: 0 },
     taskFileTracked: false,
     poolFull: await core.scheduler.isFull(project.name, ""),
   };

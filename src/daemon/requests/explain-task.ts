@@ -97,8 +97,9 @@ function left({ scheduler }: Core, { id, project, autostart, held }: Task): read
 }
 
 /** Tasks that wait for a person keep their workspaces too: who looks in once an hour must see why nothing starts. */
-async function full({ scheduler, store }: Core, { id, project, autostart, held }: Task) {
-  if (held !== undefined || !autostart || !scheduler.waits(id) || !(await scheduler.isFull(project, id))) return [];
+async function full({ scheduler, store, pools }: Core, { id, project, autostart, held }: Task) {
+  const waitsForSlot = held === undefined && autostart && scheduler.waits(id) && (await scheduler.isFull(project, id));
+  if (!waitsForSlot && !pools?.room.waits(id)) return [];
   const size = (await store.getProject(project))?.poolSize ?? 0;
   const more = `signalbox project update ${project} --pool-size ${size + 4}`;
   const fix = `Merge or cancel a task that has one.\nOr let there be more: ${more}`;

@@ -64,6 +64,7 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     await checkBranch(core, place.path, rest.defaultBranch);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     core.scheduler.wake();
+    core.pools?.room.freed(name);
     if (rest.fullPermissions !== undefined) await setPermissions(core, name, rest.fullPermissions);
     return projectView(project);
   };

@@ -5,6 +5,7 @@ import type { Workspace } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import { createTurns } from "../turns.ts";
 import { bindWorkspace, unbindWorkspace } from "./bind-workspace.ts";
+import { createPoolRoom } from "./pool-room.ts";
 
 async function start() {
   const store = createMemoryStore();
@@ -22,7 +23,8 @@ async function start() {
       },
     },
   };
-  const ports = { store: slow, clock: { now: () => 1, after: () => () => {} }, inTurn: createTurns() };
+  const clock = { now: () => 1, after: () => () => {} };
+  const ports = { store: slow, clock, inTurn: createTurns(), room: createPoolRoom(clock) };
   const bind = (id: string, poolSize: number) =>
     bindWorkspace(ports, { ...sampleProject(), poolSize }, "/pool", sampleTask(id)(1).task);
   return { store, bind, unbind: (workspace: Workspace) => unbindWorkspace(ports, workspace) };

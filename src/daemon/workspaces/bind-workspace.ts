@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Turns } from "../turns.ts";
+import type { PoolRoom } from "./pool-room.ts";
 import { kindNameOf } from "./project-workspaces.ts";
 
 export interface BindPorts {
@@ -12,6 +13,8 @@ export interface BindPorts {
   readonly clock: Clock;
   /** One after the other for each project: two tasks must not get the same folder. */
   readonly inTurn: Turns;
+  /** Told when a workspace is free again: others may wait for one. */
+  readonly room: PoolRoom;
 }
 
 /** Binds a workspace of the pool to a task: the one it has, else one that is free, else a new one while there is room. */
@@ -42,7 +45,7 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
 }
 
 /** Gives a workspace back to the pool. Nothing where somebody else has done so, and another task may have it by now. */
-export async function unbindWorkspace({ store, inTurn }: BindPorts, workspace: Workspace): Promise<void> {
+export async function unbindWorkspace({ store, inTurn, room }: BindPorts, workspace: Workspace): Promise<void> {
   // Whoever collects from it must be done before it is somebody else's. The pool is not kept waiting for that.
   await inTurn(collectingFrom(workspace.path), () =>
     inTurn(`pool ${workspace.project}`, async () => {
@@ -50,6 +53,7 @@ export async function unbindWorkspace({ store, inTurn }: BindPorts, workspace: W
       if (now?.task === workspace.task) await store.workspaces.put({ ...workspace, task: "" });
     }),
   );
+  room.freed(workspace.project);
 }
 
 /** What is collected from a folder is collected in turn with its giving back. */

@@ -4,6 +4,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import { createTurns } from "../turns.ts";
 import { unbindWorkspace } from "./bind-workspace.ts";
 import { guardWorkspaces, isGivenBack } from "./guard-workspaces.ts";
+import { createPoolRoom } from "./pool-room.ts";
 
 const project = { name: "coffee", path: "/coffee", workspaces: "clone" } as Project;
 const workspace: Workspace = { id: "coffee/1", project: "coffee", task: "t1", at: 0, path: "/pool/1", kind: "clone" };
@@ -27,7 +28,7 @@ async function start() {
   return {
     ...{ store, waiting },
     collect: (task: string) => control.collect({ folder: workspace.path, branch: "b", task }),
-    unbind: () => unbindWorkspace({ store, inTurn, clock: {} as never }, workspace),
+    unbind: () => unbindWorkspace({ store, inTurn, clock: {} as never, room: createPoolRoom({} as never) }, workspace),
     rest: () => new Promise((resolve) => setTimeout(resolve)),
   };
 }

@@ -4,6 +4,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Turns } from "../turns.ts";
 import type { Parking } from "./parking.ts";
+import type { PoolRoom } from "./pool-room.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import type { UpkeepLimits } from "./upkeep-limits.ts";
 
@@ -16,5 +17,8 @@ export interface PoolPorts {
   readonly places: Places;
   readonly workspacesOf: WorkspacesOf;
   readonly parking: Pick<Parking, "released">;
+  readonly room: PoolRoom;
+  /** Ends what still runs for a task: nobody may work in a folder that is given back. */
+  endRuns(task: string): Promise<void>;
   limits(): UpkeepLimits;
 }

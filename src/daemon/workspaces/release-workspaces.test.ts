@@ -4,6 +4,7 @@ import { createMemoryStore } from "../../adapters/store/memory.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import { createTurns } from "../turns.ts";
+import { createPoolRoom } from "./pool-room.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 import { releaseWorkspaces } from "./release-workspaces.ts";
 import { filesOf } from "./task-files.ts";
@@ -36,6 +37,8 @@ test("a folder is nobody else's before whoever writes the task's files into it i
     {
       ...{ store, inTurn, clock: { now: () => 0, after: () => () => {} }, log: {} as Log },
       workspacesOf: async () => workspaces,
+      endRuns: async () => {},
+      room: createPoolRoom({ now: () => 0, after: () => () => {} }),
       parking: { released: ({ path }) => given.push(path) },
     },
     "t1",

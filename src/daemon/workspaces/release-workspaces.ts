@@ -9,12 +9,15 @@ export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
   readonly parking: Pick<Parking, "released">;
+  /** Ends what still runs for the task: nobody may work in a folder that is another task's. */
+  endRuns(task: string): Promise<void>;
 }
 
-/** Gives every workspace of a task back, once what is in it has been saved. Gives their folders. */
+/** Gives every workspace of a task back, once its runs have ended and what is in it has been saved. Gives their folders. */
 export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: string): Promise<readonly string[]> {
   const { store } = ports;
   const released: string[] = [];
+  await ports.endRuns(task);
   for (const workspace of await store.workspaces.list({ task })) {
     if (workspace.kind === "folder") {
       await store.workspaces.remove(workspace.id);

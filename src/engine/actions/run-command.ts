@@ -9,4 +9,5 @@ export const runCommand: ActionDeclaration = {
   },
   words: {},
   holds: true,
+  inWorkspace: true,
 };

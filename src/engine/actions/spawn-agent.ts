@@ -18,4 +18,5 @@ export const spawnAgent: ActionDeclaration = {
   },
   words: {},
   holds: true,
+  inWorkspace: true,
 };

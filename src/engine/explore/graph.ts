@@ -2,9 +2,10 @@ import { createTask } from "../create.ts";
 import { blankIdentity, noProgress, type Task, type TaskIdentity, type WaitProgress } from "../task.ts";
 import { resolve, settingOf } from "../when.ts";
 import type { Guard, Settings, State, Workflow } from "../workflow.ts";
+import { workspaceAfter } from "../workspace-order.ts";
 import { type Driver, driverOf, type Step } from "./step.ts";
 import { stimuli } from "./stimuli.ts";
-import { factsOf, takeStep, type World, workspaceAfter } from "./world.ts";
+import { factsOf, takeStep, type World } from "./world.ts";
 
 /** Every position a task can get into, and every step between them. */
 export interface Graph {
@@ -133,7 +134,7 @@ export function createWorlds(
     const creation = { ...identity, workflow: workflow.name, status, preset, settings };
     const created = createTask(workflow, creation, factsOf({ task: {} as Task, ...empty }, {}));
     if (created.kind !== "moved") return [];
-    return [{ status, world: { ...empty, task: created.task, workspace: workspaceAfter(false, created) } }];
+    return [{ status, world: { ...empty, task: created.task, workspace: workspaceAfter(false, created.effects) } }];
   });
 }
 

@@ -4,6 +4,7 @@ import type { Facts } from "../request.ts";
 import type { Task } from "../task.ts";
 import { parseTaskDocument, type TaskDocument } from "../task-document.ts";
 import type { Workflow } from "../workflow.ts";
+import { workspaceAfter } from "../workspace-order.ts";
 import { requestOf, type Step } from "./step.ts";
 
 /** A task and what little of the outside its life depends on. */
@@ -44,7 +45,7 @@ export function takeStep(workflow: Workflow, world: World, step: Step): Taken | 
       return i === 0 ? undefined : taken("stayed");
     }
     decisions.push(decision);
-    now = { task: decision.task, workspace: workspaceAfter(now.workspace, decision), sections };
+    now = { task: decision.task, workspace: workspaceAfter(now.workspace, decision.effects), sections };
     if (decision.kind === "moved") return taken("moved");
     if (!step.untilLeft || decision.task.held !== undefined || decision.task.phase === "doing") break;
   }
@@ -72,17 +73,4 @@ function documentOf(sections: Readonly<Record<string, string>>): TaskDocument {
   const document = parseTaskDocument(text.join("\n"));
   documents.set(sections, document);
   return document;
-}
-
-export function workspaceAfter(
-  before: boolean,
-  decision: Pick<Extract<Decision, { kind: "moved" }>, "effects">,
-): boolean {
-  let bound = before;
-  for (const { action } of decision.effects) {
-    // A run brings its workspace with it.
-    if (action === "acquire_workspace" || action === "spawn_agent") bound = true;
-    else if (action === "release_workspace") bound = false;
-  }
-  return bound;
 }

@@ -2,24 +2,18 @@ import type { Graph } from "../explore/graph.ts";
 import { exampleOf } from "./example.ts";
 import type { Finding } from "./finding.ts";
 
-/** Nothing may be left running or bound when a task is over. */
+/** No workspace may be left bound when a task is over; its runs end with it in any case. */
 export function checkLeaks(graph: Graph): readonly Finding[] {
   const found = new Map<string, Finding>();
   for (const [node, { world }] of graph.nodes.entries()) {
     if (world.task.phase !== "over") continue;
-    const alive = Object.keys(world.task.runs);
-    const left = [
-      ...(alive.length > 0 ? [`the ${alive.join(" and the ")} still running`] : []),
-      ...(world.workspace ? ["its workspace still bound"] : []),
-    ];
-    if (left.length === 0 || found.has(world.task.status)) continue;
-    const cleaning = [...(alive.length > 0 ? ["kill_session"] : []), ...(world.workspace ? ["release_workspace"] : [])];
+    if (!world.workspace || found.has(world.task.status)) continue;
     found.set(world.task.status, {
       level: "warning",
       code: "leak",
       state: world.task.status,
-      message: `A task can end in "${world.task.status}" with ${left.join(" and ")}.`,
-      fix: `Add ${cleaning.join(" and ")} to the hooks of the way there.`,
+      message: `A task can end in "${world.task.status}" with its workspace still bound.`,
+      fix: "Add release_workspace to the hooks of the way there.",
       example: exampleOf(graph, "leak", node),
     });
   }

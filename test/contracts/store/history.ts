@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import { createTask } from "../../../src/engine/create.ts";
 import { apply, type Decision } from "../../../src/engine/decision.ts";
 import { stimuli } from "../../../src/engine/explore/stimuli.ts";
-import { factsOf, takeStep, type World, workspaceAfter } from "../../../src/engine/explore/world.ts";
+import { factsOf, takeStep, type World } from "../../../src/engine/explore/world.ts";
 import { createRandom } from "../../../src/engine/simulate/random.ts";
 import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import type { Workflow } from "../../../src/engine/workflow.ts";
+import { workspaceAfter } from "../../../src/engine/workspace-order.ts";
 import type { Store, StoredEvent, StoredTask } from "../../../src/ports/store.ts";
 import { builtIn } from "../../engine/drive.ts";
 import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject } from "../samples.ts";
@@ -158,7 +159,7 @@ async function live(store: Store, workflow: Workflow, id: string, seed: number):
     const start = { sections: {}, workspace: false };
     const identity = { ...blankIdentity, id, project: "coffee", number, branch: id, summary: "Brew" };
     const created = granted(createTask(workflow, identity, factsOf({ ...start, task: {} as Task }, {})));
-    world = { ...start, task: created.task, workspace: workspaceAfter(false, created) };
+    world = { ...start, task: created.task, workspace: workspaceAfter(false, created.effects) };
     return { ...created, document: sampleDocument(""), at: seed };
   });
   for (let i = 0; i < 40 && world !== undefined; i++) {

@@ -7,6 +7,7 @@ import { createFacts } from "../../../src/daemon/facts.ts";
 import { createSubmit } from "../../../src/daemon/submit.ts";
 import { createTurns } from "../../../src/daemon/turns.ts";
 import { parkWorkspace } from "../../../src/daemon/workspaces/parking.ts";
+import { createPoolRoom } from "../../../src/daemon/workspaces/pool-room.ts";
 import { createTask } from "../../../src/engine/create.ts";
 import { loadWorkflow } from "../../../src/engine/language/load.ts";
 import { blankIdentity, type Task } from "../../../src/engine/task.ts";
@@ -64,6 +65,8 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     ...{ places: homePlaces(scene.place("home")), commands: spawnCommands, env: {} },
     limits: () => ({ trashDays: 30, trashBytes: Number.POSITIVE_INFINITY, diskBytes: Number.POSITIVE_INFINITY }),
     publishAgents: async () => {},
+    room: createPoolRoom(systemClock),
+    endRuns: async () => {},
     // When that is depends on the lots.
     parking: { released() {} },
   };
