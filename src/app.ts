@@ -8,7 +8,6 @@ import { createGit } from "./adapters/git/create-git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
 import { createKinds } from "./adapters/git/workspace/create-kinds.ts";
 import { randomIds } from "./adapters/ids/random-ids.ts";
-import { takeLock } from "./adapters/lock/take-lock.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
 import { createStreamLog } from "./adapters/log/stream-log.ts";
 import { all } from "./adapters/notifier/all.ts";
@@ -18,12 +17,12 @@ import { webhook } from "./adapters/notifier/webhook.ts";
 import { createProcesses } from "./adapters/processes/create-processes.ts";
 import { supervisorCommand } from "./adapters/processes/supervisor-command.ts";
 import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
-import { openSqliteStore } from "./adapters/store/sqlite/open.ts";
 import { fileTails } from "./adapters/tail/file-tails.ts";
 import { createTmux } from "./adapters/terminal/tmux/create-tmux.ts";
 import { ticketFiles } from "./adapters/tickets/ticket-files.ts";
 import { errorBodyOf } from "./api/error.ts";
 import { createHarnesses } from "./app-harnesses.ts";
+import { openStore } from "./app-store.ts";
 import { ownFile, ownProgram } from "./daemon/agents/own-program.ts";
 import { placeRunPrograms } from "./daemon/agents/run-programs.ts";
 import { publishAgents } from "./daemon/agents-at-work.ts";
@@ -33,11 +32,12 @@ import { runCommand } from "./daemon/effects/run-command.ts";
 import { portVariable } from "./daemon/effects/run-in-workspace.ts";
 import { askedPullRequests } from "./daemon/forge/asked-pull-requests.ts";
 import { createForges, type ForgeOf } from "./daemon/forge/project-forge.ts";
+import { guardStore } from "./daemon/guard-store.ts";
 import { createHandlers } from "./daemon/handlers.ts";
 import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
-import { refuseLostFile } from "./daemon/refuse-lost-file.ts";
+import { createStoreKeeper } from "./daemon/store-keeper.ts";
 import { createTicketsOf, type TicketsOf } from "./daemon/tickets-of.ts";
 import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project-workspaces.ts";
 import type { Task } from "./engine/task.ts";
@@ -45,12 +45,12 @@ import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
 import { ensureHumanToken } from "./home/human-token.ts";
 import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
+import { takeLock } from "./home/lock.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
 import { packageVersion } from "./home/package-version.ts";
 import { homeFolder, homePlaces, type Places } from "./home/places.ts";
 import { mayCount, readRepositoryConfig } from "./home/repository-config.ts";
 import { resolveConfig } from "./home/resolve-config.ts";
-import { restoreHint } from "./home/restore-hint.ts";
 import type { Git } from "./ports/git.ts";
 import type { LeveledLog, Log } from "./ports/log.ts";
 import type { Store } from "./ports/store.ts";
@@ -73,8 +73,10 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     dirname(places.terminal),
   ])
     makePrivateFolder(folder);
-  const release = takeLock(places.lock);
-  if (release === undefined) return daemonExit.alreadyRunning;
+  const lock = takeLock(places.lock);
+  if (lock === undefined) return daemonExit.alreadyRunning;
+  // Whoever finds the lock held and no answer learns from this whose it is.
+  writeFileSync(places.pid, `${process.pid}\n`, { mode: 0o600 });
   const log: LeveledLog = isForeground
     ? createStreamLog(process.stderr, "info")
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
@@ -86,7 +88,17 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   });
   let web: WebDoor | undefined;
   let running: RunningCore | undefined;
-  const store = await openStore(places);
+  const stored = await openStore(places);
+  if (stored === undefined) return daemonExit.alreadyRunning;
+  const keeper = createStoreKeeper(stored, { clock: systemClock, log, places });
+  const store = guardStore(stored, {
+    file: places.database,
+    onWritten: keeper.written,
+    onLost: (fault) => {
+      log.error(fault.message);
+      void keeper.rescue();
+    },
+  });
   const version = packageVersion;
   const git = createGit({ env, signal: killing.signal });
   const forgeOf = forges(env, store, config, git);
@@ -123,10 +135,10 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     socket = await serveSocket(ports, places.socket);
     web = createWebDoor((port) => serveTcp(ports, port), log);
     await web.use(config.resolved().port);
-    writeFileSync(join(places.run, "daemon.pid"), `${process.pid}\n`);
     log.info("The daemon has started", { version, home, pid: process.pid });
     placeRunPrograms(places, config.resolved().agentsAliases);
     await publishAgents(core);
+    keeper.start();
     await core.recover();
     await stopped;
     log.info("The daemon stops; agents go on");
@@ -136,25 +148,13 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     killing.abort();
     await closed;
     config.stop();
+    await keeper.stop();
     await store.close();
     await log.close();
-    rmSync(join(places.run, "daemon.pid"), { force: true });
-    release();
+    rmSync(places.pid, { force: true });
+    lock.release();
   }
   return daemonExit.ok;
-}
-
-/** What is built on damaged pages would be damaged too: then nothing is begun before a person has decided. */
-async function openStore(places: Places): Promise<Store> {
-  try {
-    const store = openSqliteStore(places.database);
-    const [damage] = await store.check();
-    if (damage === undefined) return refuseLostFile(store, places.database);
-    throw new Fault("store.corrupt", `The store ${places.database} is damaged: ${damage}`);
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== "store.corrupt") throw error;
-    throw new Fault(error.code, error.message, { hint: restoreHint(places), cause: error });
-  }
 }
 
 function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: AbortSignal): WorkspacesOf {

@@ -14,7 +14,7 @@ import { projectCommands } from "./project-commands.ts";
 import { salvageCommands } from "./salvage-commands.ts";
 import { taskCommands } from "./task-commands.ts";
 import { ticketCommands } from "./ticket-commands.ts";
-import { backup, events, guide, init, install, trust } from "./top-commands.ts";
+import { backup, events, guide, init, install, restore, trust } from "./top-commands.ts";
 import { mcp, pause, resume, usage } from "./work-commands.ts";
 import { workflowCommands } from "./workflow-commands.ts";
 import { workspaceCommands } from "./workspace-commands.ts";
@@ -117,6 +117,7 @@ const routes = buildRouteMap({
     trust,
     config: configCommands,
     backup,
+    restore,
     up,
     down,
     status,

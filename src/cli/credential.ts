@@ -16,11 +16,17 @@ export interface Credential {
 export function chooseCredential(places: Places, env: NodeJS.ProcessEnv, folder: string): Credential {
   const own = env.SIGNALBOX_TOKEN;
   if (own) return { token: own, isHuman: false };
-  const { folders, pids } = readAgentsAtWork(places);
-  const isWorkspace = contains(places.workspaces, folder) || folders.some((each) => contains(each, folder));
-  if (isWorkspace || env.SIGNALBOX_RUN !== undefined || isBelowRun(pids)) return { token: undefined, isHuman: false };
+  if (mayBeAgent(places, env, folder)) return { token: undefined, isHuman: false };
   const token = readHumanToken(places);
   return { token, isHuman: token !== undefined };
+}
+
+/** Whether an agent may be at the keyboard. */
+export function mayBeAgent(places: Places, env: NodeJS.ProcessEnv, folder: string): boolean {
+  if (env.SIGNALBOX_TOKEN || env.SIGNALBOX_RUN !== undefined) return true;
+  const { folders, pids } = readAgentsAtWork(places);
+  const isWorkspace = contains(places.workspaces, folder) || folders.some((each) => contains(each, folder));
+  return isWorkspace || isBelowRun(pids);
 }
 
 /** Whether one of the processes above us is an agent's: it is known to be, or was started with a run's environment. */

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, type Stats, statfsSync, statSync } from "node:fs";
+import { chmodSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { formatProblem } from "../engine/language/problem.ts";
 import { Fault } from "../fault.ts";
@@ -6,6 +6,7 @@ import { loadConfig } from "../home/config.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { homePlaces } from "../home/places.ts";
 import { readHumanToken } from "../home/read-human-token.ts";
+import { accessProblem, freeSpace } from "./access-problem.ts";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
 import { shellWord } from "./shell-word.ts";
 import { writeSize } from "./write-size.ts";
@@ -28,16 +29,22 @@ function lookAtFolder(folder: string): readonly Finding[] {
     makePrivateFolder(folder);
     return "made it";
   };
-  const elsewhere = "Move it away, or set SIGNALBOX_HOME to a folder of your own";
+  const elsewhere = `Move it away, or ${choose}`;
   if (found === undefined) {
     const above = nearestFolder(folder);
-    if (canWrite(above)) return ok(`${folder} is not there yet; it is made when it is needed`, make);
-    return error(`${folder} is not there, and nothing can be made in ${above}`, choose);
+    const problem = statOf(above)?.isDirectory()
+      ? accessProblem(above, constants.W_OK | constants.X_OK)
+      : { reason: "it is a file", fix: "Move it away" };
+    if (problem === undefined) return ok(`${folder} is not there yet; it is made when it is needed`, make);
+    const found = `${folder} is not there, and nothing can be made in ${above}: ${problem.reason}`;
+    return error(found, `${problem.fix}\nor ${choose}`);
   }
   if (!found.isDirectory()) return error(`${folder} is no folder`, elsewhere);
   if (!isOurs(found)) return error(`${folder} belongs to somebody else`, elsewhere);
   const mode = found.mode & 0o777;
-  if (mode === 0o700 && !canWrite(folder)) return error(`nothing can be written in ${folder}`, choose);
+  const problem = accessProblem(folder, constants.W_OK | constants.X_OK);
+  if (mode === 0o700 && problem !== undefined)
+    return error(`nothing can be written in ${folder}: ${problem.reason}`, problem.fix);
   if (mode === 0o700) return ok(`${folder}, yours alone`);
   const say = (mode & 0o077) === 0 ? `you cannot use ${folder}` : `others can look into ${folder}`;
   return error(`${say} (mode ${mode.toString(8)})`, `chmod 700 ${shellWord(folder)}`, () => {
@@ -46,22 +53,13 @@ function lookAtFolder(folder: string): readonly Finding[] {
   });
 }
 
-const choose = "Set SIGNALBOX_HOME to a folder that you can write, or mend this one";
+const choose =
+  "set SIGNALBOX_HOME to a folder of your own that can be written; projects and tasks of this one are not known there";
 
 /** The folder itself where it is there, else the nearest one above it. */
 function nearestFolder(folder: string): string {
   const above = dirname(folder);
   return above === folder || statOf(folder) !== undefined ? folder : nearestFolder(above);
-}
-
-/** Also on a disk that is mounted so that it can only be read. */
-function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function lookAtToken(file: string, isRunning: boolean): readonly Finding[] {
@@ -103,8 +101,7 @@ function lookAtConfig(file: string): readonly Finding[] {
 const megabyte = 1024 * 1024;
 
 function lookAtDisk(home: string): readonly Finding[] {
-  const { bavail, bsize } = statfsSync(nearestFolder(home));
-  const free = bavail * bsize;
+  const free = freeSpace(nearestFolder(home));
   const shown = writeSize(free);
   const found = `${shown} free for ${home}`;
   const fix = `Make room, or move your folder to another disk and set SIGNALBOX_HOME`;

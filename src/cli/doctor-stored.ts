@@ -1,10 +1,13 @@
-import { statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import type { Call } from "../api/client.ts";
 import { routes } from "../api/routes.ts";
+import { damageOf, readDatabase } from "../home/database.ts";
 
 /** What `doctor` wants to know of what is stored. */
 export interface Stored {
+  /** Why the file could not be read, which says nothing about damage; missing where it could. */
+  readonly unread?: "in use" | { readonly why: string };
   /** Of the database's form. */
   readonly version: number;
   /** Empty where it is sound. */
@@ -37,35 +40,44 @@ export async function askStored(call: Call, file: string): Promise<Stored> {
   for (const { task, action, reason } of stuck) {
     if (!held.has(task)) troubled.push({ task, why: `${action} failed: ${reason}` });
   }
-  return { version: withDatabase(file, versionOf), damage, troubled, projects };
+  return { version: writtenVersion(file), damage, troubled, projects };
 }
 
 /** As it stands in the file, which is not written to. Undefined where there is none. */
 export function readStored(file: string): Stored | undefined {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   try {
-    return withDatabase(file, (database) => {
-      const rows = database.prepare("pragma integrity_check").all();
-      const damage = rows.map((row) => String(row.integrity_check)).filter((line) => line !== "ok");
+    return readDatabase(file, (database) => {
+      const damage = damageOf(database);
       const version = versionOf(database);
       // A file that the daemon has only just begun has no tables yet.
       const canTell = damage.length === 0 && version > 0;
       return { version, damage, ...(canTell ? contents(database) : nothing) };
     });
   } catch (problem) {
-    return { version: 0, damage: [(problem as Error).message], ...nothing };
+    const { errcode = 0, message } = problem as Error & { errcode?: number };
+    const kind = errcode & 0xff;
+    if (damaging.includes(kind)) return { version: 0, damage: [message], ...nothing };
+    return { version: 0, damage: [], unread: kind === busy ? "in use" : { why: message }, ...nothing };
   }
 }
 
+/** SQLite's CORRUPT and NOTADB. Whatever else it says is about access to the file, not about what is in it. */
+const damaging = [11, 26];
+const busy = 5;
+
 const nothing = { troubled: [], projects: [] };
 
-function withDatabase<T>(file: string, read: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+/** As it stands in the file's header: the daemon that runs lets nobody else open its database. */
+function writtenVersion(file: string): number {
+  const header = Buffer.alloc(64);
+  const descriptor = openSync(file, "r");
   try {
-    return read(database);
+    readSync(descriptor, header, 0, header.length, 0);
   } finally {
-    database.close();
+    closeSync(descriptor);
   }
+  return header.readInt32BE(60);
 }
 
 function versionOf(database: DatabaseSync): number {

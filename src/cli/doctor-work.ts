@@ -1,10 +1,12 @@
-import { statSync } from "node:fs";
-import { relative } from "node:path";
+import { constants, existsSync, statSync } from "node:fs";
+import { dirname, relative } from "node:path";
 import { formatProblem } from "../engine/language/problem.ts";
+import { newestBackup, restoreHint } from "../home/backups.ts";
 import { findRepository } from "../home/find-repository.ts";
 import { homePlaces } from "../home/places.ts";
-import { newestBackup, restoreHint } from "../home/restore-hint.ts";
+import { storeLoss } from "../home/store-loss.ts";
 import { listWorkflows } from "../home/workflows.ts";
+import { accessProblem } from "./access-problem.ts";
 import { count } from "./count.ts";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
 import type { Stored } from "./doctor-stored.ts";
@@ -13,22 +15,30 @@ import { shellWord } from "./shell-word.ts";
 import { writeSize } from "./write-size.ts";
 
 /** What is stored, and what it leads to. */
-export function workChecks(home: string, stored: Stored | undefined): readonly Check[] {
+export function workChecks(home: string, stored: Stored | undefined, isRunning: boolean): readonly Check[] {
   return [
-    { name: "database", look: () => lookAtDatabase(home, stored) },
+    { name: "database", look: () => lookAtDatabase(home, stored, isRunning) },
     { name: "tasks", look: () => lookAtTasks(stored) },
     { name: "projects", look: () => lookAtProjects(stored) },
     { name: "workflows", look: () => lookAtWorkflows(home) },
   ];
 }
 
-function lookAtDatabase(home: string, stored: Stored | undefined): readonly Finding[] {
+function lookAtDatabase(home: string, stored: Stored | undefined, isRunning: boolean): readonly Finding[] {
   const places = homePlaces(home);
   const { database } = places;
   const backup = newestBackup(places);
-  if (stored === undefined) {
-    if (backup === undefined) return ok("not there yet; it is made when it is needed");
-    return warning(`${database} is gone`, `signalbox down\ncp "${backup}" "${database}"`);
+  // A daemon that runs looks after that itself.
+  const loss = isRunning ? undefined : storeLoss(places);
+  if (loss !== undefined) return error(loss.message, `signalbox down\n${loss.hint}`);
+  if (stored === undefined) return ok("not there yet; it is made when it is needed");
+  if (stored.unread === "in use") return ok("in use by a daemon that does not answer");
+  if (stored.unread !== undefined) {
+    const why = accessProblem(database, constants.R_OK);
+    return error(
+      `${database} cannot be read: ${why?.reason ?? stored.unread.why}. Nothing says that it is damaged`,
+      why?.fix ?? "Look at who owns the file and its folder, at their permissions and at the disk",
+    );
   }
   // SQLite puts a title above what it found.
   const [damage, ...others] = stored.damage.flatMap((text) => text.split("\n")).filter((line) => !/^\*{3}/.test(line));
@@ -39,7 +49,13 @@ function lookAtDatabase(home: string, stored: Stored | undefined): readonly Find
   // What was written last is still in the log beside the file.
   const bytes = ["", "-wal"].map((end) => statSync(`${database}${end}`, { throwIfNoEntry: false })?.size ?? 0);
   const saved = backup === undefined ? "no backup yet (signalbox backup)" : `newest backup ${relative(home, backup)}`;
-  return ok(`sound: version ${stored.version}, ${writeSize(Math.max(...bytes))}; ${saved}`);
+  const found = `sound: version ${stored.version}, ${writeSize(Math.max(...bytes))}; ${saved}`;
+  const unwritable = [database, `${database}-wal`, dirname(database)]
+    .filter((path) => existsSync(path))
+    .flatMap((path) => accessProblem(path, constants.W_OK) ?? [])[0];
+  return unwritable === undefined
+    ? ok(found)
+    : error(`cannot be written: ${unwritable.reason}; ${found}`, unwritable.fix);
 }
 
 const mostShown = 5;
@@ -63,7 +79,7 @@ function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
     const what = isFolder ? "is no git repository" : "is gone";
     return error(
       `${path}, the repository of ${name}, ${what}`,
-      `signalbox project update ${name} --path PATH\nor signalbox project remove ${name}`,
+      `signalbox project update ${name} --path PATH\nor, to forget it with its tasks and their history: signalbox project remove ${name}`,
     );
   });
   if (wrong.length > 0) return wrong;

@@ -147,9 +147,44 @@ export const backup = buildCommand({
   },
   docs: {
     brief: "Copy everything that is stored into a new file",
-    fullDescription: `Work goes on meanwhile. The copy is as everything was at one moment. Prints its path.
+    fullDescription: `Work goes on meanwhile. The copy is as everything was at one moment, is opened and found sound before it gets its name, and can be read by you alone. Prints its path.
+
+The daemon makes such copies by itself, once a day and before a new version changes the form of the database; of each kind seven are kept. Those that you ask for are never deleted.
 
 --json: { path }
 Exit codes: 0 ok, 1 the file is there already or cannot be written, 2 wrong usage`,
+  },
+});
+
+export const restore = buildCommand({
+  loader: async () => (await import("./commands/restore.ts")).restore,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: String,
+          optional: true,
+          placeholder: "BACKUP",
+          brief: "The name of a backup, or the path of a file; otherwise the newest",
+        },
+      ],
+    },
+    flags: {
+      list: flag("Only show the backups, the newest first, and whether they are sound"),
+      empty: flag("Begin with nothing"),
+      "as-it-is": flag("Go on with a database that has lost its newest entries"),
+      yes: flag("Do not ask"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Put a backup in the place of the database",
+    fullDescription: `The daemon must not run. What is there is set aside in set-aside/ in your folder, never deleted. What happened after the backup is forgotten: projects, tasks, history. Work in git stays as it is. You are asked before; agents cannot do it.
+
+The daemon does not start where the database is gone or empty although the folder was used, or has less in it than it had. Then decide with this command.
+
+--json: { restored, setAside }, with --list { backups: [{ path, at, kind, bytes, projects, tasks, number, problem }] }
+Exit codes: 0 ok, 1 you said no, the daemon runs, or the backup is damaged, 2 wrong usage, 3 no such backup`,
   },
 });

@@ -6,17 +6,23 @@ import { sha256 } from "../engine/sha256.ts";
 /** Where everything of the user's lies. All paths are absolute. */
 export interface Places {
   readonly database: string;
+  /** Says how far the database had come; see `store-note.ts`. */
+  readonly storeNote: string;
   readonly config: string;
   readonly workflows: string;
   readonly logs: string;
   readonly log: string;
   readonly backups: string;
+  /** What was there before something was restored. */
+  readonly setAside: string;
   readonly trash: string;
   /** What belongs to the running daemon, and to nobody else: mode 0700. */
   readonly run: string;
   /** Its folder is not always `run`, and must be as private. */
   readonly socket: string;
   readonly lock: string;
+  /** The number of the process that has the lock. */
+  readonly pid: string;
   readonly startReport: string;
   /** Where agents work, for those who must know before they speak for a person. */
   readonly agents: string;
@@ -40,15 +46,18 @@ export function homePlaces(home: string): Places {
   const run = join(root, "run");
   return {
     database: join(root, "signalbox.db"),
+    storeNote: join(root, "store.json"),
     config: join(root, "config.yml"),
     workflows: join(root, "workflows"),
     logs: join(root, "logs"),
     log: join(root, "logs", "daemon.log"),
     backups: join(root, "backups"),
+    setAside: join(root, "set-aside"),
     trash: join(root, "trash"),
     run,
     socket: socketPath(root, join(run, "daemon.sock"), "daemon.sock"),
     lock: join(run, "lock.db"),
+    pid: join(run, "daemon.pid"),
     startReport: join(run, "start.log"),
     agents: join(run, "agents.json"),
     humanToken: join(root, "human.token"),

@@ -63,6 +63,8 @@ export interface Store {
   /** History after a position, the oldest first. */
   listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
   lastEvent(): Promise<number>;
+  /** The last number given to an event or an effect. It never goes down, whatever is deleted. */
+  lastNumber(): Promise<number>;
 
   /** Keeps the text of a workflow by its hash, for the tasks that are pinned to it. */
   saveWorkflow(workflow: StoredWorkflow): Promise<void>;

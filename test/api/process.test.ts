@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { takeLock } from "../../src/adapters/lock/take-lock.ts";
+import { takeLock } from "../../src/home/lock.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import { appFile, cliFile } from "../programs.ts";
 import { ask, bearer, type Sent } from "./http.ts";
@@ -204,10 +204,10 @@ describe("the daemon's process", () => {
 test("a command that finds the home taken by a daemon on its way out starts the next one", async () => {
   const folder = home();
   mkdirSync(join(folder, "run"), { mode: 0o700 });
-  const release = takeLock(homePlaces(folder).lock);
+  const lock = takeLock(homePlaces(folder).lock);
   const listing = signalbox(folder, "project", "list", "--json");
   await sleep(1_500);
-  release?.();
+  lock?.release();
   expect(await listing).toMatchObject({ code: 0, stderr: "" });
 });
 

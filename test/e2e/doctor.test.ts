@@ -1,9 +1,10 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -274,7 +275,7 @@ describe("the user's folder", () => {
     const found = await doctor(join(file, "home"));
     expect(found.of("home")[0]).toMatchObject({
       level: "error",
-      found: `${join(file, "home")} is not there, and nothing can be made in ${file}`,
+      found: `${join(file, "home")} is not there, and nothing can be made in ${file}: it is a file`,
       fix: expect.stringContaining("SIGNALBOX_HOME"),
     });
   });
@@ -300,6 +301,78 @@ test("projects whose folder is gone, or is no repository any more, are errors", 
   expect(project?.fix).toContain("signalbox project update coffee --path PATH");
 });
 
+describe("a database that is sound", () => {
+  /** For root, permissions do not count: then somebody else's do. */
+  const ordinary = process.getuid?.() === 0 ? 65_534 : (process.getuid?.() ?? 0);
+
+  /** A home whose daemon was killed, with its log left, that belongs to an ordinary user. */
+  async function leftHome(): Promise<string> {
+    const { home, daemon } = await usedHome();
+    await stop(daemon, "SIGKILL");
+    execFileSync("chown", ["-R", String(ordinary), home]);
+    chmodSync(base, 0o755);
+    return home;
+  }
+
+  /** What doctor says to the ordinary user about the folder and the database. */
+  function toldOf(home: string): readonly Shown[] {
+    const env = { ...environment, SIGNALBOX_HOME: home, PATH: programs, NODE_COMPILE_CACHE: "" };
+    const { stdout } = spawnSync(process.execPath, [cliFile, "doctor", "--json"], {
+      ...{ cwd: base, env, encoding: "utf8" },
+      ...(ordinary === process.getuid?.() ? {} : { uid: ordinary, gid: ordinary }),
+    });
+    const { checks } = JSON.parse(stdout) as { checks: readonly Shown[] };
+    return checks.filter(({ name }) => name === "home" || name === "database" || name === "projects");
+  }
+
+  test("is not called damaged where nothing can be written, and what is in it is read all the same", async () => {
+    const home = await leftHome();
+    chmodSync(home, 0o500);
+    const [folder, database, projects] = toldOf(home);
+    chmodSync(home, 0o700);
+    expect(folder).toMatchObject({ level: "error", fix: `chmod 700 ${home}` });
+    expect(database).toMatchObject({
+      level: "error",
+      found: expect.stringMatching(
+        /^cannot be written: the permissions of \S+ forbid it \(EACCES\); sound: version \d/,
+      ),
+      fix: `chmod u+rwX ${home}`,
+    });
+    expect(projects).toMatchObject({ level: "ok", found: "coffee" });
+  });
+
+  test("is not called damaged where it cannot be read, and nobody is told to begin with nothing", async () => {
+    const home = await leftHome();
+    const { database: file } = homePlaces(home);
+    chmodSync(file, 0o000);
+    const [, database] = toldOf(home);
+    expect(database).toMatchObject({
+      level: "error",
+      found: `${file} cannot be read: the permissions of ${file} forbid it (EACCES). Nothing says that it is damaged`,
+      fix: `chmod u+rwX ${file}`,
+    });
+  });
+
+  test("is read where its file system is read-only", async () => {
+    const { home, daemon } = await usedHome();
+    await stop(daemon, "SIGKILL");
+    const place = join(base, "read-only");
+    mkdirSync(place);
+    // Without the right to mount, a folder in which nothing can be written is as near as one gets.
+    const isMounted = spawnSync("mount", ["--bind", home, place]).status === 0;
+    const isReadOnly = isMounted && spawnSync("mount", ["-o", "remount,ro,bind", place]).status === 0;
+    try {
+      const { of } = await doctor(isReadOnly ? place : home);
+      const level = isReadOnly ? "error" : "ok";
+      expect(of("database")).toMatchObject([{ level, found: expect.stringContaining("sound: version") }]);
+      if (isReadOnly) expect(of("database")[0]?.found).toContain("is mounted read-only");
+      expect(of("database")[0]?.fix).not.toContain("restore");
+    } finally {
+      if (isMounted) spawnSync("umount", ["-l", place]);
+    }
+  });
+});
+
 describe("a damaged database", () => {
   /** A home with a backup, in which then everything after the first page of the database was overwritten. */
   async function damagedHome(): Promise<{ home: string; backup: string }> {
@@ -321,18 +394,20 @@ describe("a damaged database", () => {
       const found = await doctor(home, { flags });
       expect(wrong(found)).toEqual(["database error"]);
       expect(found.of("database")[0]?.found).toContain(`${database} is damaged: `);
-      expect(found.of("database")[0]?.fix).toContain(`cp "${backup}" "${database}"`);
+      expect(found.of("database")[0]?.fix).toContain(`${backup}: signalbox restore\n`);
     }
     expect(readFileSync(database).equals(before)).toBe(true);
   });
 
   test("is replaced by the backup with the commands as they stand there", async () => {
     const { home } = await damagedHome();
-    await follow(home, `${(await doctor(home)).of("database")[0]?.fix}\nsignalbox up`);
+    expect((await doctor(home)).of("database")[0]?.fix).toMatch(/^signalbox down\n.*: signalbox restore$/m);
+    await follow(home, "signalbox down\nsignalbox restore --yes\nsignalbox up");
     const found = await doctor(home);
     expect(wrong(found)).toEqual([]);
     expect(found.of("projects")[0]?.found).toBe("coffee");
-    expect(existsSync(join(home, "damaged", "signalbox.db"))).toBe(true);
+    const [aside = ""] = readdirSync(homePlaces(home).setAside);
+    expect(existsSync(join(homePlaces(home).setAside, aside, "signalbox.db"))).toBe(true);
   });
 
   test("is found also where everything in it can still be read", async () => {
@@ -352,7 +427,7 @@ describe("a damaged database", () => {
     writeFileSync(join(home, "signalbox.db"), "Hello, I am no database. ".repeat(100));
     const [database] = (await doctor(home)).of("database");
     expect(database?.found).toContain("is damaged: file is not a database");
-    expect(database?.fix).toContain("To begin with nothing:\nmkdir ");
+    expect(database?.fix).toMatch(/forgets all projects, tasks and history .*: signalbox restore --empty$/);
   });
 
   test("is none where it is only busy or very new", async () => {

@@ -1,9 +1,11 @@
 import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
+import { listBackups } from "../../src/home/backups.ts";
 import { command } from "./command.ts";
 import { createAsk, killDaemons, startDaemon } from "./daemon.ts";
 import { createHome, type Home } from "./home.ts";
+import { until } from "./look-at-system.ts";
 
 let home: Home;
 beforeEach(() => {
@@ -16,7 +18,7 @@ afterEach(async () => {
 
 const losses: readonly (readonly [string, (database: string) => void])[] = [
   ["deleted", (database) => rmSync(database)],
-  ["deleted with its log", (database) => [database, `${database}-wal`, `${database}-shm`].map((file) => rmSync(file))],
+  ["deleted with its log", (database) => [database, `${database}-wal`].map((file) => rmSync(file))],
   ["robbed of its log", (database) => rmSync(`${database}-wal`)],
   [
     "replaced by a copy",
@@ -41,18 +43,18 @@ test.for(losses)(
     await expect(create("Four")).rejects.toMatchObject({
       code: "store.lost",
       message: expect.stringContaining(database),
-      hint: expect.stringContaining("signalbox backup"),
+      hint: expect.stringContaining("signalbox restore"),
     });
     const told = await command(home, "task", "update", "coffee#1", "--summary", "Other");
-    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("was deleted or replaced")]);
+    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("was deleted, replaced or cut short")]);
     const { tasks } = await ask(routes.listTasks);
     expect(tasks.map(({ summary }) => summary)).toEqual(["Three", "Two", "One"]);
 
-    const copy = (await command(home, "backup")).stdout.trim();
-    daemon.child.kill("SIGTERM");
+    // The daemon has copied it by itself.
+    await until(() => listBackups(home.places).length > 0);
+    expect(await command(home, "down")).toMatchObject({ code: 0 });
     expect(await daemon.ended).toBe(0);
-    for (const file of [database, `${database}-wal`, `${database}-shm`]) rmSync(file, { force: true });
-    copyFileSync(copy, database);
+    expect(await command(home, "restore", "--yes")).toMatchObject({ code: 0 });
     await startDaemon(home);
     await create("Four");
     const after = await ask(routes.listTasks);

@@ -34,7 +34,7 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
     skillCheck({ home: homedir(), env, repository: this.repository }),
     ...homeChecks(this.home, seen !== undefined),
     daemonCheck(this.home, seen),
-    ...workChecks(this.home, await lookIntoStore(places, seen)),
+    ...workChecks(this.home, await lookIntoStore(places, seen), seen !== undefined),
     runCheck(isTold(seen) ? quietCall(places.socket) : undefined),
   ];
   const lines: Line[] = [];

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { openApi } from "../../api/openapi.ts";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
+import { backupFile } from "../../home/backups.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { trust as remember } from "../../home/trust.ts";
 import type { Handler } from "../asked.ts";
@@ -55,9 +56,9 @@ export function stop(core: Core): Handler<Routes["stop"]> {
 /** Backups lie in a folder of the home, unless somebody names another place. */
 export function backup(core: Core): Handler<Routes["backup"]> {
   return async ({ body, folder }) => {
-    const name = `${isoTime(core.clock.now()).replace(/[:.]/g, "-")}.db`;
     if (body.path === undefined) makePrivateFolder(core.places.backups);
-    const path = body.path === undefined ? join(core.places.backups, name) : resolve(folder || "/", body.path);
+    const path =
+      body.path === undefined ? backupFile(core.places, core.clock.now(), "asked") : resolve(folder || "/", body.path);
     if (existsSync(path)) {
       throw new Fault("backup.exists", `${path} is there already.`, { hint: "Name another file, or none." });
     }

@@ -6,7 +6,7 @@ export function createEvents(
   tables: Tables,
   read: Run,
   write: Run,
-): Pick<Store, "addEvents" | "listEvents" | "lastEvent"> {
+): Pick<Store, "addEvents" | "listEvents" | "lastEvent" | "lastNumber"> {
   return {
     addEvents: (id, events, at) =>
       write(() => {
@@ -27,5 +27,6 @@ export function createEvents(
         return found;
       }),
     lastEvent: () => read(() => tables.events.at(-1)?.position ?? 0),
+    lastNumber: () => read(() => tables.last.number),
   };
 }

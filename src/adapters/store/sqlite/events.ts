@@ -14,7 +14,7 @@ export function createEvents(
   read: Read,
   write: Write,
   { append }: History,
-): Pick<Store, "addEvents" | "listEvents" | "lastEvent"> {
+): Pick<Store, "addEvents" | "listEvents" | "lastEvent" | "lastNumber"> {
   const select = (condition: string) =>
     prepareReading<Row>(
       database,
@@ -34,6 +34,7 @@ export function createEvents(
     database,
     "select id - length(states) from history where events is not null order by id desc limit 1",
   );
+  const lastNumber = prepareReading<[number | null]>(database, "select max(id) from history");
   const ofTask = function* (after: number, task: string, project: string | undefined) {
     for (const [id] of idsOfTask.all(after, task, project ?? null)) yield* one.all(id);
   };
@@ -46,6 +47,7 @@ export function createEvents(
         return take(project === undefined ? all.iterate(after) : ofProject.iterate(after, project), after, limit);
       }),
     lastEvent: () => read(() => last.get()?.[0] ?? 0),
+    lastNumber: () => read(() => lastNumber.get()?.[0] ?? 0),
   };
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Store } from "../../../ports/store.ts";
 import { createArtifacts } from "./artifacts.ts";
 import { createCollections } from "./collections.ts";
-import { connect } from "./connect.ts";
+import { type Connecting, connect } from "./connect.ts";
 import { createDocuments } from "./documents.ts";
 import { createEffects } from "./effects.ts";
 import { createEvents } from "./events.ts";
@@ -17,8 +17,8 @@ import { createWorkflows } from "./workflows.ts";
 import { createWriter, type Read } from "./writer.ts";
 
 /** Opens the store in a file, creating or upgrading it. One process has it open at a time; the daemon sees to that. */
-export function openSqliteStore(path: string): Store {
-  return createSqliteStore(connect(path), path);
+export function openSqliteStore(path: string, options: Connecting = {}): Store {
+  return createSqliteStore(connect(path, options), path);
 }
 
 /** The store on a connection that is its own from now on. */

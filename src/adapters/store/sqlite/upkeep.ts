@@ -1,10 +1,8 @@
-import { rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { backup, type DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../../fault.ts";
 import type { Store } from "../../../ports/store.ts";
-import { syncFolder } from "../../sync-folder.ts";
 import { checkHistory } from "./check-history.ts";
+import { copyDatabase } from "./copy-database.ts";
 import { toFault } from "./store-fault.ts";
 
 /** What is done to the file as a whole. */
@@ -29,7 +27,7 @@ export function createUpkeep(
       }
     },
     backup: (target) => {
-      const made = backups.then(() => publish(database, target));
+      const made = backups.then(() => copyDatabase(database, target));
       backups = made.catch(() => undefined);
       return made;
     },
@@ -39,18 +37,4 @@ export function createUpkeep(
       if (database.isOpen) database.close();
     },
   };
-}
-
-/** Half a copy never has the name of a whole one. */
-async function publish(database: DatabaseSync, target: string): Promise<void> {
-  const part = `${target}.part`;
-  try {
-    await rm(part, { force: true });
-    await backup(database, part);
-    await rename(part, target);
-    await syncFolder(dirname(target));
-  } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined);
-    throw toFault(error, target);
-  }
 }

@@ -1,0 +1,94 @@
+import { type Stats, statSync } from "node:fs";
+import { Fault } from "../fault.ts";
+import type { Kept } from "../ports/records.ts";
+import type { Collection, Store } from "../ports/store.ts";
+
+export interface GuardPorts {
+  /** The database's file. */
+  readonly file: string;
+  /** Called once, when the file is found to be lost. What was saved can still be read. */
+  onLost(fault: Fault): void;
+  onWritten(): void;
+}
+
+export interface GuardedStore extends Store {
+  /** Looks whether the file is still there, also where nobody writes. */
+  look(): void;
+}
+
+/**
+ * The same store, which refuses to write once its file was deleted, replaced or cut short. The system keeps a deleted file
+ * for whoever has it open: everything would seem to go well, and be gone with the daemon. What was saved before can still
+ * be read, and copied.
+ */
+export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts): GuardedStore {
+  const files = [file, `${file}-wal`].map((path) => ({ path, own: fileAt(path)?.ino, size: 0 }));
+  let fault: Fault | undefined;
+  const look = () => {
+    if (fault !== undefined) return;
+    for (const each of files) {
+      const found = fileAt(each.path);
+      // The log is made with the first write.
+      each.own ??= found?.ino;
+      if (each.own === undefined) continue;
+      // SQLite never makes one of the two smaller while it has it open.
+      const isWhole = found?.ino === each.own && found.size >= each.size;
+      if (!isWhole) {
+        fault = lost(each.path);
+        return onLost(fault);
+      }
+      each.size = found.size;
+    }
+  };
+  const guarded =
+    <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      look();
+      if (fault !== undefined) throw fault;
+      const result = await write(...args);
+      onWritten();
+      return result;
+    };
+  const kept = <T extends Kept>(of: Collection<T>): Collection<T> => ({
+    ...of,
+    put: guarded(of.put),
+    remove: guarded(of.remove),
+  });
+  return {
+    ...store,
+    look,
+    addProject: guarded(store.addProject),
+    updateProject: guarded(store.updateProject),
+    removeProject: guarded(store.removeProject),
+    createTask: guarded(store.createTask),
+    saveDecision: guarded(store.saveDecision),
+    addEvents: guarded(store.addEvents),
+    saveDocument: guarded(store.saveDocument),
+    deleteTask: guarded(store.deleteTask),
+    finishEffect: guarded(store.finishEffect),
+    failEffect: guarded(store.failEffect),
+    retryEffects: guarded(store.retryEffects),
+    saveWorkflow: guarded(store.saveWorkflow),
+    addArtifact: guarded(store.addArtifact),
+    agents: kept(store.agents),
+    workspaces: kept(store.workspaces),
+    runs: kept(store.runs),
+    credentials: kept(store.credentials),
+    findings: kept(store.findings),
+    messages: kept(store.messages),
+    conversations: kept(store.conversations),
+    usage: kept(store.usage),
+    merges: kept(store.merges),
+    pullRequests: kept(store.pullRequests),
+  };
+}
+
+function fileAt(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function lost(path: string): Fault {
+  return new Fault("store.lost", `The file ${path} was deleted, replaced or cut short while the daemon used it.`, {
+    hint: "Nothing new can be saved. The daemon has copied what was saved before, if it could; a copy can also be asked for: signalbox backup\nThen stop it and restore the newest copy: signalbox down, then signalbox restore",
+  });
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
+import { openSqliteStore } from "../adapters/store/sqlite/open.ts";
+import { listBackups } from "../home/backups.ts";
+import { lookAtDatabase } from "../home/database.ts";
+import { homePlaces } from "../home/places.ts";
+import { readStoreNote } from "../home/store-note.ts";
+import type { Log } from "../ports/log.ts";
+import type { Store } from "../ports/store.ts";
+import { createScriptedClock } from "../testing/scripted-clock.ts";
+import { createStoreKeeper } from "./store-keeper.ts";
+
+const hour = 60 * 60 * 1000;
+const day = 24 * hour;
+
+async function stage(wrap: (store: Store) => Store = (store) => store) {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-keeper-"));
+  const places = homePlaces(folder);
+  const store = openSqliteStore(places.database);
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const clock = createScriptedClock(Date.parse("2026-11-16T12:00:00Z"));
+  const errors: string[] = [];
+  const log: Log = {
+    ...{ debug() {}, info() {}, warn() {}, with: () => log, close: async () => {} },
+    error: (message) => void errors.push(message),
+  };
+  const made: Promise<unknown>[] = [];
+  const wrapped = wrap(store);
+  const keeper = createStoreKeeper(
+    {
+      ...wrapped,
+      backup: (path) => {
+        const copy = wrapped.backup(path);
+        made.push(copy.catch(() => undefined));
+        return copy;
+      },
+    },
+    { clock, log, places },
+  );
+  /** Lets time pass; copies are made in the time of the machine. */
+  const pass = async (milliseconds: number) => {
+    for (let passed = 0; passed < milliseconds; passed += hour) {
+      await clock.pass(Math.min(hour, milliseconds - passed));
+      await Promise.all(made.splice(0));
+      await clock.pass(0);
+    }
+  };
+  return { places, store, clock, keeper, pass, errors };
+}
+
+test("a store with a project is copied once a day, seven copies are kept, and those that a person made stay", async () => {
+  const { places, store, keeper, pass } = await stage();
+  keeper.start();
+  await pass(2 * hour);
+  expect(listBackups(places)).toEqual([]);
+  await store.addProject(sampleProject());
+  await pass(hour);
+  expect(listBackups(places).map(({ kind }) => kind)).toEqual(["daily"]);
+  writeFileSync(join(places.backups, "2020-01-01T00-00-00-000Z.db"), "a person's");
+  await store.createTask("coffee", sampleTask("one"));
+  await pass(9 * day);
+  const kinds = listBackups(places).map(({ kind }) => kind);
+  expect(kinds).toEqual([...Array.from({ length: 7 }, () => "daily"), "asked"]);
+  const [newest] = listBackups(places);
+  expect(lookAtDatabase(newest?.file ?? "")).toMatchObject({ projects: 1, tasks: 1 });
+  expect(statSync(newest?.file ?? "").mode & 0o777).toBe(0o600);
+  expect(readdirSync(places.backups).filter((name) => !name.endsWith(".db"))).toEqual([]);
+  await keeper.stop();
+});
+
+test("a backup that fails is logged, and tried again an hour later", async () => {
+  let isFull = true;
+  const { places, store, keeper, pass, errors } = await stage((whole) => ({
+    ...whole,
+    backup: (path) => (isFull ? Promise.reject(new Error("full")) : whole.backup(path)),
+  }));
+  await store.addProject(sampleProject());
+  keeper.start();
+  await pass(hour);
+  expect([errors, listBackups(places)]).toEqual([["The daily backup failed"], []]);
+  isFull = false;
+  await pass(hour);
+  expect(listBackups(places)).toHaveLength(1);
+  await keeper.stop();
+});
+
+test("how far the store has come is noted a second after a write, and when it is closed", async () => {
+  const { places, store, clock, keeper } = await stage();
+  keeper.start();
+  await clock.pass(0);
+  expect(readStoreNote(places)).toMatchObject({ number: 0, projects: 0 });
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("one"));
+  keeper.written();
+  keeper.written();
+  await clock.pass(1_000);
+  const number = await store.lastNumber();
+  expect(readStoreNote(places)).toMatchObject({ number, projects: 1 });
+  await store.createTask("coffee", sampleTask("two"));
+  keeper.written();
+  await keeper.stop();
+  expect(readStoreNote(places)?.number).toBeGreaterThan(number);
+});

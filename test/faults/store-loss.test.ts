@@ -1,0 +1,133 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { readStoreNote } from "../../src/home/store-note.ts";
+import { command } from "./command.ts";
+import { createAsk, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
+import { createHome, type Home } from "./home.ts";
+import { until } from "./look-at-system.ts";
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(async () => {
+  await killDaemons();
+  home.remove();
+});
+
+/** A home with three tasks and a backup of the first two. The daemon was stopped, or killed so that its log is left. */
+async function usedHome(end: "stopped" | "killed"): Promise<void> {
+  const daemon = await startDaemon(home);
+  const ask = createAsk(home);
+  await ask(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
+  const create = (summary: string) =>
+    ask(routes.createTask, { body: { project: "coffee", summary, autostart: false } });
+  for (const summary of ["One", "Two"]) await create(summary);
+  await ask(routes.backup, { body: {} });
+  const before = readStoreNote(home.places)?.number ?? 0;
+  await create("Three");
+  if (end === "killed") {
+    await until(() => (readStoreNote(home.places)?.number ?? 0) > before + 1);
+    return daemon.kill();
+  }
+  daemon.child.kill("SIGTERM");
+  await daemon.ended;
+}
+
+const summaries = async () => {
+  const { stdout } = await command(home, "task", "list", "--all", "--json");
+  return (JSON.parse(stdout).tasks as { summary: string }[]).map(({ summary }) => summary);
+};
+
+/** Everything below the home's folder that belongs to the store. */
+const storeFiles = () =>
+  readdirSync(home.folder)
+    .filter((name) => name.startsWith("signalbox.db"))
+    .map((name) => `${name} ${statSync(join(home.folder, name)).size}`);
+
+const losses: readonly (readonly [string, "stopped" | "killed", (database: string) => void, string])[] = [
+  ["database is deleted", "stopped", (file) => rmSync(file), "is gone"],
+  ["database is emptied beside its log", "killed", (file) => truncateSync(file), "is empty"],
+  ["log is deleted", "killed", (file) => rmSync(`${file}-wal`), "lacks the newest"],
+];
+
+test.for(losses)("a home whose %s is refused and left as it is, and a backup brings it back", async (loss) => {
+  const [, end, lose, what] = loss;
+  const { database, backups, setAside } = home.places;
+  await usedHome(end);
+  lose(database);
+  const before = storeFiles();
+  const { code, stderr } = await command(home, "task", "list");
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`The database ${database} ${what}`)]);
+  expect(stderr).toContain("signalbox restore");
+  const { checks } = JSON.parse((await command(home, "doctor", "--json")).stdout);
+  expect(checks).toContainEqual(
+    expect.objectContaining({ name: "database", level: "error", found: expect.stringContaining(what) }),
+  );
+  expect(await spawnDaemon(home).ended).toBe(1);
+  expect(storeFiles().filter((file) => !file.includes("-shm"))).toEqual(before);
+
+  expect(await command(home, "restore")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+  const restored = await command(home, "restore", "--yes", "--json");
+  expect(restored).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(restored.stdout).restored).toContain(backups);
+  expect(await summaries()).toEqual(["Two", "One"]);
+  const [aside = ""] = readdirSync(setAside);
+  const kept = readdirSync(join(setAside, aside));
+  for (const file of before) expect(kept).toContain(file.split(" ")[0]);
+});
+
+test("a person can go on with what is there, or begin with nothing; both are said before", async () => {
+  await usedHome("killed");
+  const { database } = home.places;
+  rmSync(`${database}-wal`);
+  expect((await command(home, "up")).stderr).toContain("signalbox restore --as-it-is");
+  expect((await command(home, "restore", "--as-it-is")).stderr).toContain("What it lacks is forgotten.");
+  expect(await command(home, "restore", "--as-it-is", "--yes")).toMatchObject({ code: 0 });
+  expect(await command(home, "project", "list")).toMatchObject({ code: 0 });
+  expect(await command(home, "restore", "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("signalbox down"),
+  });
+  await command(home, "down");
+  expect((await command(home, "restore", "--empty")).stderr).toContain(
+    "All projects, tasks and their history are forgotten",
+  );
+  expect(await command(home, "restore", "--empty", "--yes")).toMatchObject({ code: 0 });
+  expect(existsSync(database)).toBe(false);
+  expect(JSON.parse((await command(home, "project", "list", "--json")).stdout)).toEqual({ projects: [] });
+});
+
+test("an agent cannot restore anything", async () => {
+  await usedHome("stopped");
+  const inRun = { ...home, env: { ...home.env, SIGNALBOX_RUN: "worker#1" } };
+  expect(await command(inRun, "restore", "--empty", "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Only a person may do this."),
+  });
+  expect(await summaries()).toHaveLength(3);
+});
+
+describe("backups", () => {
+  test("are private, are listed, and a damaged one is not restored", async () => {
+    await usedHome("stopped");
+    const { backups, database } = home.places;
+    const [name = ""] = readdirSync(backups);
+    const file = join(backups, name);
+    expect([statSync(backups).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
+    const bad = join(backups, "2999-01-01T00-00-00-000Z.db");
+    copyFileSync(file, bad);
+    truncateSync(bad, 5000);
+    const { backups: listed } = JSON.parse((await command(home, "restore", "--list", "--json")).stdout);
+    expect(listed).toMatchObject([
+      { path: bad, problem: expect.any(String) },
+      { path: file, kind: "asked", projects: 1, tasks: 2, problem: null },
+    ]);
+    const whole = readFileSync(database);
+    expect(await command(home, "restore", "--yes")).toMatchObject({ code: 1 });
+    expect(readFileSync(database).equals(whole)).toBe(true);
+    expect(await command(home, "restore", name, "--yes")).toMatchObject({ code: 0 });
+  });
+});
