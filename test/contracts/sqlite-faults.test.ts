@@ -75,7 +75,7 @@ describe("opening", () => {
       code: "store.corrupt",
       retry: "never",
       message: expect.stringContaining(file),
-      hint: expect.stringContaining("Restore the last backup"),
+      hint: expect.stringContaining("signalbox restore"),
     });
   });
 
@@ -118,7 +118,7 @@ describe("damage", () => {
     const file = await filled(200);
     overwriteTable(file, "task");
     const store = openSqliteStore(file);
-    const corrupt = { code: "store.corrupt", retry: "never", hint: expect.stringContaining("Restore the last backup") };
+    const corrupt = { code: "store.corrupt", retry: "never", hint: expect.stringContaining("signalbox restore") };
     await expect(store.listTasks({}, { limit: 9 })).rejects.toMatchObject(corrupt);
     await expect(store.saveDecision(sampleDecision(sampleStored("t1")))).rejects.toMatchObject(corrupt);
     expect((await store.check()).join("\n")).not.toBe("");

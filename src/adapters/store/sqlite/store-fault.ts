@@ -1,7 +1,7 @@
 import { Fault } from "../../../fault.ts";
 import { storeClosed } from "../faults.ts";
 
-const restore = "See what can be restored: signalbox restore --list";
+const restore = "The store is damaged. See what can be restored: signalbox restore --list";
 
 /** What SQLite's result codes mean to us. The low byte is the kind; the rest says more than anybody needs. */
 const kinds: Readonly<Record<number, { code: string; retry: "later" | "never"; hint: string }>> = {
