@@ -26,7 +26,7 @@ export function decideContinue(workflow: Workflow, task: Task, actor: Actor, fac
       held: undefined,
       visits,
       attended: actor.role === "human" || task.attended,
-      ...(task.held ? { crashCount: 0 } : {}),
+      ...(task.held !== undefined && forgetsFailures(state, task.held.word) ? { crashCount: 0 } : {}),
     },
   };
   const next = apply(task, continued);
@@ -46,6 +46,20 @@ export function decideContinue(workflow: Workflow, task: Task, actor: Actor, fac
   const isOnlyLate = reasons.some((reason) => reason.code === "pool-full");
   if (actor.role === "human" || isOnlyLate) return { kind: "rejected", reasons };
   return after(continued, decision);
+}
+
+/**
+ * Whoever starts it again, failures stay failures in a row where the state looks at how many there were: else it would never
+ * escalate. Where they only bound the tries, all of these are given anew. A look at what is temporary is no second failure.
+ */
+function forgetsFailures({ rules, out }: State, word: string): boolean {
+  if (isTemporary(word)) return true;
+  const guards = [
+    ...rules.flatMap(({ when }) => when),
+    ...Object.values(out).flatMap((ways) => ways.flatMap(({ when }) => when)),
+  ];
+  const escalates = rules.some(({ does }) => does.kind !== "then" && does.after !== undefined);
+  return !escalates && !guards.some(({ source }) => source === "crash_count");
 }
 
 function mayContinue(state: State, task: Task, actor: Actor): Reason | undefined {

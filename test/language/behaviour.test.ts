@@ -301,6 +301,33 @@ prompts: { p: x }`);
   expect(life.task.crashCount).toBe(0);
 });
 
+test("`crash_count` stays when a held task is continued or its agent is respawned, where something looks at it: repeated accidents escalate whoever starts the agent again.", () => {
+  const text = `
+roles: { worker: { mode: session, keep: true } }
+states:
+  a:
+    agent: { role: worker, prompt: p }
+    respawn_prompt: p
+    outcomes: [{ then: c }, { action: crash, stuck_after: 3 }]
+  stuck: { waits_for: human }
+  c: { terminal: true }
+transitions: [{ from: a, to: c, gate: { section: "## Handoff" } }]
+prompts: { p: x }`;
+  const life = begin(text);
+  life.settle();
+  life.ended("worker", "exit");
+  expect(life.task).toMatchObject({ status: "a", held: { word: "exit" }, crashCount: 1 });
+  life.request({ kind: "continue", actor: human });
+  expect(life.task).toMatchObject({ held: undefined, crashCount: 1 });
+  life.ended("worker", "exit");
+  expect(life.task).toMatchObject({ status: "a", crashCount: 2 });
+  life.numbers = { workspace: 1 };
+  life.request({ kind: "respawn", actor: human });
+  expect(life.task).toMatchObject({ held: undefined, crashCount: 2 });
+  life.ended("worker", "exit");
+  expect(life.task.status).toBe("stuck");
+});
+
 test("A state without a wait passes on as soon as everything that the move owes is done.", () => {
   const life = begin("states: { a: { next: b }, b: { terminal: true } }");
   expect(life.task).toMatchObject({ status: "a", phase: "entering" });
