@@ -51,6 +51,7 @@ import { packageVersion } from "./home/package-version.ts";
 import { homeFolder, homePlaces, type Places } from "./home/places.ts";
 import { mayCount, readRepositoryConfig } from "./home/repository-config.ts";
 import { resolveConfig } from "./home/resolve-config.ts";
+import type { Commands } from "./ports/commands.ts";
 import type { Git } from "./ports/git.ts";
 import type { LeveledLog, Log } from "./ports/log.ts";
 import type { Store } from "./ports/store.ts";
@@ -111,8 +112,8 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     log,
     commands: spawnCommands,
     humanToken: ensureHumanToken(places),
-    performers: (folderOf, workflowOf, portOf) =>
-      performers({ env, log, config, folderOf, workflowOf, portOf, signal: killing.signal }),
+    performers: (folderOf, workflowOf, portOf, commands) =>
+      performers({ env, log, config, folderOf, workflowOf, portOf, commands, signal: killing.signal }),
     commandEnvironment: inheritedFrom(env),
     signal: killing.signal,
     git,
@@ -228,12 +229,14 @@ interface PerformerPorts {
   readonly log: Log;
   readonly config: LiveConfig;
   readonly signal: AbortSignal;
+  readonly commands: Commands;
   folderOf(task: Task): Promise<string>;
   workflowOf(task: Task): Promise<Workflow>;
   portOf(task: Task): Promise<number | undefined>;
 }
 
-function performers({ env, log, config, signal, folderOf, workflowOf, portOf }: PerformerPorts): Performers {
+function performers(ports: PerformerPorts): Performers {
+  const { env, log, config, signal, commands, folderOf, workflowOf, portOf } = ports;
   // Read anew for every note: the configuration may have changed.
   const notifier = {
     notify: (note: Parameters<ReturnType<typeof all>["notify"]>[0]) => {
@@ -255,7 +258,7 @@ function performers({ env, log, config, signal, folderOf, workflowOf, portOf }: 
   };
   return {
     run_command: runCommand({
-      commands: spawnCommands,
+      commands,
       folderOf,
       env: inheritedFrom(env),
       variablesOf: async (task) => portVariable(await portOf(task)),

@@ -138,4 +138,11 @@ export const usageRowWire = record({
 });
 export type UsageRow = TypeOf<typeof usageRowWire>;
 
-export const pausedWire = record({ all: boolean, projects: list(text), ended: integer(0) });
+export const pausedWire = record({
+  all: boolean,
+  projects: list(text),
+  /** Agents whose programs were ended. */
+  ended: integer(0),
+  /** Those whose programs could not be ended, and why. */
+  failed: list(record({ run: text, problem: text })),
+});

@@ -44,11 +44,15 @@ export interface Core {
   readonly ids: Ids;
   readonly log: Log;
   readonly commands: Commands;
+  /** Kills the commands of a task that are under way, and starts none for it until the result is called. */
+  stopCommands(task: string): () => void;
   readonly callers: Callers;
   readonly workflows: WorkflowCache;
   readonly factsOf: FactsOf;
   /** What a decision about a task would rest on now. */
   look(task: Task): Promise<Seen>;
+  /** The same for who only tells: a workspace that cannot be looked at is part of the answer. */
+  lookFor(task: Task): Promise<Seen>;
   readonly submit: Submit;
   /** For what is written about a task without `submit`. */
   readonly inTurn: Turns;

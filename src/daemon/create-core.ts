@@ -21,10 +21,11 @@ import { createDeadlines } from "./deadlines.ts";
 import { closeTicket } from "./effects/close-ticket.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
 import { testsOf } from "./effects/tests-of.ts";
+import { createErrorLog } from "./error-log.ts";
 import { createFacts } from "./facts.ts";
 import type { ForgeOf } from "./forge/project-forge.ts";
 import { createGitParts } from "./git-parts.ts";
-import { look } from "./look.ts";
+import { look, lookPatience } from "./look.ts";
 import type { Landing } from "./merging/create-repositories.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
@@ -32,6 +33,7 @@ import { rememberProjects } from "./remember-projects.ts";
 import { rememberTasks } from "./remember-tasks.ts";
 import { rememberWorkspaces } from "./remember-workspaces.ts";
 import { createScheduler } from "./scheduler.ts";
+import { stoppableCommands } from "./stoppable-commands.ts";
 import { createSubmit } from "./submit.ts";
 import { createTally } from "./tally.ts";
 import { noTickets, type TicketsOf } from "./tickets-of.ts";
@@ -56,6 +58,7 @@ export interface CorePorts {
     folderOf: (task: Task) => Promise<string>,
     workflowOf: (task: Task) => Promise<Workflow>,
     portOf: (task: Task) => Promise<number | undefined>,
+    commands: Commands,
   ): Performers;
   /** What every command may see of our own environment. */
   readonly commandEnvironment?: Readonly<Record<string, string>>;
@@ -93,9 +96,10 @@ export interface RunningCore extends Core {
 
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, commands, signal, commandEnvironment: env = {} } = ports;
+  const { log, clock, config, address, stop, signal, commandEnvironment: env = {} } = ports;
+  const commands = stoppableCommands(ports.commands);
   const places = homePlaces(ports.home);
-  const onError = (error: unknown) => log.error("Something failed that nobody foresaw", { error });
+  const onError = createErrorLog(log, clock);
   const news = createNews(ports.store, onError);
   const store = rememberWorkspaces(rememberProjects(rememberTasks(tellingStore(ports.store, news.wake))));
   const settingsOf = createSettings({ home: ports.home, places, config });
@@ -113,7 +117,7 @@ export function createCore(ports: CorePorts): RunningCore {
       forgeOf: ports.forgeOf,
       landing: ports.landing ?? {},
       limits: ports.limits,
-      submit: (task, request, document) => submit(task, request, document),
+      submit: (...asked) => submit(...asked),
       changed: (stored) => changed(stored, false),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
       endRuns: async (task) => {
@@ -143,7 +147,7 @@ export function createCore(ports: CorePorts): RunningCore {
     createAgents({
       ...{ ...ports.agents, store, clock, ids: ports.ids, log, places, callers, workflowOf, folderOf, portOf },
       ...{ pauses, onError, tellPerson },
-      submit: (task, request, document) => submit(task, request, document),
+      submit: (...asked) => submit(...asked),
       config: () => agentConfig(config().values),
       environment: {
         ...{ env: ports.agents.env, home: ports.home, places },
@@ -161,9 +165,10 @@ export function createCore(ports: CorePorts): RunningCore {
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
     close_ticket: closeTicket({ store, clock, ticketsOf }),
     spawn_next: async (_, { task }) => scheduler.startNext(task),
-    ...ports.performers(folderOf, workflowOf, portOf),
+    ...ports.performers(folderOf, workflowOf, portOf, commands),
   });
-  const performer = createPerformer({ store, clock, submit, performers, onError });
+  const isCancelled = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome === "cancelled";
+  const performer = createPerformer({ store, clock, submit, performers, isCancelled, onError });
   const mayStart = (project: string) => pauses.why(project) === undefined;
   const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, mayStart, onError });
   const deadlines = createDeadlines({ store, clock, workflowOf, submit, onError });
@@ -196,11 +201,13 @@ export function createCore(ports: CorePorts): RunningCore {
     clock,
     ids: ports.ids,
     log,
-    commands: ports.commands,
+    commands,
+    stopCommands: commands.stop,
     callers,
     workflows,
     factsOf,
     look: (task) => look(looking, task),
+    lookFor: (task) => look(looking, task, undefined, { clock, limit: lookPatience }),
     submit,
     inTurn,
     forge: parts?.forge,

@@ -30,7 +30,7 @@ export function createFacts(store: Store, poolFull: (task: Task) => Promise<bool
 }
 
 /** Where nobody can look into workspaces, all that is known is whether there is one. */
-function unseen(task: Task): WorkspaceFacts {
+export function unseen(task: Task): WorkspaceFacts {
   return { head: "", numbers: { workspace: task.workspace === "" ? 0 : 1 }, taskFileTracked: false };
 }
 

@@ -121,11 +121,19 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
     });
   const refreshing = new Set<Promise<void>>();
+  const refresh = ({ id }: Task) => {
+    const writing = refreshFiles(id).catch((error) =>
+      log.warn("The task file could not be written", { task: id, error }),
+    );
+    refreshing.add(writing);
+    writing.finally(() => refreshing.delete(writing));
+  };
 
   return {
     outsideOf: createOutside({
       ...{ store, workspacesOf, where, collected: predictions.collected },
       follow: createFollowBranch({ store, log, submit }),
+      filesGone: refresh,
     }),
     repositories,
     pools,
@@ -142,14 +150,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     },
     noticed(stored) {
       repositories.merging.noticed(stored);
-      const { id, workspace } = stored.task;
-      room.changed(id);
-      if (workspace === "") return;
-      const refresh = refreshFiles(id).catch((error) =>
-        log.warn("The task file could not be written", { task: id, error }),
-      );
-      refreshing.add(refresh);
-      refresh.finally(() => refreshing.delete(refresh));
+      room.changed(stored.task.id);
+      if (stored.task.workspace !== "") refresh(stored.task);
     },
     async takeUp() {
       await takeUpPools(pools);

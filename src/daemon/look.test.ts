@@ -20,7 +20,12 @@ async function seenBy(given: Parameters<typeof look>[2]) {
   const { document, changes } = await look(
     {
       ...{ store, workflowOf: async () => workflow, factsOf: createFacts(store, async () => false) },
-      outsideOf: async () => ({ files: [{ ...reviewer, text: pass, isShared: true }], facts }),
+      outsideOf: async () => ({
+        files: [{ ...reviewer, text: pass, isShared: true }],
+        facts,
+        unreadable: undefined,
+        gone: [],
+      }),
     },
     task,
     given,

@@ -1,10 +1,12 @@
 import type { TaskEvent } from "../engine/decision.ts";
-import type { Facts } from "../engine/request.ts";
+import type { Facts, Unreadable } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
+import { Fault } from "../fault.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredDocument } from "../ports/store.ts";
-import type { FactsOf } from "./facts.ts";
-import type { OutsideOf } from "./workspaces/outside.ts";
+import { type FactsOf, unseen } from "./facts.ts";
+import { nothingOutside, type Outside, type OutsideOf } from "./workspaces/outside.ts";
 import type { WrittenFile } from "./workspaces/task-files.ts";
 import { type Addition, addToSection, writeDocument } from "./write-document.ts";
 
@@ -25,7 +27,18 @@ export interface Seen {
   readonly document: StoredDocument;
   /** What they have written, for history. */
   readonly changes: readonly TaskEvent[];
+  /** What is wrong with the workspace or its task files, with what to do about it. */
+  readonly troubles: readonly Unreadable[];
 }
+
+/** Who must have an answer whatever is wrong with the workspace, or however long git takes. */
+export interface Patience {
+  readonly clock: Clock;
+  /** Milliseconds to wait for the workspace. */
+  readonly limit: number;
+}
+
+export const lookPatience = 5_000;
 
 interface HandedIn {
   readonly role: string;
@@ -38,15 +51,20 @@ interface HandedIn {
   readonly ended?: string;
 }
 
-/** Looks at a task's workspace, and at its document with what was handed in. Saves nothing. */
+/**
+ * Looks at a task's workspace, and at its document with what was handed in. Saves nothing. With `patience`, a workspace that
+ * cannot be looked at is no error: then what is stored counts, and no gate opens.
+ */
 export async function look(
   { store, workflowOf, factsOf, outsideOf = noOutside }: LookPorts,
   task: Task,
   given: HandedIn = { role: "engine", text: undefined },
+  patience?: Patience,
 ): Promise<Seen> {
   const workflow = await workflowOf(task);
   let document = await store.getDocument(task.id);
-  const outside = await outsideOf(task, asksForMain(workflow, task));
+  const looking = outsideOf(task, asksForMain(workflow, task));
+  const outside = await (patience === undefined ? looking : lookedAtInTime(looking, patience));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
   const isMeant = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
@@ -66,7 +84,37 @@ export async function look(
     const { changed } = writeDocument(workflow, document, file.text, file, head);
     if (changed.length > 0) changes.push(documentUnclaimed(file, changed));
   }
-  return { workflow, facts: await factsOf(task, document, outside.facts), document, changes };
+  const { unreadable } = outside;
+  const seen = unreadable === undefined ? outside.facts : { ...(outside.facts ?? unseen(task)), unreadable };
+  return { workflow, facts: await factsOf(task, document, seen), document, changes, troubles: troublesOf(outside) };
+}
+
+async function lookedAtInTime(looking: Promise<Outside>, { clock, limit }: Patience): Promise<Outside> {
+  let cancel = () => {};
+  const late = new Promise<Outside>((resolve) => {
+    const reason = `The workspace could not be looked at within ${limit / 1000} s.`;
+    const fix = "See whether its disk answers, and what git does there: signalbox doctor";
+    cancel = clock.after(limit, () => resolve({ ...nothingOutside, unreadable: { reason, fix } }));
+  });
+  try {
+    return await Promise.race([looking.catch(unseenBecause), late]);
+  } finally {
+    cancel();
+  }
+}
+
+function unseenBecause(error: unknown): Outside {
+  const why = error instanceof Error ? error.message : String(error);
+  const fix = error instanceof Fault ? (error.hint ?? "") : "Look at the log: signalbox doctor";
+  return { ...nothingOutside, unreadable: { reason: `The workspace cannot be looked at. ${why}`, fix } };
+}
+
+function troublesOf({ unreadable, gone }: Outside): readonly Unreadable[] {
+  const missing = gone.map((name) => ({
+    reason: `${name} was gone from the workspace. What was read from it before still counts.`,
+    fix: "The daemon writes it again from what is stored.",
+  }));
+  return [...(unreadable === undefined ? [] : [unreadable]), ...missing];
 }
 
 /** Whether a way out of the task's state, or a rule of it, depends on what was merged. */
@@ -83,7 +131,7 @@ function asksForMain({ states }: Workflow, { status }: Task): boolean {
 
 const askingForMain = new WeakMap<State, boolean>();
 
-const noOutside: OutsideOf = async () => ({ files: [], facts: undefined });
+const noOutside: OutsideOf = async () => nothingOutside;
 
 export function documentChanged(
   { role, run }: { readonly role: string; readonly run?: string },

@@ -33,6 +33,8 @@ export interface PerformPorts {
   readonly clock: Clock;
   readonly submit: Submit;
   readonly performers: Performers;
+  /** Whether a task has ended without its work. What was still to be done for that work is pointless then. */
+  isCancelled?(task: Task): Promise<boolean>;
   /** Something nobody foresaw. */
   onError(error: unknown): void;
 }
@@ -187,6 +189,7 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   const { store, clock, performers, unnoted, isStopped } = ports;
   const stored = await store.getTask(owed.task);
   if (stored === undefined) return;
+  if (await isPointless(ports, owed, stored.task)) return passOver(ports, owed);
   const perform = performers[owed.effect.action] ?? unavailable;
   const key = `${owed.task}:${owed.id}`;
   try {
@@ -200,6 +203,20 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   await store.finishEffect(owed.id, clock.now());
   unnoted.delete(key);
   ports.limits.delete(owed.id);
+}
+
+/** Effects that get a task's work going, or are part of it; all others put something in order. */
+const workActions = new Set(["acquire_workspace", "create_branch", "run_command", "run_tests"]);
+
+/** Owed by an earlier stay of a task that a person has cancelled since: it would only keep what comes after it waiting. */
+async function isPointless({ isCancelled }: Work, { entry, effect }: StoredEffect, task: Task): Promise<boolean> {
+  if (entry >= task.entry || !workActions.has(effect.action)) return false;
+  return (await isCancelled?.(task)) ?? false;
+}
+
+function passOver({ store, clock }: Work, { id, effect: { action } }: StoredEffect): Promise<void> {
+  const data = { action, reason: "The task was cancelled before this was done." };
+  return store.finishEffect(id, clock.now(), { type: "effect.failed", by: "engine", data, set: {} });
 }
 
 async function unavailable(effect: Effect): Promise<void> {

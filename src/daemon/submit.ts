@@ -8,7 +8,7 @@ import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoredEffect, StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
-import { type LookPorts, look } from "./look.ts";
+import { type LookPorts, look, lookPatience } from "./look.ts";
 import { createTurns, type Turns } from "./turns.ts";
 import type { Addition } from "./write-document.ts";
 
@@ -29,7 +29,15 @@ export interface Answer {
 }
 
 /** `document` is the asker's task file, or something to add to it; it counts, and is kept, only if the request is granted. */
-export type Submit = (task: string, request: Request, document?: string | Addition) => Promise<Answer>;
+export type Submit = (
+  task: string,
+  request: Request,
+  document?: string | Addition,
+  urgency?: Urgency,
+) => Promise<Answer>;
+
+/** `brake`: a person stops the task. That waits for no other decision, and depends on no file and no git. */
+export type Urgency = "usual" | "brake";
 
 // Another process may have written: then we look again. More often than this at one task is not contention but a loop.
 const mostTries = 10;
@@ -40,15 +48,24 @@ const mostTries = 10;
  */
 export function createSubmit(ports: SubmitPorts): Submit {
   const { store, inTurn = createTurns() } = ports;
-  return (id, request, document) => inTurn(id, () => submit(id, request, document));
+  // Turns only save work: who decides about an older revision is refused by the store, and looks again.
+  return (id, request, document, urgency = "usual") =>
+    urgency === "brake"
+      ? submit(id, request, document, urgency)
+      : inTurn(id, () => submit(id, request, document, urgency));
 
-  async function submit(id: string, request: Request, document?: string | Addition): Promise<Answer> {
+  async function submit(
+    id: string,
+    request: Request,
+    document: string | Addition | undefined,
+    urgency: Urgency,
+  ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const stored = await store.getTask(id);
       if (stored === undefined)
         throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List them with signalbox task list." });
       try {
-        return await submitOnce(ports, stored, request, document);
+        return await submitOnce(ports, stored, request, document, urgency);
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === mostTries) throw error;
       }
@@ -61,6 +78,7 @@ async function submitOnce(
   stored: StoredTask,
   request: Request,
   given: string | Addition | undefined,
+  urgency: Urgency,
 ): Promise<Answer> {
   const { store, clock, changed } = ports;
   const { task } = stored;
@@ -69,7 +87,8 @@ async function submitOnce(
   // A failure is noted whatever the workspace says, and it may be the reason why nobody can look there.
   const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
   const told = { asks: request.kind === "move", ...(request.kind === "ended" ? { ended: request.run } : {}) };
-  const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told });
+  const patience = urgency === "brake" ? { clock, limit: lookPatience } : undefined;
+  const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told }, patience);
   const open = await store.openEffects(id);
   if (open.length > 0 && saysAllIsDone(request))
     return { decision: { kind: "ignored", why: "The task has come to owe something since." }, stored, from };

@@ -43,6 +43,7 @@ export type ReasonCode =
   | "gate-stale"
   | "gate-author"
   | "task-file-tracked"
+  | "task-file-unreadable"
   | "terminal"
   | "run-over"
   | "not-waiting"

@@ -58,6 +58,10 @@ export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Fac
     const reason = gateReason(gate, workflow, task, facts);
     if (reason !== undefined) reasons = [...reasons, reason];
   }
+  if (facts.unreadable !== undefined) {
+    const { reason: text, fix } = facts.unreadable;
+    reasons = [{ code: "task-file-unreadable", text, fix }, ...reasons];
+  }
   if (!facts.taskFileTracked) return reasons;
   const text = "The branch contains the task file, which must stay out of git.";
   const fix = "Remove it from the branch with git rm --cached, commit, then ask again.";

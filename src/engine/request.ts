@@ -72,12 +72,20 @@ export interface Facts {
   readonly numbers: Readonly<Partial<Record<FactName, number>>>;
   /** The branch contains the task file, which must stay out of git. */
   readonly taskFileTracked: boolean;
+  /** Why a task file, or the whole workspace, cannot be read now: then no evidence opens a gate. */
+  readonly unreadable?: Unreadable;
   /** The project has no workspace left to give. */
   readonly poolFull: boolean;
   /** Whether the task has a workspace once what it owes is carried out; missing where that is as it is now. */
   readonly willHaveWorkspace?: boolean;
   /** Runs whose start is owed and is dropped when the task leaves its state. */
   readonly unstarted?: readonly string[];
+}
+
+export interface Unreadable {
+  /** As a sentence. */
+  readonly reason: string;
+  readonly fix: string;
 }
 
 export interface Artifact {

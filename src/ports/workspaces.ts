@@ -74,7 +74,7 @@ export interface WorkspaceKind {
    * `before`, only in the place of that text: false where somebody has written meanwhile.
    */
   placeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean>;
-  /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no file. */
+  /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no readable file in UTF-8. */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
   /** Whether the commit that is checked out contains it. */
   isTaskFileTracked(folder: string, name: string): Promise<boolean>;
@@ -83,6 +83,9 @@ export interface WorkspaceKind {
 
   diskUse(folder: string, most?: number): Promise<DiskUse>;
 }
+
+/** The code of the Fault for a task file that cannot be read, or has something else in its place. */
+export const badTaskFile = "workspace.bad-task-file";
 
 /** Where the task file of any other role is. */
 export function roleFileName(role: string): string {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
+import { nothingOutside } from "../../src/daemon/workspaces/outside.ts";
 import { decide } from "../../src/engine/decide.ts";
 import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
@@ -374,7 +375,7 @@ test("a workspace that cannot be looked at for long is told to a person, and con
     createScriptedClock(1_000),
     async () => {
       if (isBroken) throw new Fault("git.failed", "An object is missing.");
-      return { files: [], facts: undefined };
+      return nothingOutside;
     },
   );
   await life.create();

@@ -1,6 +1,6 @@
 import { createPerformer, type Performers } from "../../src/daemon/perform.ts";
 import { createSubmit } from "../../src/daemon/submit.ts";
-import type { OutsideOf } from "../../src/daemon/workspaces/outside.ts";
+import { nothingOutside, type OutsideOf } from "../../src/daemon/workspaces/outside.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
@@ -15,7 +15,7 @@ export async function stage(
   text: string,
   performers: Performers,
   clock: ScriptedClock = createScriptedClock(1_000),
-  outsideOf: OutsideOf = async () => ({ files: [], facts: undefined }),
+  outsideOf: OutsideOf = async () => nothingOutside,
 ) {
   const workflow = load(text);
   const errors: unknown[] = [];

@@ -21,5 +21,9 @@ export async function pause(this: Context, flags: PauseFlags) {
   const again = who.project === undefined ? "--all" : `--project ${who.project}`;
   if (answer.ended > 0) this.say(`${count(answer.ended, "agent")} ended; later they go on in their sessions.`);
   else if (!flags.now) this.say("Agents that are at work go on. To end them too, add --now");
+  for (const { run, problem } of answer.failed) {
+    this.say(`${run} could not be ended: ${problem}`);
+    this.say(`To try it again: signalbox agent kill ${run}`);
+  }
   this.say(`${name} is paused: no agent is started. To go on: signalbox resume ${again}`);
 }

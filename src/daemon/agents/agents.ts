@@ -13,8 +13,8 @@ import type { Tails } from "../../ports/tail.ts";
 import { roleFileName } from "../../ports/workspaces.ts";
 import { killAgent, killSession } from "../effects/end-agents.ts";
 import type { Performers } from "../perform.ts";
-import type { Answer } from "../submit.ts";
 import { createTurns } from "../turns.ts";
+import { type Brake, createBrake, type EndedRun, endByPerson } from "./brake.ts";
 import { checkCosts } from "./check-costs.ts";
 import { createDispatch, type Dispatch, type Rank, type Seat } from "./dispatch.ts";
 import { endRun, killRun, noteEnding } from "./end-run.ts";
@@ -52,8 +52,10 @@ export interface Agents {
   watchOf(run: string): RunWatch | undefined;
   /** Tells of every run that was looked at, whether or not something about it has changed; gives what ends it. */
   follow(tell: (run: string) => void): () => void;
-  /** Ends a run that its task still wants: the engine is told, and decides. */
-  end(run: Run, end: ReportedEnd): Promise<Answer>;
+  /** Ends programs on a person's word, before anything else is looked at. */
+  readonly brake: Brake;
+  /** Ends a run that its task still wants; then the engine is told, and decides. */
+  end(run: Run, end: ReportedEnd): Promise<EndedRun>;
   noticed(stored: StoredTask): void;
   /** Limits may have changed. */
   configured(): void;
@@ -179,9 +181,22 @@ export function createAgents(given: AgentsPorts): Agents {
   });
   const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
   const costs = checkCosts({ ...given, book, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
-  const heal = healRun({
+  const healing = healRun({
     ...{ ...given, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed },
     rewatch: (run) => watch(run),
+  });
+  const heal: typeof healing = async (watch, found) => {
+    if (!brake.isOn(watch.run.id)) await healing(watch, found);
+  };
+  const brake = createBrake({
+    ...{ store, clock, terminal, processes, places, onError },
+    known: () => [...[...watches.values()].map(({ watch }) => watch.run), ...strangers.list()],
+    async note(run, { word, reason }) {
+      const watched = watches.get(run.id)?.watch;
+      if (watched !== undefined) return noteEnding(watched, { word, reason });
+      const { started } = run;
+      if (started !== undefined) await store.runs.put({ ...run, started: { ...started, ending: { word, reason } } });
+    },
   });
 
   const limitsOf = async (run: Run): Promise<RunLimits> => {
@@ -293,19 +308,8 @@ export function createAgents(given: AgentsPorts): Agents {
         closeSession: (task) => terminal.closeSession(terminalSession(task)),
       }),
     },
-    end: (run, end) =>
-      inTurn(run.id, async () => {
-        const watched = watches.get(run.id)?.watch;
-        if (watched !== undefined) await noteEnding(watched, { reason: "", ...end });
-        try {
-          await killRun(given, watched?.run ?? run);
-          await watched?.readRest();
-          return await over(run, end);
-        } catch (error) {
-          watch(watched?.run ?? run);
-          throw error;
-        }
-      }),
+    brake,
+    end: endByPerson({ brake, clock, inTurn, track, over, watch, watchOf: (run) => watches.get(run)?.watch }),
     noticed({ task, isOpen }) {
       if (!isOpen) track(endTask(task.id));
       dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));

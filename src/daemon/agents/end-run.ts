@@ -31,7 +31,7 @@ export async function noteEnding(watch: RunWatch, { word, reason }: Ending): Pro
   await watch.keep({ started: { ...watch.started, ending: { word, reason } } });
 }
 
-type KillPorts = Pick<EndingPorts, "terminal" | "processes" | "places">;
+export type KillPorts = Pick<EndingPorts, "terminal" | "processes" | "places">;
 
 /**
  * Ends the process of a run, with everything that it started. First its terminal or its supervisor is asked, then it is

@@ -62,7 +62,7 @@ async function asWritten(
   task: Task,
 ): Promise<Pick<Seen, "document" | "changes"> & { readonly head: string }> {
   try {
-    const { document, changes, facts } = await core.look(task);
+    const { document, changes, facts } = await core.lookFor(task);
     return { document, changes, head: facts.head };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -15,7 +15,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { task } = stored;
-    const { workflow, facts } = await core.look(task);
+    const { workflow, facts, troubles } = await core.lookFor(task);
     const { where, blocked, moves } = explain(workflow, task, facts);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
@@ -25,6 +25,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       task: taskView(stored, workflow, core.agents),
       where,
       blocked: [
+        ...troubles,
         ...merge.blocked,
         ...questionOf(task),
         ...agents.blocked,

@@ -13,7 +13,7 @@ import { findTask } from "./find-task.ts";
 export function listActions(core: Core): Handler<Routes["listActions"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { workflow, facts } = await core.look(stored.task);
+    const { workflow, facts } = await core.lookFor(stored.task);
     const around = await surroundings(core, stored.task, facts.head);
     return {
       task: taskView(stored, workflow, core.agents),

@@ -6,7 +6,7 @@ import type { Agents } from "../agents/agents.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { isoTime } from "../views.ts";
+import { isoTime, taskView } from "../views.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { changeView } from "./move-task.ts";
@@ -57,8 +57,16 @@ export function killRun(core: Core): Handler<Routes["killRun"]> {
     const run = await runOf(core, stored, { run: asked.params.run ?? "" });
     if (run.endedAt !== undefined)
       throw new Fault("run.over", `${run.key} has ended already.`, { hint: "See who is at work: signalbox agent ps" });
-    const answer = await agents.end(run, { word: "exit", reason: "A person ended it." });
-    return changeView(core, answer);
+    const ended = await agents.end(run, { word: "exit", reason: "A person ended it." });
+    if (ended.kind === "told") return changeView(core, ended.answer);
+    if (ended.kind === "alive")
+      throw new Fault("run.undying", `${run.key} could not be ended. ${ended.problem}`, {
+        retry: "later",
+        hint: `Try it again: signalbox agent kill ${run.id}`,
+      });
+    // Its program is what the person wanted gone. What follows from that can wait until the task can be looked at.
+    const task = taskView(stored, core.workflows.known(stored.task.workflowHash), core.agents);
+    return { kind: "ignored", from: stored.task.status, task, why: `The task goes on later. ${ended.problem}` };
   };
 }
 

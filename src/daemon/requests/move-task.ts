@@ -4,6 +4,7 @@ import type { ChangeView } from "../../api/task-wires.ts";
 import { endState } from "../../engine/end-state.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
@@ -30,10 +31,22 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
 export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const workflow = await core.workflows.get(stored.task.workflowHash);
+    const workflow = await core.workflows.get(stored.task.workflowHash).catch(async (error) => {
+      // Nobody can say any more where the task would go. Its programs are ended all the same.
+      const { role } = await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
+      if (role !== "human") throw error;
+      await haltTask(core, stored.task.id, async () => {});
+      throw withoutWorkflow(stored, error);
+    });
     const to = cancelledState(workflow, stored.task.status);
     return ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
   };
+}
+
+function withoutWorkflow({ task }: StoredTask, error: unknown): unknown {
+  if (!(error instanceof Fault)) return error;
+  const text = `The agents and commands of ${task.id} were ended. The task cannot be cancelled yet: ${error.message}`;
+  return new Fault(error.code, text, { hint: error.hint ?? "", cause: error });
 }
 
 /** Lets somebody ask something of a task. A refusal is thrown: over the wire it is an error. */
@@ -45,7 +58,30 @@ export async function ask(
   document?: string,
 ): Promise<ChangeView> {
   const actor = await actorFor(core, stored, about, request);
-  return changeView(core, await core.submit(stored.task.id, request(actor), document));
+  const { id, workflowHash } = stored.task;
+  const asked = request(actor);
+  if (!cancels(await core.workflows.get(workflowHash), stored.task.status, asked))
+    return changeView(core, await core.submit(id, asked, document));
+  return changeView(core, await haltTask(core, id, () => core.submit(id, asked, document, "brake")));
+}
+
+/** Whether a person wants the task to end without its work. That is a brake: programs end before anything is looked at. */
+function cancels({ states }: Workflow, status: string, request: Request): boolean {
+  if (request.kind !== "move" || request.actor.role !== "human") return false;
+  return states[request.to]?.outcome === "cancelled" && states[status]?.out[request.to] !== undefined;
+}
+
+/** Ends the agents and the commands of a task, then does `then` before anything is started again. */
+async function haltTask<T>({ agents, stopCommands }: Core, task: string, then: () => Promise<T>): Promise<T> {
+  const release = stopCommands(task);
+  try {
+    if (agents === undefined) return await then();
+    const runs = await agents.brake.runsOf((run) => run.task === task);
+    const ending = { word: "lost", reason: "A person cancels the task." } as const;
+    return await agents.brake.hold(runs, ending, then);
+  } finally {
+    release();
+  }
 }
 
 export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {

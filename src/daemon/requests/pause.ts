@@ -10,16 +10,17 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     const agents = agentsOf(core);
     const project = await meant(core, body);
     agents.pauses.set(project, true);
-    let ended = 0;
-    if (body.now === true) {
-      // They are not to blame: each goes on in its session when everything goes on.
-      for (const { run } of agents.watches().filter(({ run }) => project === "" || run.project === project)) {
-        await agents.end(run, { word: "lost", reason: "A person has paused everything." });
-        ended++;
-      }
-    }
-    core.log.info("Paused", { project: project || "all", ended });
-    return { ...agents.pauses.list(), ended };
+    const meantRuns =
+      body.now === true ? await agents.brake.runsOf((run) => project === "" || run.project === project) : [];
+    // They are not to blame: each goes on in its session when everything goes on.
+    const end = { word: "lost", reason: "A person has paused everything." } as const;
+    const results = await Promise.all(meantRuns.map(async (run) => ({ run, ended: await agents.end(run, end) })));
+    const failed = results.flatMap(({ run, ended }) =>
+      ended.kind === "alive" ? [{ run: run.id, problem: ended.problem }] : [],
+    );
+    const ended = results.length - failed.length;
+    core.log.info("Paused", { project: project || "all", ended, failed: failed.length });
+    return { ...agents.pauses.list(), ended, failed };
   };
 }
 
@@ -31,7 +32,7 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     agents.dispatch.wake();
     core.scheduler.wake();
     core.log.info("Resumed", { project: project || "all" });
-    return { ...agents.pauses.list(), ended: 0 };
+    return { ...agents.pauses.list(), ended: 0, failed: [] };
   };
 }
 

@@ -1,16 +1,24 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { Fault } from "../../fault.ts";
 import { createOutside } from "./outside.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 const folder = "/workspaces/1";
+const runs = { worker: { key: "worker#1", mode: "session" } } as const;
 
 /** A task at work in a folder. `meanwhile` happens while the folder is looked into. */
-async function look(meanwhile: (store: ReturnType<typeof createMemoryStore>) => Promise<void>) {
+async function look(
+  meanwhile: (store: ReturnType<typeof createMemoryStore>) => Promise<void>,
+  text: string | Fault = "## Plan\n\nOf whoever has the folder now.\n",
+) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
-  const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: folder }));
+  const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: folder, runs }));
+  const run = { id: "t1/worker#1", project: "coffee", task: "t1", at: 0, key: "worker#1", role: "worker", pid: 1 };
+  const rest = { harness: "", model: "", session: "", folder, endedAt: undefined, word: "" };
+  await store.runs.put({ ...run, ...rest });
   const workspace = { id: "coffee/1", project: "coffee", task: "t1", at: 0, path: folder, kind: "clone" } as const;
   await store.workspaces.put(workspace);
   const told: string[] = [];
@@ -23,7 +31,8 @@ async function look(meanwhile: (store: ReturnType<typeof createMemoryStore>) => 
       taskFileName: async () => "TASK.md",
       async readTaskFile() {
         await meanwhile(store);
-        return "## Plan\n\nOf whoever has the folder now.\n";
+        if (text instanceof Fault) throw text;
+        return text === "gone" ? undefined : text;
       },
     },
   } as unknown as ProjectWorkspaces;
@@ -31,6 +40,7 @@ async function look(meanwhile: (store: ReturnType<typeof createMemoryStore>) => 
     ...{ store, workspacesOf: async () => workspaces, where: () => "here" },
     collected: (_, commit) => told.push(commit),
     follow: (_, branch) => told.push(branch),
+    filesGone: () => told.push("gone"),
   });
   return { ...(await outsideOf(task)), told };
 }
@@ -48,4 +58,17 @@ test("a folder that was given back while it was looked into says nothing about t
     if (workspace !== undefined) await store.workspaces.put({ ...workspace, task: "" });
   });
   expect([files, facts?.head, facts?.numbers, told]).toEqual([[], "", { workspace: 0 }, []]);
+});
+
+test("a task file that cannot be read is told with what to do about it, and the rest is seen all the same", async () => {
+  const bad = new Fault("workspace.bad-task-file", "TASK.md is a folder.", { hint: "Move it away." });
+  const { files, facts, unreadable } = await look(async () => {}, bad);
+  expect([files, facts?.head]).toEqual([[], "c1"]);
+  expect(unreadable).toEqual({ reason: "TASK.md is a folder.", fix: "Move it away." });
+});
+
+test("a task file that is gone is written again", async () => {
+  const { files, gone, told } = await look(async () => {}, "gone");
+  expect([files, gone]).toEqual([[], ["TASK.md"]]);
+  expect(told).toContain("gone");
 });

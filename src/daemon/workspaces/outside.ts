@@ -2,12 +2,11 @@ import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Where } from "../merging/find-tips.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
-import { readTaskFiles, type WrittenFile } from "./task-files.ts";
+import { noFiles, readTaskFiles, type TaskFiles } from "./task-files.ts";
 import { nowhere, type WorkspaceFacts, workspaceFacts } from "./workspace-facts.ts";
 
 /** What a task's workspace says at this moment. */
-export interface Outside {
-  readonly files: readonly WrittenFile[];
+export interface Outside extends TaskFiles {
   /** Undefined where the task has no workspace. */
   readonly facts: WorkspaceFacts | undefined;
 }
@@ -18,7 +17,7 @@ export type OutsideOf = (task: Task, asksForMain?: boolean) => Promise<Outside>;
 /** Told which branch is checked out in a task's workspace, where that is another one than the task's. */
 export type FollowBranch = (task: Task, branch: string) => void;
 
-const nothing: Outside = { files: [], facts: undefined };
+export const nothingOutside: Outside = { ...noFiles, facts: undefined };
 
 export interface OutsidePorts {
   readonly store: Store;
@@ -26,29 +25,33 @@ export interface OutsidePorts {
   /** A task's branch was collected, with so many commits of its own. */
   collected(task: Task, commit: string, commits: number): void;
   readonly follow: FollowBranch;
+  /** Task files were there and are gone: somebody should write them again. */
+  filesGone(task: Task): void;
   /** Whose branch counts when it is asked whether work is merged. */
   where(): Where;
 }
 
-export function createOutside({ store, workspacesOf, collected, follow, where }: OutsidePorts): OutsideOf {
+export function createOutside(ports: OutsidePorts): OutsideOf {
+  const { store, workspacesOf, collected, follow, filesGone, where } = ports;
   return async (task, asksForMain = false) => {
-    if (task.workspace === "") return nothing;
+    if (task.workspace === "") return nothingOutside;
     const project = await store.getProject(task.project);
-    if (project === undefined) return nothing;
+    if (project === undefined) return nothingOutside;
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
     const seen = await workspaceFacts(workspaces, project, task, where());
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
-    const files = seen.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : [];
+    const read = seen.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : noFiles;
     // Meanwhile the folder may have been given back, and what was read may be another task's.
     const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
-    if (!isStillOurs) return { files: [], facts: nowhere };
+    if (!isStillOurs) return { ...noFiles, facts: nowhere };
     // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
     const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";
     const facts = isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
-    return { files, facts };
+    if (read.gone.length > 0) filesGone(task);
+    return { ...read, facts };
   };
 }

@@ -1,10 +1,11 @@
 import { defaultNames } from "../../engine/default-names.ts";
 import { renderTaskDocument } from "../../engine/render-task-document.ts";
-import type { Actor } from "../../engine/request.ts";
+import type { Actor, Unreadable } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
 import type { Store, StoredDocument } from "../../ports/store.ts";
-import { roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
+import { badTaskFile, roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
 import { runRecordId } from "../agents/run-name.ts";
 import { parsedDocument } from "../parsed-document.ts";
 import { writeDocument } from "../write-document.ts";
@@ -49,16 +50,37 @@ async function canHaveWritten(store: Store, task: Task, run: string): Promise<bo
   return run === "" || (await store.runs.get(runRecordId(task.id, run))) !== undefined;
 }
 
-/** What the agents of a task have written so far. */
-export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Task): Promise<readonly WrittenFile[]> {
-  const files = await Promise.all(
-    rolesOf(task).map(async ({ role, run }) => {
-      if (!(await canHaveWritten(store, task, run))) return [];
-      const text = await kind.readTaskFile(task.workspace, await fileNameOf(kind, task, role));
-      return text === undefined ? [] : [{ role, run, text, isShared: hasOwnFile(task, role) }];
+/** What the agents of a task have written so far, and why the rest cannot be read. */
+export interface TaskFiles {
+  readonly files: readonly WrittenFile[];
+  readonly unreadable: Unreadable | undefined;
+  /** The names of files that were there and are gone. What was read from them before still counts. */
+  readonly gone: readonly string[];
+}
+
+export const noFiles: TaskFiles = { files: [], unreadable: undefined, gone: [] };
+
+/** A file that cannot be read is a finding, not an error: the task can still be explained and cancelled. */
+export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Task): Promise<TaskFiles> {
+  const read = await Promise.all(
+    rolesOf(task).map(async ({ role, run }): Promise<TaskFiles> => {
+      if (!(await canHaveWritten(store, task, run))) return noFiles;
+      const name = await fileNameOf(kind, task, role);
+      try {
+        const text = await kind.readTaskFile(task.workspace, name);
+        if (text === undefined) return { ...noFiles, gone: run === "" ? [] : [name] };
+        return { ...noFiles, files: [{ role, run, text, isShared: hasOwnFile(task, role) }] };
+      } catch (error) {
+        if (!(error instanceof Fault) || error.code !== badTaskFile) throw error;
+        return { ...noFiles, unreadable: { reason: error.message, fix: error.hint ?? "" } };
+      }
     }),
   );
-  return files.flat();
+  return {
+    files: read.flatMap(({ files }) => files),
+    unreadable: read.find(({ unreadable }) => unreadable !== undefined)?.unreadable,
+    gone: read.flatMap(({ gone }) => gone),
+  };
 }
 
 /**

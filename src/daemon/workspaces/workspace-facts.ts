@@ -7,7 +7,9 @@ import { isGivenBack } from "./guard-workspaces.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 /** What git says about a task's workspace. */
-export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked"> & { readonly numbers: Facts["numbers"] };
+export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked" | "unreadable"> & {
+  readonly numbers: Facts["numbers"];
+};
 
 export const nowhere: WorkspaceFacts = { head: "", taskFileTracked: false, numbers: { workspace: 0 } };
 

@@ -1,0 +1,215 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/adapters/clock/system-clock.ts";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { runCommand } from "../../src/daemon/effects/run-command.ts";
+import { createHandlers } from "../../src/daemon/handlers.ts";
+import { Fault } from "../../src/fault.ts";
+import { createScriptedProcesses } from "../../src/testing/scripted-processes.ts";
+import { createScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
+import { meter } from "./agent-stage.ts";
+import { startGitCore } from "./git-core.ts";
+
+const flow = `
+version: 1
+roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work, limits: { attempts: 1 } } }
+prompts: { work: Brew }
+states:
+  todo: { waits_for: human, next: brewing }
+  brewing: { agent: { role: worker }, next: done }
+  testing: { do: [{ action: run_command, command: [sleep, "600"] }], outcomes: [{ on: failed, then: brewing }], next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: brewing, hooks: [acquire_workspace] }
+  - { from: todo, to: testing, by: human, hooks: [acquire_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [kill_session, release_workspace] }
+`;
+
+const table = {
+  identify: async () => undefined,
+  isAlive: async () => false,
+  familyOf: async () => [],
+  bearersOf: async () => [],
+  cpuTime: async () => 0,
+};
+const tails = {
+  open: () => ({
+    read: async () => ({ lines: [], position: { offset: 0, before: "" }, hasMore: false, isAnew: false }),
+  }),
+  watch: () => () => {},
+};
+
+/** Two tasks whose agents never end by themselves, in real workspaces, and what a person asks over the API. */
+async function startBrakeStage() {
+  const undying = new Set<string>();
+  const scripted = createScriptedProcesses({ clock: systemClock, play: () => [{ hang: true }] });
+  const processes = {
+    ...scripted,
+    async kill(id: string) {
+      if (undying.has(id)) throw new Fault("processes.undying", `${id} still lives.`, { retry: "later" });
+      await scripted.kill(id);
+    },
+  };
+  const terminal = createScriptedTerminal(systemClock);
+  const stage = await startGitCore({
+    ...{ name: "brake", flow, poolSize: 4 },
+    ports: {
+      commands: spawnCommands,
+      performers: (folderOf, _, __, commands) => ({
+        run_command: runCommand({ commands, folderOf, env: { PATH: process.env.PATH ?? "" } }),
+      }),
+      agents: { env: {}, table, tails, harnesses: () => new Map([[meter.name, meter]]), terminal, processes },
+    },
+  });
+  const handlers = createHandlers(stage.core) as Record<string, (asked: unknown) => Promise<never>>;
+  const ask = (route: string, params: object, body: object = {}): Promise<never> => {
+    const asked = { params, body, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
+    return handlers[route]?.(asked) ?? Promise.reject(new Error(route));
+  };
+  const begin = async (id: string) => {
+    await stage.create(id);
+    await stage.core.submit(id, { kind: "continue", actor: { role: "human" } });
+    await expect.poll(async () => (await processes.look(`${id}-1`)).kind, { timeout: 20_000 }).toBe("running");
+    return (await stage.store.getTask(id))?.task.workspace ?? "";
+  };
+  const isOver = (id: string) => processes.look(`${id}-1`).then(({ kind }) => kind === "ended");
+  return { ...stage, ask, begin, isOver, processes, undying };
+}
+
+type Stage = Awaited<ReturnType<typeof startBrakeStage>>;
+
+/** What an agent, a person or the system can do to a task's workspace. `reason`: what `explain` says about it. */
+const damages: readonly { name: string; damage(workspace: string, stage: Stage): void; reason?: RegExp }[] = [
+  {
+    name: "a task file of 2 MB",
+    damage: (workspace) => writeFileSync(join(workspace, "TASK.md"), "x".repeat(2 * 1024 * 1024)),
+    reason: /larger than 1 MB/,
+  },
+  {
+    name: "a task file that is a symbolic link",
+    damage(workspace) {
+      rmSync(join(workspace, "TASK.md"));
+      symlinkSync("/etc/hostname", join(workspace, "TASK.md"));
+    },
+    reason: /a symbolic link/,
+  },
+  {
+    name: "a task file that is a folder",
+    damage(workspace) {
+      rmSync(join(workspace, "TASK.md"));
+      mkdirSync(join(workspace, "TASK.md"));
+    },
+    reason: /a folder/,
+  },
+  {
+    name: "a task file that is a named pipe",
+    damage(workspace) {
+      rmSync(join(workspace, "TASK.md"));
+      execFileSync("mkfifo", [join(workspace, "TASK.md")]);
+    },
+    reason: /a named pipe/,
+  },
+  {
+    name: "a task file that is not UTF-8",
+    damage: (workspace) => writeFileSync(join(workspace, "TASK.md"), Buffer.from([0x23, 0x23, 0x20, 0xff, 0xfe])),
+    reason: /not text in UTF-8/,
+  },
+  { name: "a workspace folder that is gone", damage: (workspace) => rmSync(workspace, { recursive: true }) },
+  {
+    name: "a git configuration that cannot be read",
+    damage: (_, { repository }) => writeFileSync(join(repository, ".git", "config"), "[core\nbroken"),
+    reason: /cannot be looked at/,
+  },
+  {
+    name: "a repository that is gone",
+    damage: (_, { repository }) => rmSync(repository, { recursive: true }),
+    reason: /cannot be looked at/,
+  },
+];
+
+for (const { name, damage, reason } of damages) {
+  test(`a task with ${name} can be explained and cancelled, and its agent is ended`, async () => {
+    const stage = await startBrakeStage();
+    damage(await stage.begin("b1111"), stage);
+    const { blocked }: { blocked: readonly { reason: string; fix: string }[] } = await stage.ask("explainTask", {
+      task: "b1111",
+    });
+    if (reason !== undefined) {
+      const found = blocked.find((each) => reason.test(each.reason));
+      expect(found, JSON.stringify(blocked)).toBeDefined();
+      expect(found?.fix).not.toBe("");
+    }
+    expect(await stage.ask("cancelTask", { task: "b1111" })).toMatchObject({ kind: "moved", from: "brewing" });
+    expect(await stage.isOver("b1111")).toBe(true);
+    expect((await stage.store.getTask("b1111"))?.task.status).toBe("dropped");
+  });
+}
+
+test("pausing at once ends the agents of all tasks, also where one task is broken and one agent does not end", async () => {
+  const stage = await startBrakeStage();
+  const [first] = [await stage.begin("b1111"), await stage.begin("b2222"), await stage.begin("b3333")];
+  writeFileSync(join(first, "TASK.md"), "x".repeat(2 * 1024 * 1024));
+  stage.undying.add("b2222-1");
+  expect(await stage.ask("pause", {}, { all: true, now: true })).toMatchObject({
+    all: true,
+    ended: 2,
+    failed: [{ run: "b2222/worker#1", problem: "b2222-1 still lives." }],
+  });
+  expect(await Promise.all(["b1111", "b2222", "b3333"].map(stage.isOver))).toEqual([true, false, true]);
+  stage.undying.clear();
+});
+
+test("an agent is ended although its workspace cannot be looked at, and the answer says that its task goes on later", async () => {
+  const stage = await startBrakeStage();
+  await stage.begin("b1111");
+  const config = join(stage.repository, ".git", "config");
+  writeFileSync(config, "[core\nbroken");
+  const answer: { kind: string; why: string } = await stage.ask("killRun", { task: "b1111", run: "worker#1" });
+  expect(answer).toMatchObject({ kind: "ignored" });
+  expect(answer.why).toMatch(/^The task goes on later\. /);
+  expect(await stage.isOver("b1111")).toBe(true);
+});
+
+test("cancelling kills the command that the task is at, and starts it no more", async () => {
+  const stage = await startBrakeStage();
+  await stage.create("b1111");
+  await stage.core.submit("b1111", { kind: "move", to: "testing", actor: { role: "human" } });
+  const isRunning = async () => {
+    const [first] = await stage.store.openEffects("b1111");
+    return first?.effect.action === "run_command" && first.tries === 0;
+  };
+  await expect.poll(isRunning, { timeout: 20_000 }).toBe(true);
+  expect(await stage.ask("cancelTask", { task: "b1111" })).toMatchObject({ kind: "moved", from: "testing" });
+  await stage.until("b1111", ({ isOpen }) => !isOpen);
+  expect(await stage.store.workspaces.list({ task: "b1111" })).toEqual([]);
+});
+
+test("cancelling waits for no decision about the same task that does not end", async () => {
+  const stage = await startBrakeStage();
+  await stage.begin("b1111");
+  const { promise: decided, resolve: release } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const slow = stage.core.inTurn("b1111", () => {
+    begin();
+    return decided;
+  });
+  await begun;
+  expect(await stage.ask("cancelTask", { task: "b1111" })).toMatchObject({ kind: "moved" });
+  expect(await stage.isOver("b1111")).toBe(true);
+  release();
+  await slow;
+});
+
+test("an agent that asks to be cancelled ends nobody: only a person pulls the brake", async () => {
+  const stage = await startBrakeStage();
+  await stage.begin("b1111");
+  const credential = { task: "b1111", role: "worker", run: "worker#1" };
+  const handlers = createHandlers(stage.core) as Record<string, (asked: unknown) => Promise<unknown>>;
+  const asked = { params: { task: "b1111" }, body: {}, query: {}, folder: "", lastEvent: "" };
+  const caller = { kind: "run", credential, isOver: false };
+  await expect(handlers.cancelTask?.({ ...asked, caller })).rejects.toThrow("Only human can take the task");
+  expect(await stage.isOver("b1111")).toBe(false);
+});
