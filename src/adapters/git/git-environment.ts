@@ -49,6 +49,7 @@ export function gitFlags(configuration: Configuration, protocols: readonly Proto
     "core.askPass=",
     // Git itself makes nothing last; a merge that we have written down must not be lost with the power.
     "core.fsync=all",
+    "core.fsyncMethod=fsync",
     "gc.auto=0",
     "maintenance.auto=false",
     "fetch.writeCommitGraph=false",

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
-import { syncFolder } from "../../sync-folder.ts";
+import { syncNames } from "../lasting.ts";
 import type { ControlGit } from "./control-git.ts";
 import { draftsFolder } from "./open-control.ts";
 
@@ -71,7 +71,7 @@ export async function openDrafts(control: ControlGit, idLength: number): Promise
         // Git looks at each, and whether everything is there that they name.
         await control.git(["index-pack", "--stdin", "--strict"], { input, writes: true, isLong: true });
       }
-      await syncFolder(packs);
+      await syncNames(packs, control.folder);
     },
     close: () => rm(folder, { recursive: true, force: true }),
   };

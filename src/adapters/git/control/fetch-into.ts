@@ -1,7 +1,8 @@
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { targetAt } from "../entry-at.ts";
 import { gitFault } from "../git-fault.ts";
+import { syncNames, syncObjects } from "../lasting.ts";
 import type { ControlGit, ControlOptions } from "./control-git.ts";
 
 export interface Fetch {
@@ -32,6 +33,7 @@ export async function fetchInto(
     },
   );
   // Git leaves such refs out, and calls it a success.
+  await syncNames(join(control.folder, "objects", "pack"), control.folder);
   if (/shallow roots are not allowed/.test(stderr)) {
     throw gitFault({ command: "fetch", cwd: from, code, stderr, isRemote: false });
   }
@@ -71,11 +73,12 @@ export function checkFolder(folder: string): string {
 }
 
 /**
- * Throws unless everything that the commits need is here. What is reachable from our refs was looked at before. Gives the
- * parents of those that are new here.
+ * Throws unless everything that the commits need is here, and makes it durable. What is reachable from our refs was looked
+ * at before. Gives the parents of those that are new here.
  */
 export async function checkWhole(control: ControlGit, commits: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
+  const ids = new Set<string>();
   let rest = "";
   await control.git(
     [
@@ -87,10 +90,15 @@ export async function checkWhole(control: ControlGit, commits: readonly string[]
       onOutput(chunk) {
         const lines = (rest + chunk.toString("latin1")).split("\n");
         rest = lines.pop() ?? "";
-        // Only commits have something behind their name.
-        for (const line of lines) for (const parent of line.split(" ").slice(1)) names.add(parent);
+        for (const line of lines) {
+          const [id = "", ...parents] = line.split(" ");
+          ids.add(id);
+          // Only commits have something behind their name.
+          for (const parent of parents) names.add(parent);
+        }
       },
     },
   );
+  await syncObjects(join(control.folder, "objects"), ids);
   return names;
 }

@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { syncFolder } from "../../sync-folder.ts";
 import { checkCommit, checkPart, noCommit } from "../check-names.ts";
+import { syncRef } from "../lasting.ts";
 import type { ControlGit } from "./control-git.ts";
 
 /** Keeps a commit reachable that some ref is about to leave, as `refs/signalbox/kept/<owner>/<n>`. */
@@ -17,7 +16,7 @@ export async function keep(control: ControlGit, owner: string, commit: string): 
     try {
       const created = [`${folder}/${next}`, commit, noCommit(commit)];
       await control.git(["update-ref", "--no-deref", "-m", "kept", "--end-of-options", ...created], { writes: true });
-      return await syncFolder(join(control.folder, folder));
+      return await syncRef(control.folder, `${folder}/${next}`);
     } catch (error) {
       // Somebody else took the number.
       if (!(error instanceof Fault) || error.code !== "git.ref-moved") throw error;

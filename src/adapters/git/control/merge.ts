@@ -2,6 +2,7 @@ import { Fault } from "../../../fault.ts";
 import type { MergeOrder, MergeResult, RevertOrder, RevertResult } from "../../../ports/control-repository.ts";
 import { commitTree } from "./commit-tree.ts";
 import type { ControlGit } from "./control-git.ts";
+import { checkWhole } from "./fetch-into.ts";
 import { mergeTree } from "./merge-tree.ts";
 import { isAncestor, treeOf } from "./read-history.ts";
 
@@ -20,6 +21,7 @@ export async function merge(control: ControlGit, order: MergeOrder): Promise<Mer
   if (merged.kind === "conflict") return merged;
   const { tree } = merged;
   const commit = await commitTree(control, { tree, parents: [onto, branch], message, author, date });
+  await checkWhole(control, [commit]);
   return { kind: "merged", commit, tree };
 }
 
@@ -38,5 +40,6 @@ export async function revertMerge(control: ControlGit, order: RevertOrder): Prom
   if (merged.kind === "conflict") return merged;
   if (merged.tree === (await treeOf(control, onto))) return { kind: "up-to-date" };
   const commit = await commitTree(control, { tree: merged.tree, parents: [onto], message, author, date });
+  await checkWhole(control, [commit]);
   return { kind: "reverted", commit, tree: merged.tree };
 }

@@ -1,7 +1,6 @@
-import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { syncFolder } from "../../sync-folder.ts";
 import { checkCommit, checkRef, noCommit } from "../check-names.ts";
+import { syncRef } from "../lasting.ts";
 import type { ControlGit } from "./control-git.ts";
 import { keep } from "./keep.ts";
 import { knownCommits } from "./known-commits.ts";
@@ -21,7 +20,7 @@ export async function moveRef(control: ControlGit, ref: string, to: string, from
     const isThere = isMoved(error) && (await commitAt(control, ref)) === to;
     if (!isThere) throw error;
   }
-  await syncFolder(dirname(join(control.folder, ref)));
+  await syncRef(control.folder, ref);
 }
 
 function isMoved(error: unknown): boolean {

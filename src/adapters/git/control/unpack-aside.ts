@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "../../sync-folder.ts";
 import type { ControlGit } from "./control-git.ts";
 import { writingTo } from "./draft-objects.ts";
 import { fsckSeverities } from "./fetch-into.ts";
@@ -9,7 +8,7 @@ import { draftsFolder } from "./open-control.ts";
 
 /**
  * Takes a few objects out of a pack, each as a file of its own: git looks into every pack for what it does not find. They
- * come in only when all of them were looked at, for what is in is not looked at again.
+ * come in only when all of them were looked at, for what is in is not looked at again. `checkWhole` makes their names durable.
  */
 export async function unpackAside(control: ControlGit, pack: Buffer, signal: AbortSignal | undefined): Promise<void> {
   const drafts = join(control.folder, draftsFolder);
@@ -26,7 +25,6 @@ export async function unpackAside(control: ControlGit, pack: Buffer, signal: Abo
       for (const name of await readdir(join(folder, part)))
         if (/^[0-9a-f]+$/.test(name) && !existsSync(join(place, name)))
           await rename(join(folder, part, name), join(place, name));
-      await syncFolder(place);
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { Salvage, SalvageOrder } from "../../../ports/control-repository.ts";
-import { syncFolder } from "../../sync-folder.ts";
 import { checkPart, noCommit } from "../check-names.ts";
 import { commitTree } from "../control/commit-tree.ts";
 import type { ControlGit } from "../control/control-git.ts";
@@ -11,6 +10,7 @@ import { draftsFolder } from "../control/open-control.ts";
 import { commitAt, treeOf } from "../control/read-history.ts";
 import { entryAt } from "../entry-at.ts";
 import type { GitPlace } from "../git-runner.ts";
+import { syncRef } from "../lasting.ts";
 import { draftIndex } from "./draft-index.ts";
 import { fetchTips, forgetTips } from "./fetch-tips.ts";
 import { ignoredFiles } from "./ignored-files.ts";
@@ -114,7 +114,7 @@ async function file(control: ControlGit, task: string, at: number, commit: strin
       if (!(error instanceof Fault) || error.code !== "git.ref-moved") throw error;
       if ((await commitAt(control, ref)) !== commit) continue;
     }
-    await syncFolder(dirname(join(control.folder, ref)));
+    await syncRef(control.folder, ref);
     return ref;
   }
 }

@@ -1,15 +1,16 @@
-import { dirname, join, resolve, sep } from "node:path";
+import { resolve, sep } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { PublishOrder, PublishResult, Waits } from "../../../ports/control-repository.ts";
-import { syncFolder } from "../../sync-folder.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
 import { isAncestor } from "../control/read-history.ts";
 import { gitFault } from "../git-fault.ts";
 import type { GitPlace } from "../git-runner.ts";
+import { syncRef } from "../lasting.ts";
 import { forwardWorktree } from "./forward-worktree.ts";
 import { branchAt, commonFolderOf } from "./git-folders.ts";
+import { giveObjects, makeLasting } from "./give-objects.ts";
 import { waits } from "./waits.ts";
 import { listWorktrees, type Worktree } from "./worktrees.ts";
 
@@ -29,7 +30,7 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
   }
   const before = await branchAt(control.run, place, ref);
   if (before !== undefined && (await contains(control, place, before, commit, expected)))
-    return { kind: "published", at: before };
+    return alreadyThere(control, place, ref, { at: before, commit: before === expected ? before : commit }, signal);
   if (before !== expected) return { kind: "moved", to: before };
 
   const holders = await holdersOf(control, place, ref);
@@ -50,7 +51,20 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
   const at = await branchAt(control.run, place, ref);
   if (at === before) throw switched(branch, repository);
   if (at === undefined || !(await contains(control, place, at, commit, expected))) return { kind: "moved", to: at };
-  await syncFolder(dirname(join(await commonFolderOf(control.run, place), ref)));
+  await syncRef(await commonFolderOf(control.run, place), ref);
+  return { kind: "published", at };
+}
+
+/** We may have been killed before it was durable, or the user has merged it without an fsync. */
+async function alreadyThere(
+  control: ControlGit,
+  place: GitPlace,
+  ref: string,
+  { at, commit }: { readonly at: string; readonly commit: string },
+  signal: AbortSignal | undefined,
+): Promise<PublishResult> {
+  await makeLasting(control, place, commit, signal);
+  await syncRef(await commonFolderOf(control.run, place), ref, true);
   return { kind: "published", at };
 }
 
@@ -74,6 +88,7 @@ async function fetchBranch(
   signal: AbortSignal | undefined,
 ): Promise<Waits | undefined> {
   try {
+    await giveObjects(control, place, commit, signal);
     const { code, stderr } = await control.run(
       place,
       ["fetch", ...fetchFlags, ...fromControl, "--end-of-options", control.folder, `${commit}:${ref}`],
