@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { type Disk, recordDisk } from "../record-syncs.ts";
-import { author, cloneOf, createStage, date, type Repository, worktreeOf } from "./stage.ts";
+import { author, cloneOf, createStage, date, worktreeOf } from "./stage.ts";
 
 const stage = createStage("power-cut");
 
