@@ -1,7 +1,5 @@
-import { join } from "node:path";
 import { configFields, type Field } from "../home/config-fields.ts";
 import { writeConfigValue } from "../home/config-value.ts";
-import { packageRoot } from "../home/package-root.ts";
 
 /** A repository's configuration in which everything is a remark, with what holds without it. */
 export function configTemplate(): string {
@@ -10,7 +8,6 @@ export function configTemplate(): string {
     ({ key, description, default: value }) => `# ${description}.\n# ${key}: ${writeConfigValue(value) || '""'}\n`,
   );
   return [
-    `# yaml-language-server: $schema=${join(packageRoot(), "schema", "config.schema.json")}`,
     "# How Signalbox works in this repository. It comes before what is recorded about the project, and before each",
     "# person's own configuration. Which value holds, and why: signalbox config get",
     "",

@@ -1,6 +1,6 @@
 import { buildCommand } from "@stricli/core";
 import { flag, json, numberFlag, textFlag } from "./parameters.ts";
-import { changeForm, color, oneTask, raw, task, taskExitCodes } from "./task-parameters.ts";
+import { changeForm, color, oneTask, raw, severalForm, task, taskExitCodes, tasks } from "./task-parameters.ts";
 
 /** Commands about the agents of one task. */
 
@@ -14,24 +14,24 @@ const screenForm = "{ run, role, harness, source, text, next, isOver }";
 
 export const spawn = buildCommand({
   loader: async () => (await import("./commands/task/spawn.ts")).spawn,
-  parameters: { positional: oneTask, flags: { json } },
+  parameters: { positional: tasks, flags: { json } },
   docs: {
     brief: "Start a task that waits for a slot, or for somebody's word",
     fullDescription: `It starts whether or not it would start by itself. If there is no room for its agent now, the agent waits; signalbox task explain TASK says for what.
 
---json: ${changeForm}
+--json: ${changeForm}. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
 });
 
 export const respawn = buildCommand({
   loader: async () => (await import("./commands/task/respawn.ts")).respawn,
-  parameters: { positional: oneTask, flags: { json } },
+  parameters: { positional: tasks, flags: { json } },
   docs: {
     brief: "Bring a task's dead agent back",
     fullDescription: `The task stays where it is. The agent goes on in its session where its harness can do that; otherwise it begins again, with what the task file says.
 
---json: ${changeForm}
+--json: ${changeForm}. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
 });

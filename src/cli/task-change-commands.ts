@@ -6,10 +6,12 @@ import {
   makeFlags,
   oneTask,
   project,
+  severalForm,
   status,
   task,
   taskExitCodes,
   taskFlag,
+  tasks,
   workflow,
 } from "./task-parameters.ts";
 
@@ -30,6 +32,7 @@ export const create = buildCommand({
     },
     flags: {
       project,
+      summary: textFlag("TEXT", 'The same as SUMMARY; an empty one ("") lets its workflow ask what is wanted'),
       context: textFlag("TEXT|-", "What else has to be known; - reads it from stdin"),
       "context-file": textFlag("FILE", "The same, from a file"),
       workflow: workflow("Its workflow: a name, or a path to its file"),
@@ -54,7 +57,7 @@ export const create = buildCommand({
   },
   docs: {
     brief: "Create a task",
-    fullDescription: `A single argument with a space in it is the summary. Without a summary the task is unclear: it begins where its workflow asks what is wanted. What no flag says, the environment (SIGNALBOX_WORKFLOW, SIGNALBOX_HARNESS, SIGNALBOX_MODEL), the repository, the project and your configuration say, in this order.
+    fullDescription: `A single argument with a space in it is the summary, a single word the branch. Where no summary is given, and no ticket, pull request or earlier task brings one along, you are asked for it; where this is no terminal, no task is made. With an empty one (--summary "") the task is unclear: it begins where its workflow asks what is wanted. What no flag says, the environment (SIGNALBOX_WORKFLOW, SIGNALBOX_HARNESS, SIGNALBOX_MODEL), the repository, the project and your configuration say, in this order.
 
 Examples:
   signalbox task create "Make the coffee stronger"
@@ -142,12 +145,12 @@ ${taskExitCodes("refused; nothing has changed")}`,
 
 export const deleteTask = buildCommand({
   loader: async () => (await import("./commands/task/delete.ts")).deleteTask,
-  parameters: { positional: oneTask, flags: { yes: flag("Do not ask"), json } },
+  parameters: { positional: tasks, flags: { yes: flag("Do not ask"), json } },
   docs: {
     brief: "Forget a task that is over",
     fullDescription: `Its history is kept in a file, whose path is printed. On a terminal you are asked first; elsewhere --yes is needed.
 
---json: { kept }
+--json: { kept, task }. ${severalForm}
 ${taskExitCodes("it is not over, or you said no")}`,
   },
 });

@@ -11,6 +11,9 @@ export const task = {
     "A task: its id, project#number, or its number or branch in this folder's project; . is the task of this folder",
 } as const;
 
+/** For what is done with each of several tasks. */
+export const tasks = { kind: "array", parameter: task, minimum: 1 } as const;
+
 export const oneTask = { kind: "tuple", parameters: [task] } as const;
 
 export const taskFlag = (name: string, brief: string) =>
@@ -58,6 +61,9 @@ export const taskForm = `{ id, project, number, branch, base, summary, workflow,
 export const pullRequestForm = "{ number, url, state, head, base, title, isDraft, review, checks, seenAt }";
 
 export const eventForm = "{ position, task, project, revision, type, by, data, at }";
+
+/** What comes of several tasks. */
+export const severalForm = "With several tasks: { results: [{ reference, answer, error }] }";
 
 /** The last line of a command's help. */
 export const taskExitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong usage, 3 no such task`;

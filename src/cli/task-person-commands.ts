@@ -1,6 +1,6 @@
 import { buildCommand } from "@stricli/core";
 import { json, textFlag } from "./parameters.ts";
-import { changeForm, oneTask, status, task, taskExitCodes } from "./task-parameters.ts";
+import { changeForm, severalForm, status, task, taskExitCodes, tasks } from "./task-parameters.ts";
 
 /** What a person says about a task's work. */
 
@@ -66,7 +66,7 @@ ${taskExitCodes("refused; nothing has changed")}`,
 export const approve = buildCommand({
   loader: async () => (await import("./commands/task/approve.ts")).approve,
   parameters: {
-    positional: oneTask,
+    positional: tasks,
     flags: {
       commit: textFlag("SHA", "Only if the work is still at this commit, the one that you have looked at"),
       json,
@@ -76,7 +76,7 @@ export const approve = buildCommand({
     brief: "Say yes to what you are asked about a task",
     fullDescription: `The task goes where its workflow says. Where that needs the work to be merged, it is merged first, as signalbox task merge does it, and only the commit that you approve: what is committed later is not. The commit is written into the task's history.
 
---json: { commit, change: ${changeForm}, merge }. The change or the merge is null; a merge is as in signalbox task merge
+--json: { commit, change: ${changeForm}, merge }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
 ${taskExitCodes("refused, or not merged, or not yet; the task stays where it is")}`,
   },
 });

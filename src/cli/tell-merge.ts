@@ -49,10 +49,10 @@ export function whoResolves({ run, how }: GivenBackView): string {
   return "What there is to resolve stands in ## Feedback of the task file; no agent is at work now.";
 }
 
-function tellRehearsal({ print, say }: Context, answer: MergeView): void {
+function tellRehearsal({ print, say, talkPaint }: Context, answer: MergeView): void {
   const { state, reason, target, before, after, commits, changed, task } = answer;
   const name = shownTask(task);
-  if (state !== "merged") say(`${name} cannot be merged. ${reason}`);
+  if (state !== "merged" && state !== "waits") say(`${name} cannot be merged. ${reason}`);
   else if (before === after) print(`${name} is in ${target} already`);
   else {
     print(
@@ -61,6 +61,7 @@ function tellRehearsal({ print, say }: Context, answer: MergeView): void {
     for (const path of changed.slice(0, mostShown)) print(`  ${path}`);
     if (changed.length > mostShown) print(`  … and ${changed.length - mostShown} more`);
   }
+  if (state === "waits") say(`${talkPaint.yellow("It would wait.")} ${reason}`);
 }
 
 const mostShown = 30;

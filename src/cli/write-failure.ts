@@ -1,6 +1,7 @@
 import { Refusal } from "../api/error.ts";
 import { Fault } from "../fault.ts";
 import type { Context } from "./context.ts";
+import { inFlagWords } from "./flag-words.ts";
 import { visible } from "./visible.ts";
 import { writeRefusal } from "./write-refusal.ts";
 
@@ -13,7 +14,7 @@ export function writeFailure({ talkPaint, process }: Teller, error: unknown): st
     const { message, hint } = writeRefusal(error.reasons);
     return write(message, hint);
   }
-  if (error instanceof Fault) return write(error.message, error.hint);
+  if (error instanceof Fault) return write(inFlagWords(error.message), error.hint);
   if (isFolderGone(error))
     return write("The folder that you are in is gone.", "Go to another one, and do it again: cd ~");
   const trace = process.env?.SIGNALBOX_DEBUG && error instanceof Error ? `\n${error.stack}` : "";

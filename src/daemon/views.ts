@@ -70,6 +70,8 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
   const lives = new Set(Object.values(task.runs).map(({ key }) => lifeOf(agents, task.id, key)));
   for (const life of ["alive", "unknown", "dead", "none"] as const) if (lives.has(life)) return life;
   if (state === undefined || state.terminal || task.runCount === 0) return "none";
+  // In a dialogue the agent ends with its question, and the next one begins with the answer.
+  if (task.wait.turn === "reply" || task.wait.turn === "confirm") return "none";
   const { wait } = state;
   // A state that only stays is held because of a run where that run has ended.
   const hasLostOne = wait.kind === "open" && task.held?.again === "wait";

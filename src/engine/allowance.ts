@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly isMerging: boolean;
   /** It has work that can be shown, wherever its branch is. */
   readonly hasWork: boolean;
+  /** Its project has a remote that branches can be pushed to. */
+  readonly hasRemote: boolean;
 }
 
 /** What an action of a person is judged by. */

@@ -1,6 +1,7 @@
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons, targetsFor } from "./move.ts";
+import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import { waysBack } from "./ways-back.ts";
@@ -71,7 +72,10 @@ function blocks(workflow: Workflow, state: State, task: Task, moves: readonly Mo
   if (task.wait.turn === "reply" || task.wait.turn === "confirm") {
     return [{ reason: "The agent asked something.", fix: "Answer it." }];
   }
-  if (wait.kind === "human") return [{ reason: state.ask ?? "A person is needed.", fix: verbs(workflow, state, task) }];
+  if (wait.kind === "human") {
+    const asked = textForPerson(workflow, task, state.ask ?? "A person is needed.");
+    return [{ reason: asked, fix: verbs(workflow, state, task) }];
+  }
   if (wait.kind === "slot" && !task.autostart) return [{ reason: "The task does not start by itself.", fix: again }];
   const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
   if (wait.kind !== "agent" && wait.kind !== "open") return [];

@@ -3,6 +3,7 @@ import { startDraft, tellRun } from "./draft.ts";
 import { endWait } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
+import { textForPerson } from "./prompt.ts";
 import type { Facts, Request } from "./request.ts";
 import { nameOf } from "./run-ended.ts";
 import { specOf } from "./spec-of.ts";
@@ -32,37 +33,38 @@ export function wentIdle(
   }
   if (isPatient) return { kind: "ignored", why: "It was told not long ago." };
 
-  const missing = missingText(workflow, task, state, name, facts);
+  const { missing, command } = whatIsMissing(workflow, task, state, name, facts);
   if (task.wait.reminded >= reminders) {
     return hold(workflow, task, {
       word: "idle",
-      reason: `${name} is quiet. ${missing}`,
+      reason: `${name} is quiet. ${missing || "It has not said what is next."}`,
       answer: undefined,
       again: "wait",
     });
   }
   const draft = startDraft(workflow, task, task.status);
-  tellRun(draft, specOf(workflow, state, name), { prompt: "", message: missing });
+  const message = missing === "" ? `Say what is next: ${command}` : `${missing} To ask: ${command}`;
+  tellRun(draft, specOf(workflow, state, name), { prompt: "", message });
   const event: TaskEvent = {
     type: "agent.reminded",
     by: "engine",
-    data: { role: name, message: missing },
+    data: { role: name, message: textForPerson(workflow, task, message) },
     set: { wait: { ...task.wait, reminded: task.wait.reminded + 1 } },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
-/** What the agent still owes, with the command to give. */
-function missingText(workflow: Workflow, task: Task, state: State, role: string, facts: Facts): string {
+/** What the agent still owes, empty where no evidence is missing, and the command to give, which only agents are told. */
+function whatIsMissing(workflow: Workflow, task: Task, state: State, role: string, facts: Facts) {
   const asks = Object.entries(state.out).flatMap(([to, ways]) =>
     ways
       .filter((way) => way.gates.length > 0 && (way.by === undefined || way.by.includes(role)))
       .map((way) => ({ to, way })),
   );
   const [first] = asks;
-  if (first === undefined) return `Say what is next: {cli} task update --status ${Object.keys(state.out).join(" | ")}`;
+  const commandFor = (targets: readonly string[]) => `{cli} task update --status ${targets.join(" | ")}`;
+  if (first === undefined) return { missing: "", command: commandFor(Object.keys(state.out)) };
   const reason = gateReasons(first.way, workflow, task, facts)[0];
-  const targets = [...new Set(asks.map(({ to }) => to))].join(" | ");
   const missing = reason === undefined ? "The task has not moved on." : `${reason.text} ${reason.fix}`;
-  return `${missing} To ask: {cli} task update --status ${targets}`;
+  return { missing, command: commandFor([...new Set(asks.map(({ to }) => to))]) };
 }

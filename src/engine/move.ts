@@ -3,8 +3,8 @@ import { enter, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import type { Actor, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
-import { allHold, fieldValue, holds, writeGuard, writeOpposite, writeValue } from "./when.ts";
-import type { State, Way, Workflow } from "./workflow.ts";
+import { allHold, compare, fieldValue, holds, writeGuard, writeOpposite, writeValue } from "./when.ts";
+import type { Guard, State, Way, Workflow } from "./workflow.ts";
 
 /** Somebody asks for a state. A rejected request changes nothing and says everything that is missing at once. */
 export function decideMove(workflow: Workflow, task: Task, to: string, actor: Actor, facts: Facts): Decision {
@@ -22,13 +22,24 @@ export function decideMove(workflow: Workflow, task: Task, to: string, actor: Ac
       continue;
     }
     const missing = gateReasons(way, workflow, task, facts);
-    if (missing.length > 0) return { kind: "rejected", reasons: missing };
+    if (missing.length > 0) return { kind: "rejected", reasons: forAsker(missing, task, actor) };
     return enter(workflow, task, way, actor.role, "asked", facts);
   }
   const first = closed?.[0];
   if (closed === undefined || first === undefined) return rejected(notAllowed(state, to, ways, actor));
   const reasons = closed.flatMap((way) => guardReasons(way, workflow, task, facts));
-  return { kind: "rejected", reasons: [...reasons, ...gateReasons(first, workflow, task, facts)] };
+  const missing = forAsker(gateReasons(first, workflow, task, facts), task, actor);
+  return { kind: "rejected", reasons: [...reasons, ...missing] };
+}
+
+/** An agent knows its task file. A person is told how to write into it. */
+function forAsker(reasons: readonly Reason[], { id }: Task, { role }: Actor): readonly Reason[] {
+  if (role !== "human") return reasons;
+  return reasons.map((reason) =>
+    /^gate-(missing|empty|field|spent|verdict|stale)$/.test(reason.code)
+      ? { ...reason, fix: `${reason.fix} To write it yourself: signalbox task edit ${id}` }
+      : reason,
+  );
 }
 
 /** Whether somebody has a say in the task at all. */
@@ -67,11 +78,48 @@ function isLive(task: Task, actor: Actor): boolean {
 export function guardReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
   return way.when
     .filter((guard) => !holds(guard, workflow, task, facts))
-    .map((guard) => ({
-      code: "guard" as const,
-      text: `Transition not allowed: ${writeOpposite(guard)} (${guard.field} is ${writeValue(guard, fieldValue(guard, workflow, task, facts))}).`,
-      fix: `It needs ${writeGuard(guard)}.`,
-    }));
+    .map((guard) => {
+      const value = fieldValue(guard, workflow, task, facts);
+      const plain = guard.source === "fact" ? factWords(guard, task, value) : undefined;
+      if (plain !== undefined) return { code: "guard" as const, ...plain };
+      return {
+        code: "guard" as const,
+        text: `Transition not allowed: ${writeOpposite(guard)} (${guard.field} is ${writeValue(guard, value)}).`,
+        fix: `It needs ${writeGuard(guard)}. To see what is open: signalbox task explain ${task.id}`,
+      };
+    });
+}
+
+/** What a fact that is not so means for somebody who does not know the workflow's file; undefined where only that can tell. */
+function factWords(guard: Guard, { id }: Task, value: number): { text: string; fix: string } | undefined {
+  const wantsSome = holdsFor(guard, 1) && !holdsFor(guard, 0);
+  const wantsNone = holdsFor(guard, 0) && !holdsFor(guard, 1);
+  if (!wantsSome && !wantsNone) return undefined;
+  const look = `To see what is open: signalbox task explain ${id}`;
+  switch (guard.field) {
+    case "merged":
+      return wantsSome
+        ? { text: "The work is not merged yet.", fix: `Merge it: signalbox task merge ${id}` }
+        : { text: "The work is merged already.", fix: look };
+    case "dirty":
+      return wantsSome
+        ? { text: "Nothing in the workspace is uncommitted.", fix: look }
+        : { text: "Something in the workspace is not committed.", fix: "Commit it there, then ask again." };
+    case "commits":
+      return wantsSome
+        ? { text: "The branch has no commit of its own yet.", fix: "Commit the work, then ask again." }
+        : { text: `The branch has commits of its own (${value}).`, fix: look };
+    case "workspace":
+      return wantsSome
+        ? { text: "The task has no workspace.", fix: look }
+        : { text: "The task has a workspace.", fix: look };
+    default:
+      return undefined;
+  }
+}
+
+function holdsFor({ op, value }: Guard, candidate: number): boolean {
+  return typeof value === "number" && compare(op, candidate, value);
 }
 
 export function rejected(reason: Reason): Decision {

@@ -11,7 +11,15 @@ import { createRandom } from "./simulate/random.ts";
 
 const workflow = builtIn("default");
 const nobody: Surroundings = {
-  ...{ terminals: [], alive: [], hasWorked: false, hasFailed: false, isMerging: false, hasWork: false },
+  ...{
+    terminals: [],
+    alive: [],
+    hasWorked: false,
+    hasFailed: false,
+    isMerging: false,
+    hasWork: false,
+    hasRemote: true,
+  },
 };
 const working: Surroundings = {
   ...nobody,

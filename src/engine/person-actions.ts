@@ -18,6 +18,7 @@ import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
 import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
+import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
 import { startOf } from "./start-of.ts";
 import type { Task } from "./task.ts";
@@ -106,11 +107,12 @@ function answer(seen: Seen): PersonAction {
 }
 
 function approve(seen: Seen): PersonAction {
-  const { state } = seen;
+  const { workflow, task, state } = seen;
   const request = { kind: "continue", actor: human } as const;
   const asIs = judge(seen, request);
   const allowance = nothingAsked(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
-  const label = state.ask === undefined ? "Say yes to what is asked" : `Say yes: ${state.ask}`;
+  const label =
+    state.ask === undefined ? "Say yes to what is asked" : `Say yes: ${textForPerson(workflow, task, state.ask)}`;
   return action(seen, "approve", label, "A", allowance);
 }
 
@@ -151,7 +153,10 @@ function merge(seen: Seen): PersonAction {
 function createPr(seen: Seen): PersonAction {
   const { task } = seen;
   const label = task.prUrl === "" ? "Open its pull request" : "Bring its pull request up to date";
-  return action(seen, "create-pr", label, "p", needsWorkspace(seen));
+  const allowance = seen.around.hasRemote
+    ? needsWorkspace(seen)
+    : no("Its project has no remote.", `Merge it here: signalbox task merge ${task.id}`);
+  return action(seen, "create-pr", label, "p", allowance);
 }
 
 function sync(seen: Seen): PersonAction {

@@ -28,6 +28,12 @@ export function fillText(workflow: Workflow, task: Task, text: string, outside: 
   return { ok: false, problem: `Nothing gives a value to ${names}.` };
 }
 
+/** A text of a workflow as a person reads it: for people the command line has its own name. */
+export function textForPerson(workflow: Workflow, task: Task, text: string): string {
+  const filled = fillText(workflow, task, text, { cli: "signalbox" });
+  return filled.ok ? filled.text : text.replaceAll("{cli}", "signalbox");
+}
+
 /** A known variable without a value is empty; undefined means that there is no such variable. */
 function variable(workflow: Workflow, task: Task, name: string, outside: OutsideValues): string | undefined {
   if (Object.hasOwn(outside, name)) return outside[name];

@@ -609,7 +609,10 @@ describe("task files", () => {
     expect(shown.text).toMatch(/^---\n[\s\S]*status: todo[\s\S]*\n---\n\n?Hello\n\n## Recipe\n\nBeans\.\n$/);
     expect(shown.authors).toEqual({ Recipe: { role: "human", run: "", commit: "" } });
     await send("PUT", `/v1/tasks/${id}/document`, { text: shown.text.replace("status: todo", "status: served") });
-    expect((await get(`/v1/tasks/${id}`)).json.task.status).toBe("todo");
+    const { task } = (await get(`/v1/tasks/${id}`)).json;
+    expect(task.status).toBe("todo");
+    const changed = (await post(`/v1/tasks/${id}/continue`)).json.task.updatedAt;
+    expect((await get(`/v1/tasks/${id}/document`)).json.text).toContain(`updated_at: "${changed}"`);
     expect(refusal(await get("/v1/tasks/none/document"))).toEqual([404, "task.missing"]);
     expect(refusal(await send("PUT", "/v1/tasks/none/document", { text: "" }))).toEqual([404, "task.missing"]);
   });

@@ -494,6 +494,17 @@ test("a rehearsal changes nothing, and tells what would", async () => {
   expect(await store.merges.get("b1111")).toBeUndefined();
 });
 
+test("a rehearsal names the file of the user's that would be in the way", async () => {
+  const { work, merge, repository, tip } = await startStage();
+  await work("b1111", { "cup.md": "full\n" });
+  writeFileSync(join(repository, "cup.md"), "mine\n");
+  const before = tip();
+  const preview = await merge("b1111", { dryRun: true });
+  expect(preview).toMatchObject({ state: "waits", files: ["cup.md"], commits: 1, changed: ["cup.md"], dryRun: true });
+  expect(preview.reason).toContain("Changes of your own");
+  expect(tip()).toBe(before);
+});
+
 test("a merge can be taken back, also when others came after it, and only once", async () => {
   const { work, merge, undo, repository, show, tip } = await startStage();
   await work("b1111", { "recipe.md": "tea\n" });

@@ -103,13 +103,23 @@ test("create-pr pushes the branch, opens the pull request, and gives the same on
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("which is the end") });
 });
 
-test("without a remote it is written down, with the number to show for it", async () => {
+test("without a remote it is refused with what to do instead, and with one that is no forge it is written down", async () => {
   const id = await create(tea);
+  const refused = await signalbox(tea, "task", "create-pr", id);
+  expect(refused).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `error: ${tea} has no remote, so there is nowhere to open a pull request.\nMerge it here: signalbox task merge ${id}\nOr add a remote first: git -C ${tea} remote add origin URL, then: signalbox project trust tea\n`,
+  });
+  expect((await signalbox(tea, "task", "show", id)).stdout).not.toContain("pull request");
+  expect(await signalbox(tea, "task", "create-pr", "tea#99")).toMatchObject({ code: 3 });
+  execFileSync("git", ["init", "-q", "--bare", join(base, "plain.git")], { env });
+  git(tea, "remote", "add", "origin", join(base, "plain.git"));
+  await signalbox(tea, "project", "trust", "tea", "--yes");
   const { code, stdout, stderr } = await signalbox(tea, "task", "create-pr", id);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
-  expect(stderr).toMatch(/There is no forge, so it is written down here/);
+  expect(stderr).toContain("no pull request was opened there");
   expect((await signalbox(tea, "task", "show", id)).stdout).toContain("pull request  1, only here (open)");
-  expect(await signalbox(tea, "task", "create-pr", "tea#99")).toMatchObject({ code: 3 });
 });
 
 test("a task goes on with a pull request that somebody else has opened, unless its branch is elsewhere", async () => {

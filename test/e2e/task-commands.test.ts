@@ -227,7 +227,7 @@ describe("task create", () => {
   });
 
   test("begins an unclear task where the workflow asks", async () => {
-    const [, name, , status] = (await task("create")).stdout.trim().split("  ");
+    const [, name, , status] = (await task("create", "--summary", "")).stdout.trim().split("  ");
     expect(status).toBe("asking");
     expect((await task("show", name ?? "")).stdout).toContain("(no summary)");
   });

@@ -41,6 +41,8 @@ test("what an agent asks in a dialogue is explained, and answered from the comma
   const { stdout } = await signalbox(["task", "explain", task.id]);
   expect(stdout).toContain("Milk?");
   expect(stdout).toContain(`signalbox task reply ${task.id}`);
+  // Its agent has ended with its question, as it should.
+  expect(await json("task", "show", task.id)).toMatchObject({ task: { session: "none" } });
   expect(await signalbox(["task", "reply", "coffee", "-"], "with milk")).toMatchObject({ code: 0 });
   await until(task.id, ({ status }) => status === "clear");
 });

@@ -215,9 +215,7 @@ test("a person's request for changes opens two new review rounds", () => {
 test("nothing is done before it is in main", () => {
   const task = inReview();
   task.write("Review", pass).ask("reviewer", "reviewing");
-  expect(reasonsOf(task.continue())).toMatchObject([
-    { code: "guard", text: "Transition not allowed: merged != true (merged is false)." },
-  ]);
+  expect(reasonsOf(task.continue())).toMatchObject([{ code: "guard", text: "The work is not merged yet." }]);
   expect(task.status).toBe("reviewing");
 });
 
@@ -233,6 +231,9 @@ test("a quiet worker is told twice what is missing, then a person is asked", () 
   task.idle("worker");
   task.idle("worker");
   expect(task.task.held).toMatchObject({ word: "idle" });
+  expect(task.task.held?.reason).toBe(
+    "worker is quiet. ## Handoff is missing from the task file. Write ## Handoff, then ask again.",
+  );
 });
 
 test("a finished turn with the artifact moves the task as an exit would", () => {

@@ -66,14 +66,14 @@ test("A rule's target without a transition gets a way that only the engine may t
   expect(life.task.status).toBe("b");
 });
 
-test("A refusal says what is the case and what is needed, as the author wrote it.", () => {
+test("A refusal says what is the case and what is needed: facts about the work in plain words, everything else as the author wrote it.", () => {
   const life = begin(`
 settings: { most: { default: 2 } }
 states: { a: , b: { terminal: true } }
 transitions: [{ from: a, to: b, when: [merged == true, "commits > {most}"] }]`);
   expect(life.move("b").map(({ text, fix }) => `${text} ${fix}`)).toEqual([
-    "Transition not allowed: merged != true (merged is false). It needs merged == true.",
-    "Transition not allowed: commits <= {most} (commits is 0). It needs commits > {most}.",
+    "The work is not merged yet. Merge it: signalbox task merge t1",
+    "Transition not allowed: commits <= {most} (commits is 0). It needs commits > {most}. To see what is open: signalbox task explain t1",
   ]);
 });
 

@@ -26,6 +26,7 @@ export async function previewMerge(
   wanted: Wanted,
   where: Where,
   known: Merge | undefined,
+  workspaces: string,
 ): Promise<Preview> {
   const merge = newMerge(task, wanted, 0);
   const none = { commits: 0, changed: [] };
@@ -37,7 +38,7 @@ export async function previewMerge(
     const files = whole.files.map(({ path }) => path.text);
     return { merge: { ...merge, state: "conflict", reason: whole.text, files }, ...none };
   }
-  const { base } = await findTips(own, project, target, where);
+  const { base, user } = await findTips(own, project, target, where);
   const author = await own.git.identityOf(project.path);
   const entry = { task: task.id, project: project.name, target, strategy, at: 0, priority: 0 };
   const ready = { ...entry, commit: whole.commit, message: messageOf(task) };
@@ -46,9 +47,15 @@ export async function previewMerge(
   if (outcome !== undefined && outcome.kind !== "again" && outcome.kind !== "merged")
     return { merge: { ...merge, state: outcome.kind, reason: outcome.reason, files: outcome.files }, ...none };
   const changed = top === base ? [] : await own.control.changedFiles(base, top);
-  return {
-    merge: { ...merge, state: "merged", commit: whole.commit, before: base, after: top },
+  const brings = {
     commits: await own.control.countCommits(base, whole.commit),
     changed: changed.map(({ path }) => path.text),
   };
+  const there = { ...merge, commit: whole.commit, before: base, after: top };
+  // The user's checkout has to follow, unless the remote's branch is the one that counts.
+  const order = { repository: project.path, branch: target, commit: top, expected: user, workspaces };
+  const waits = where === "remote" || top === user ? undefined : await own.control.inTheWay(order);
+  if (waits === undefined) return { merge: { ...there, state: "merged" }, ...brings };
+  const files = waits.files.map(({ text }) => text);
+  return { merge: { ...there, state: "waits", reason: waits.text, files }, ...brings };
 }

@@ -13,11 +13,11 @@ import { actorFor } from "./standing.ts";
 
 export function getDocument(core: Core): Handler<Routes["getDocument"]> {
   return async (asked) => {
-    const { task } = await findTask(core, asked);
+    const { task, updatedAt } = await findTask(core, asked);
     const { text, authors } = (await asWritten(core, task)).document;
     const artifacts = await core.store.listArtifacts(task.id);
     return {
-      text: renderTaskDocument(task, parseTaskDocument(text)),
+      text: renderTaskDocument({ ...task, updatedAt: isoTime(updatedAt) }, parseTaskDocument(text)),
       authors: Object.fromEntries(
         Object.entries(authors).map(([heading, { role, run, commit }]) => [heading, { role, run, commit }]),
       ),

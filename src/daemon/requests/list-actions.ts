@@ -6,6 +6,7 @@ import { lifeOf } from "../agents/life-of.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { remoteOf } from "../remote-of.ts";
 import { taskView } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
@@ -22,7 +23,8 @@ export function listActions(core: Core): Handler<Routes["listActions"]> {
   };
 }
 
-async function surroundings({ store, agents }: Core, task: Task, head: string): Promise<Surroundings> {
+async function surroundings(core: Core, task: Task, head: string): Promise<Surroundings> {
+  const { store, agents } = core;
   const runs = (await store.runs.list({ task: task.id })).filter(({ started }) => started !== undefined);
   const alive = runs.filter(({ endedAt, key }) => endedAt === undefined && isWanted(task, key));
   const merge = await store.merges.get(task.id);
@@ -36,5 +38,16 @@ async function surroundings({ store, agents }: Core, task: Task, head: string): 
     hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
     isMerging: isMerging && task.phase !== "over",
     hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
+    hasRemote: await hasRemote(core, task.project),
   };
+}
+
+/** Where that cannot be told, asking for a pull request tells it. */
+async function hasRemote({ git, store }: Core, name: string): Promise<boolean> {
+  const project = await store.getProject(name);
+  if (git === undefined || project === undefined) return false;
+  return remoteOf(git, project).then(
+    (remote) => remote !== undefined,
+    () => true,
+  );
 }

@@ -47,7 +47,9 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       // Nothing is fetched for a look, unless only the remote can tell.
       const looked = where() === "remote" ? "remote" : "here";
       const known = await core.store.merges.get(task.id);
-      const { merge, commits, changed } = await previewMerge(own, project, task, wanted, looked, known);
+      const { merge, commits, changed } = await previewMerge(
+        ...([own, project, task, wanted, looked, known, core.places.workspaces] as const),
+      );
       return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
     }
     const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);

@@ -3,6 +3,7 @@ import { Fault } from "../../fault.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { openPullRequest as openOn } from "../forge/open-pull-request.ts";
+import { remoteName } from "../remote-of.ts";
 import { pullRequestView } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { mustBeOpen } from "./must-be-open.ts";
@@ -20,6 +21,12 @@ export function openPullRequest(core: Core): Handler<Routes["openPullRequest"]> 
     if (core.forge === undefined) throw new Fault("forge.unavailable", "This daemon pushes nothing.");
     const { title, body, draft } = asked.body;
     const project = await mustHave(core, task.project);
+    const { remote } = await core.forge.forgeOf(project);
+    if (remote === undefined) {
+      throw new Fault("forge.none", `${project.path} has no remote, so there is nowhere to open a pull request.`, {
+        hint: `Merge it here: signalbox task merge ${task.id}\nOr add a remote first: git -C ${project.path} remote add ${remoteName} URL, then: signalbox project trust ${project.name}`,
+      });
+    }
     return pullRequestView(await openOn(core.forge, project, task, { title, body, isDraft: draft }));
   };
 }

@@ -52,6 +52,7 @@ async function placedBeside(
   } as unknown as WorkspaceKind;
   const store = {
     getDocument: async () => ({ text: "", authors: {} }),
+    getTask: async () => undefined,
     runs: { get: async () => (isStarted ? {} : undefined) },
   } as unknown as Store;
   await placeTaskFiles(store, workflow, placing, { ...created.task, workspace: "/workspace", runs });

@@ -8,6 +8,7 @@ import type { Store, StoredDocument } from "../../ports/store.ts";
 import { badTaskFile, roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
 import { runRecordId } from "../agents/run-name.ts";
 import { parsedDocument } from "../parsed-document.ts";
+import { isoTime } from "../views.ts";
 import { writeDocument } from "../write-document.ts";
 
 /** A task file as an agent left it. */
@@ -90,7 +91,9 @@ export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Tas
  */
 export async function placeTaskFiles(store: Store, workflow: Workflow, kind: WorkspaceKind, task: Task): Promise<void> {
   const document = await store.getDocument(task.id);
-  const text = renderTaskDocument(task, parsedDocument(document));
+  const stored = await store.getTask(task.id);
+  const shown = stored === undefined ? task : { ...task, updatedAt: isoTime(stored.updatedAt) };
+  const text = renderTaskDocument(shown, parsedDocument(document));
   const files = new Map<string, { readonly writers: Actor[]; isForNewcomer: boolean }>();
   // One who is alone writes into the main file, whosever that is otherwise.
   for (const writer of rolesOf(task)) {
@@ -106,7 +109,7 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
     const unread = before === undefined ? document : withUnread(workflow, document, before, writers);
     if (unread === document) await kind.placeTaskFile(task.workspace, name, text, before);
     else if (isForNewcomer)
-      await kind.placeTaskFile(task.workspace, name, renderTaskDocument(task, parsedDocument(unread)), before);
+      await kind.placeTaskFile(task.workspace, name, renderTaskDocument(shown, parsedDocument(unread)), before);
   }
 }
 

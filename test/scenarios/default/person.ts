@@ -38,7 +38,7 @@ export async function person(scenes: Scenes): Promise<void> {
     { worker: [{ steps: [...handsOver, ...deaf.steps] }], reviewer: [passes] },
     async (life) => {
       await life.reaches("reviewing");
-      expect(await life.isRefused("update", "--status", "done")).toContain("merged == true");
+      expect(await life.isRefused("update", "--status", "done")).toContain("signalbox task merge ");
       await life.does("create-pr");
       expect(scenes.remoteBranches()).toContain(life.branch);
       await life.does("merge");
@@ -57,7 +57,7 @@ export async function person(scenes: Scenes): Promise<void> {
     { worker: [{ steps: handsOver }], reviewer: [passes] },
     async (life) => {
       await life.reaches("reviewing");
-      expect(await life.isRefused("continue")).toContain("merged == true");
+      expect(await life.isRefused("continue")).toContain("signalbox task merge ");
       scenes.git(tea, "merge", "--quiet", "--no-edit", life.branch);
       await life.does("continue");
       expect((await life.reaches("done")).outcome).toBe("done");

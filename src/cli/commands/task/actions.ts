@@ -23,18 +23,10 @@ export async function actions(this: Context, { all, json }: { all: boolean; json
 }
 
 function writeAllowed(allowed: readonly ActionView[], { paint, columns }: Context): string {
-  const titles = [
-    { title: "KEY", paint: paint.yellow },
-    { title: "ACTION" },
-    { title: "COMMAND", paint: paint.cyan },
-  ] as const;
+  const titles = [{ title: "ACTION" }, { title: "COMMAND", paint: paint.cyan }] as const;
   return writeTable(
     titles,
-    allowed.map(({ key, label, to, command }) => [
-      key,
-      to === "" || label.endsWith(to) ? label : `${label} → ${to}`,
-      command,
-    ]),
+    allowed.map(({ label, to, command }) => [to === "" || label.endsWith(to) ? label : `${label} → ${to}`, command]),
     columns,
   );
 }

@@ -1,7 +1,62 @@
+import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
-import { askChange } from "../../ask-change.ts";
+import type { TaskView } from "../../../api/task-wires.ts";
+import type { SalvagedView } from "../../../api/workspace-wires.ts";
 import type { Context } from "../../context.ts";
+import { count } from "../../count.ts";
+import { forEach } from "../../for-each.ts";
+import { nameTask } from "../../name-task.ts";
+import { pause } from "../../pause.ts";
+import { tellChange } from "../../tell-change.ts";
+import { untilInterrupted } from "../../until-interrupted.ts";
 
-export function cancel(this: Context, { json }: { json: boolean }, reference: string) {
-  return askChange(this, routes.cancelTask, reference, json);
+const interval = 150;
+const mostLooks = 70;
+
+export function cancel(this: Context, { json }: { json: boolean }, ...references: readonly string[]) {
+  return forEach(this, references, json, {
+    act: async (_, call, reference) => {
+      const about = await nameTask(call, reference);
+      const begun = Date.now();
+      // Nothing comes before it: a brake that has to look at something first can fail.
+      const change = await call(routes.cancelTask, { ...about, body: {} });
+      if (change.task.workspace === "") return { ...change, salvaged: [] };
+      const task = await whenGivenBack(call, change.task);
+      return { ...change, task, salvaged: await salvagedSince(call, task, begun) };
+    },
+    tell: (own, change) => {
+      tellChange(own, change);
+      if (change.kind === "moved") tellSalvaged(own, change.task, change.salvaged);
+    },
+  });
+}
+
+/** What the task has left, and how to get it back. */
+function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly SalvagedView[]): void {
+  for (const { ref, files } of salvaged) {
+    say(
+      `Salvaged ${count(files, "file")} that ${files === 1 ? "was" : "were"} not committed. To get ${files === 1 ? "it" : "them"} back:`,
+    );
+    say(`  signalbox salvage restore ${ref} --to FOLDER`);
+  }
+  if (salvaged.length === 0 && task.workspace !== "" && task.held === null)
+    say("Its workspace is still being given back. To see later what was salvaged: signalbox salvage list");
+  say(`To go on with what it committed, in a new task: signalbox task create --from ${task.id}`);
+}
+
+/** A workspace is given back once its agents have ended, which takes a moment. */
+async function whenGivenBack(call: Call, cancelled: TaskView): Promise<TaskView> {
+  const ending = untilInterrupted();
+  let task = cancelled;
+  for (let left = mostLooks; left > 0 && !ending.aborted; left--) {
+    if (task.held !== null || (task.phase === "over" && task.workspace === "")) return task;
+    await pause(interval, ending);
+    task = (await call(routes.getTask, { params: { task: cancelled.id }, query: {} })).task;
+  }
+  return task;
+}
+
+async function salvagedSince(call: Call, { id, project }: TaskView, begun: number): Promise<readonly SalvagedView[]> {
+  const { salvaged } = await call(routes.listSalvage, { query: { project } }).catch(() => ({ salvaged: [] }));
+  return salvaged.filter(({ task, at }) => task === id && Date.parse(at) >= begun - 1_000);
 }

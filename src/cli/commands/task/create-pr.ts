@@ -24,5 +24,10 @@ export async function createPr(this: Context, flags: CreatePrFlags, reference: s
   const { url, number, head, base } = pullRequest;
   if (url !== "") return this.print(url);
   this.print(`${number}`);
-  this.say(`There is no forge, so it is written down here: pull request ${number}, from ${head} into ${base}.`);
+  this.say(
+    `Pushed ${head}. Its remote leads to no GitHub that you are logged in to, so no pull request was opened there.`,
+  );
+  this.say(
+    `It is written down here as ${number}, from ${head} into ${base}. To merge it here: signalbox task merge ${reference}`,
+  );
 }

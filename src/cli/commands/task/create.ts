@@ -2,7 +2,7 @@ import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import { Fault } from "../../../fault.ts";
 import { configFromEnvironment } from "../../../home/config-from-environment.ts";
-import { canAsk } from "../../ask.ts";
+import { ask, canAsk } from "../../ask.ts";
 import { askPermissions, mustAllow } from "../../ask-permissions.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
@@ -11,6 +11,7 @@ import { findProject } from "../../find-project.ts";
 import { given } from "../../given.ts";
 import { asReference, shownTask } from "../../name-task.ts";
 import { readInput } from "../../read-input.ts";
+import { shellWord } from "../../shell-word.ts";
 import { readTaskSettings } from "../../task-settings.ts";
 import { warnUnproved } from "../../warn-unproved.ts";
 import { workflowReference } from "../../workflow-reference.ts";
@@ -18,6 +19,7 @@ import { writeJson } from "../../write-json.ts";
 
 export interface CreateFlags {
   readonly project?: string;
+  readonly summary?: string;
   readonly context?: string;
   readonly "context-file"?: string;
   readonly workflow?: string;
@@ -41,11 +43,14 @@ export interface CreateFlags {
 }
 
 export async function create(this: Context, flags: CreateFlags, first?: string, second?: string) {
-  const { branch, summary } = readWords(first, second);
-  refuseTwoBranches(flags, branch);
-  const context = await readContext(this, flags);
+  const words = readWords(flags, first, second);
+  refuseTwoBranches(flags, words.branch);
   const call = createCall(this);
   const project = await findProject(call, flags.project);
+  const { branch } = words;
+  const summary = words.summary ?? (await missingSummary(this, flags, branch));
+  if (summary === noTask) return;
+  const context = await readContext(this, flags);
   const said = configFromEnvironment(this.process.env ?? {});
   const body = given({
     project: project.name,
@@ -110,9 +115,41 @@ interface Wanted {
 }
 
 /** One word with a space in it is a summary: no branch can have one. */
-function readWords(first: string | undefined, second: string | undefined) {
-  const isSummary = second === undefined && first !== undefined && /\s/.test(first);
-  return isSummary ? { branch: undefined, summary: first } : { branch: first, summary: second };
+function readWords({ summary: said }: CreateFlags, first: string | undefined, second: string | undefined) {
+  const isSummary = second === undefined && said === undefined && first !== undefined && /\s|^$/.test(first);
+  const { branch, summary } = isSummary ? { branch: undefined, summary: first } : { branch: first, summary: second };
+  if (said === undefined || summary === undefined) return { branch, summary: said ?? summary };
+  throw new Fault("usage", "SUMMARY and --summary cannot both be given.", { hint: "Leave one of them out." });
+}
+
+const noTask = Symbol("no task");
+
+/**
+ * What is to be done, where nobody has said it. Tickets, pull requests and earlier tasks say it themselves. On a terminal
+ * the person is asked; elsewhere a task that nobody can work on is not made.
+ */
+async function missingSummary(
+  context: Context,
+  { ticket, pr, from, json }: CreateFlags,
+  branch: string | undefined,
+): Promise<string | undefined | typeof noTask> {
+  if (ticket !== undefined || pr !== undefined || from !== undefined) return undefined;
+  const taken = branch === undefined ? "" : `"${branch}" is taken for the name of the task's branch. `;
+  if (!json && canAsk()) {
+    const answer = await ask(`${taken}What is to be done, in one line?`);
+    if (answer) return answer;
+    context.say("There is no new task.");
+    context.process.exitCode = exitCodes.failed;
+    return noTask;
+  }
+  const words = branch === undefined ? "" : `${shellWord(branch)} `;
+  const alone =
+    branch === undefined
+      ? ""
+      : `\nIf "${branch}" is what is to be done: signalbox task create --summary ${shellWord(branch)}`;
+  throw new Fault("usage", `${taken}What is to be done is missing, so there is no new task.`, {
+    hint: `Say it: signalbox task create ${words}"What is to be done"${alone}\nTo let its workflow ask for it: signalbox task create ${words}--summary ""`,
+  });
 }
 
 /** A pull request says itself which branches it is about. */

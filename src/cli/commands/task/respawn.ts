@@ -2,7 +2,8 @@ import { routes } from "../../../api/routes.ts";
 import { askChange } from "../../ask-change.ts";
 import type { Context } from "../../context.ts";
 
-export async function respawn(this: Context, { json }: { json: boolean }, reference: string) {
-  await askChange(this, routes.respawnTask, reference, json);
-  if (!json) this.say(`To see its agent at work: signalbox task attach ${reference}`);
+export function respawn(this: Context, { json }: { json: boolean }, ...references: readonly string[]) {
+  const hint = ({ task }: { readonly task: { readonly id: string } }) =>
+    `To see its agent at work: signalbox task attach ${task.id}`;
+  return askChange(this, routes.respawnTask, references, json, hint);
 }
