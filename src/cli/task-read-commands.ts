@@ -74,7 +74,7 @@ export const actions = buildCommand({
   parameters: { positional: oneTask, flags: { all: flag("Also those that are not allowed now, and why"), json } },
   docs: {
     brief: "List what you can do with a task, with the exact commands",
-    fullDescription: `What is allowed is decided by the task's workflow. The key is the one that dashboards use.
+    fullDescription: `What is allowed is decided by the task's workflow.
 
 --json: { task, actions: [{ name, label, key, command, to, allowed, why }] }. Every action is there, allowed or not
 ${taskExitCodes("failed")}`,
