@@ -8,7 +8,6 @@ import type { Store, StoredDocument } from "../../ports/store.ts";
 import { badTaskFile, roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
 import { runRecordId } from "../agents/run-name.ts";
 import { parsedDocument } from "../parsed-document.ts";
-import { isoTime } from "../views.ts";
 import { writeDocument } from "../write-document.ts";
 
 /** A task file as an agent left it. */
@@ -92,7 +91,7 @@ export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Tas
 export async function placeTaskFiles(store: Store, workflow: Workflow, kind: WorkspaceKind, task: Task): Promise<void> {
   const document = await store.getDocument(task.id);
   const stored = await store.getTask(task.id);
-  const shown = stored === undefined ? task : { ...task, updatedAt: isoTime(stored.updatedAt) };
+  const shown = stored === undefined ? task : { ...task, updatedAt: new Date(stored.updatedAt).toISOString() };
   const text = renderTaskDocument(shown, parsedDocument(document));
   const files = new Map<string, { readonly writers: Actor[]; isForNewcomer: boolean }>();
   // One who is alone writes into the main file, whosever that is otherwise.
