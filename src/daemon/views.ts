@@ -6,6 +6,7 @@ import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import { lifeOf } from "./agents/life-of.ts";
+import { runRecordId } from "./agents/run-name.ts";
 
 /** A task as the API shows it. Where its workflow does not load any more, a person must look at it. */
 export function taskView(
@@ -29,7 +30,10 @@ export function taskView(
     previousStatus: task.previousStatus,
     phase: task.phase,
     outcome: state?.outcome ?? null,
-    needsPerson: state === undefined ? task.phase !== "over" : needsPerson(state, task),
+    needsPerson:
+      state === undefined
+        ? task.phase !== "over"
+        : needsPerson(state, task) || (!state.terminal && isRaised(agents, task)),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
     session: sessionOf(state, task, agents),
     waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
@@ -62,6 +66,13 @@ export function needsPerson(state: State, task: Task): boolean {
     turn === "reply" ||
     turn === "confirm" ||
     (state.wait.kind === "human" && task.phase === "waiting")
+  );
+}
+
+/** A person was told that one of its agents cannot go on alone: at a login, in a dialog, or because nobody can tell. */
+function isRaised(agents: Agents | undefined, task: Task): boolean {
+  return Object.values(task.runs).some(
+    ({ key }) => (agents?.watchOf(runRecordId(task.id, key))?.started.raised ?? "") !== "",
   );
 }
 

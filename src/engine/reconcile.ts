@@ -14,6 +14,8 @@ export interface RunSight {
   readonly isAtWork: boolean;
   /** Since it went idle; 0 where it is not. */
   readonly idle: number;
+  /** What it waits for a person to do before it can work, in a sentence; empty or missing where nothing is known. */
+  readonly obstacle?: string;
   /** A person was told of what it waits for, or that nobody knows. */
   readonly isRaised: boolean;
 }
@@ -57,6 +59,7 @@ export function reconcile(sight: RunSight, { stall, time }: RunLimits): Healing 
   if (sight.process === "ended") return { kind: "judge" };
   if (sight.process === "lost") return sight.age < soonest ? { kind: "judge" } : { kind: "lost" };
   if (time !== undefined && sight.age >= time) return { kind: "overdue", reason: `It took longer than ${time} s.` };
+  if (sight.obstacle) return { kind: "raise", reason: sight.obstacle };
   if (sight.activity === "asks") {
     return sight.isRaised
       ? { kind: "none" }

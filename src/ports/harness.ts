@@ -26,6 +26,18 @@ export interface Harness {
   transcriptOf(session: string, folder: string): Promise<string>;
   /** What the screen of an interactive run shows. Weak evidence: a program may change its words any day. */
   readScreen(screen: string, title: string): ScreenState;
+  /**
+   * What keeps the program from working until somebody has done something about it, as its screen shows it, or as it said
+   * before it ended; undefined where it says nothing of the kind.
+   */
+  readObstacle?(text: string): Obstacle | undefined;
+}
+
+export interface Obstacle {
+  /** session: the one that it was to go on in does not exist. */
+  readonly kind: "login" | "trust" | "update" | "session";
+  /** A sentence for people, with the command that mends it. */
+  readonly told: string;
 }
 
 /** How an interactive agent looks. `starting`: not ready for input yet. `asks`: a dialog waits, where nobody may type for it. */

@@ -144,6 +144,8 @@ export interface StartedRun {
   readonly transcriptFrom: number;
   /** A person was told that it needs one; empty where not. */
   readonly raised: string;
+  /** Something of its conversation was seen, so that there is a session to go on in; missing in old records. */
+  readonly hasBegun?: boolean;
   /** Who its program is, as the system knows it; missing until it runs, and in old records. */
   readonly process?: ProcessIdentity;
   /** Why it is being ended, noted before it is; missing while nobody ends it. */

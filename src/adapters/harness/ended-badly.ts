@@ -1,3 +1,4 @@
+import { lastWords } from "../../engine/last-words.ts";
 import type { HarnessError } from "../../ports/harness.ts";
 import type { ProcessEnd } from "../../ports/processes.ts";
 
@@ -9,7 +10,7 @@ export function endedBadly(
   { cause, code, signal, reason }: ProcessEnd,
   errors: string,
 ): HarnessError | undefined {
-  const told = errors.trim().slice(-mostTold);
+  const told = lastWords(errors, mostTold);
   const because = told === "" ? "" : ` It said: ${told}`;
   const error = (kind: HarnessError["kind"], message: string) => ({ kind, message, resetAt: undefined });
   switch (cause) {

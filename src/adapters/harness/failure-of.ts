@@ -1,3 +1,4 @@
+import { lastWords } from "../../engine/last-words.ts";
 import type { HarnessError } from "../../ports/harness.ts";
 import type { ProcessEnd } from "../../ports/processes.ts";
 
@@ -60,10 +61,13 @@ export function endedByUs(end: ProcessEnd, title: string): HarnessError | undefi
   return undefined;
 }
 
-/** How a program ended that said nothing about it. */
-export function endedBadly(end: ProcessEnd, title: string): HarnessError {
+/** How a program ended that said nothing about it but, maybe, on its other channel. */
+export function endedBadly(end: ProcessEnd, title: string, errors = ""): HarnessError {
   const how = end.signal === "" ? `with exit code ${end.code ?? "unknown"}` : `by ${end.signal}`;
-  return { kind: "other", message: `${title} ended ${how}, and did not say why.`, resetAt: undefined };
+  const said = lastWords(errors);
+  const why = said === "" ? ", and did not say why." : `. It said last: ${said}`;
+  const kind = kindOf(said, undefined) === "authentication" ? "authentication" : "other";
+  return { kind, message: `${title} ended ${how}${why}`, resetAt: undefined };
 }
 
 /** Escape sequences and line breaks would break the screens that show it. */

@@ -1,4 +1,5 @@
 import type { TaskEvent } from "../../engine/decision.ts";
+import { lastWords } from "../../engine/last-words.ts";
 import type { Healing } from "../../engine/reconcile.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -15,7 +16,7 @@ import { endRun, sweepRun } from "./end-run.ts";
 import { readOrder } from "./harness-order.ts";
 import { readTurn } from "./read-turn.ts";
 import type { ReportedEnd } from "./report-end.ts";
-import { usageIn } from "./run-signs.ts";
+import { isOfConversation, usageIn } from "./run-signs.ts";
 import { identified, launchRun } from "./start-run.ts";
 import { countedOf, countedUpTo } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
@@ -104,7 +105,7 @@ export async function raise(
 }
 
 async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: boolean): Promise<void> {
-  const { pane, signs } = watch;
+  const { pane, signs, started, harness } = watch;
   if (signs.error?.kind === "rate-limit") return limited(ports, watch, signs.error.resetAt, signs.error.message);
   const how =
     pane?.dead === undefined
@@ -112,8 +113,19 @@ async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: bool
       : pane.dead.signal !== ""
         ? `It was ended by ${pane.dead.signal}.`
         : `It ended with ${pane.dead.code ?? "an unknown code"}.`;
-  const why = signs.error === undefined ? how : `${how} ${signs.error.message}`;
-  await ports.finish(watch, { word: "exit", reason: why });
+  // The screen of a program that is dead stays until its window is closed.
+  const screen = pane?.dead === undefined ? "" : await ports.terminal.capture(started.name, 50).catch(() => "");
+  const obstacle = harness.readObstacle?.([signs.error?.message, screen].join("\n"));
+  if (obstacle?.kind === "session" && started.isResumed) return startAnew(ports, watch, obstacle.told);
+  const words = lastWords(screen);
+  const said = signs.error?.message ?? (words === "" ? "" : `It said last: ${words}`);
+  await ports.finish(watch, { word: "exit", reason: [how, obstacle?.told ?? "", said].filter(Boolean).join(" ") });
+}
+
+/** The session that it was to go on in does not exist: the same again in a new one, at no cost. */
+async function startAnew(ports: HealPorts, watch: RunWatch, reason: string): Promise<void> {
+  await watch.keep({ session: "", started: { ...watch.started, hasBegun: false } });
+  return ports.finish(watch, { word: "lost", reason });
 }
 
 async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
@@ -125,19 +137,25 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   const used = isCounted ? [] : usageIn(read.events);
   await ports.book.add(run, used, countedUpTo(started, read.position, true), ports.clock.now());
   const session = read.events.findLast((event) => event.kind === "session")?.id ?? run.session;
-  if (session !== run.session && session !== "") await watch.keep({ session });
+  const hasBegun = read.events.some((event) => isOfConversation(event, watch.harness.can.namesSession));
+  if (session !== "" && (session !== run.session || hasBegun))
+    await watch.keep({ session, started: { ...watch.started, hasBegun: watch.started.hasBegun || hasBegun } });
   const task = (await ports.store.getTask(run.task))?.task;
   if (task === undefined) return ports.finish(watch, { word: "exit" });
   const { spec } = await readOrder(ports.runFolder(started.name));
   const verdict = readTurn(await ports.workflowOf(task), spec, read.end, read.turn, started.isResumed);
   switch (verdict.kind) {
-    case "ended":
-      return ports.finish(watch, verdict);
+    case "ended": {
+      // What it says in a conversation may be about logins too.
+      const printed = watch.started.hasBegun === true ? verdict.reason : `${verdict.reason}\n${read.turn.text}`;
+      const login = verdict.word === "error" ? watch.harness.readObstacle?.(printed) : undefined;
+      if (login === undefined) return ports.finish(watch, verdict);
+      return ports.finish(watch, { ...verdict, reason: `${login.told} ${verdict.reason}` });
+    }
     case "limited":
       return limited(ports, watch, verdict.until, verdict.reason);
     case "session-gone":
-      await watch.keep({ session: "" });
-      return ports.finish(watch, { word: "lost", reason: verdict.reason });
+      return startAnew(ports, watch, verdict.reason);
     case "invalid": {
       const canAsk = started.part < mostAsked && watch.harness.can.resume && watch.run.session !== "";
       if (canAsk) return askAgain(ports, watch, task, verdict.reason);

@@ -1,3 +1,4 @@
+import { oneLine } from "../../engine/last-words.ts";
 import type { RunEnd } from "../../engine/request.ts";
 import type { Places } from "../../home/places.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -34,7 +35,8 @@ export async function reportEnd(
   await callers.revoke(task, run);
   const told = await submit(task, {
     ...{ kind: "ended", run, word },
-    ...(reason === "" ? {} : { reason }),
+    // What it says goes into history and to people's terminals.
+    ...(reason === "" ? {} : { reason: oneLine(reason) }),
     ...(answer === undefined ? {} : { answer }),
   });
   const known = await store.runs.get(runRecordId(task, run));

@@ -75,6 +75,16 @@ export function withEvent(signs: RunSigns, event: HarnessEvent, now: number): Ru
   }
 }
 
+/** Whether an event shows that the session exists: an id that we have chosen does not. */
+export function isOfConversation(event: HarnessEvent, namesSession: boolean): boolean {
+  return ["prompted", "said", "tool", "usage"].includes(event.kind) || (event.kind === "session" && !namesSession);
+}
+
+/** Whether an event shows that the program works: whoever has not logged in comes no further than its prompt. */
+export function isOfWork(event: HarnessEvent): boolean {
+  return event.kind === "tool" || (event.kind === "usage" && event.usage.outputTokens > 0);
+}
+
 export function usageIn(events: readonly HarnessEvent[]): readonly TokenUsage[] {
   return events.flatMap((event) => (event.kind === "usage" ? [event.usage] : []));
 }

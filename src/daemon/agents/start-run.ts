@@ -168,7 +168,9 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
   const taskFile = await ports.placeFiles(task, order.role);
   const port = await ports.portOf(task);
   const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
-  const session = earlier?.harness === harness.name && harness.can.resume ? earlier.session : "";
+  // One that ended before its session existed has none to go on in: what never began is started anew.
+  const canResume = earlier?.harness === harness.name && harness.can.resume && earlier.started?.hasBegun !== false;
+  const session = canResume ? earlier.session : "";
   const events = eventsFile(places, name);
   const token = await tokenOf(ports, runFolder, task, order);
   const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
@@ -208,6 +210,7 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     entry: task.entry,
     part: 0,
     isResumed: session !== "",
+    hasBegun: session !== "",
     hasPrompt: launch.message === "" && harnessOrder.prompt !== "",
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",

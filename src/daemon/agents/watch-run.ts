@@ -1,13 +1,13 @@
 import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Harness, HarnessEvent, ScreenState } from "../../ports/harness.ts";
+import type { Harness, HarnessEvent, Obstacle, ScreenState } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
 import { lastTouched } from "./last-touched.ts";
-import { firstSigns, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
+import { firstSigns, isOfConversation, isOfWork, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
 import { countedUpTo, type TurnReading } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
 
@@ -82,6 +82,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let readySince = Number.POSITIVE_INFINITY;
   /** What it was at before the screen showed a dialog of which nothing else tells. */
   let behindDialog: Activity | undefined;
+  let hasWorked = false;
+  let obstacle: Obstacle | undefined;
   let isClosed = false;
   let cpu = { at: 0, used: 0, isBusy: false };
   const events = tails.open(`${ports.runFolder(started)}/events`);
@@ -104,9 +106,14 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       signs = withEvent(signs, event, now);
       if (isSecond) signs = { ...signs, activity, since, tools };
     }
+    hasWorked ||= learnt.some(isOfWork);
+    if (learnt.some((event) => isOfConversation(event, harness.can.namesSession))) await noteBeginning();
     if (signs.transcript !== transcript?.path) transcript = openTranscript();
     await book.add(run, usageIn(learnt), position, now);
     if (signs.session !== run.session) await keep({ session: signs.session });
+  };
+  const noteBeginning = async () => {
+    if (run.started?.hasBegun === false) await keep({ started: { ...run.started, hasBegun: true } });
   };
   const keep = async (change: Partial<Run>) => {
     run = { ...run, ...change };
@@ -143,20 +150,45 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     if (signs.activity !== "asks") behindDialog = undefined;
     const known = behindDialog ?? signs.activity;
     const wants = known === "starting" || isMute || (known === "busy" && quiet > quietScreen);
-    if (!wants) return;
+    // Until it has worked it may wait to be logged in, whatever its hooks say.
+    if (!wants && hasWorked && obstacle === undefined) return;
     // What has not been written to since the last look shows the same; times of panes have whole seconds.
     const isSame = pane.activeAt === shownAt && clock.now() - pane.activeAt > 2_000;
     if (!isSame) {
       shownAt = pane.activeAt;
-      shown = harness.readScreen(await terminal.capture(started.name), pane.title);
+      const screen = await terminal.capture(started.name);
+      shown = harness.readScreen(screen, pane.title);
       readySince = shown === "ready" ? Math.min(readySince, clock.now()) : Number.POSITIVE_INFINITY;
+      await meet(hasWorked ? undefined : harness.readObstacle?.(screen));
     }
+    if (obstacle !== undefined) {
+      behindDialog = known;
+      if (signs.activity !== "asks") signs = { ...signs, activity: "asks", since: clock.now() };
+      return;
+    }
+    if (!wants) {
+      if (signs.activity !== known) signs = { ...signs, activity: known, since: clock.now() };
+      return;
+    }
+    if (isMute && (shown === "ready" || shown === "busy")) await noteBeginning();
     // Between drawing the place to type in and taking the prompt from there, whatever is typed gets lost or mixed up.
     const isEarly = started.hasPrompt === true && !isMute && clock.now() - readySince < promptTime;
     const activity = known === "starting" && shown === "ready" && isEarly ? known : activityOf(shown, known, isMute);
     behindDialog = activity === "asks" ? known : undefined;
     if (activity !== signs.activity) signs = { ...signs, activity, since: clock.now() };
   };
+
+  /** What a person was told about an obstacle is over when the obstacle is. */
+  const meet = async (next: Obstacle | undefined) => {
+    const before = obstacle;
+    obstacle = next;
+    if (before !== undefined && next === undefined && run.started?.raised === before.told)
+      await keep({ started: { ...run.started, raised: "" } });
+  };
+
+  /** A login that has run out is told by what failed, also in the middle of its work. */
+  const failedLogin = () =>
+    signs.error?.kind === "authentication" ? harness.readObstacle?.(signs.error.message) : undefined;
 
   const isAtWork = async (stall: number | undefined) => {
     if (signs.tools > 0) return true;
@@ -217,6 +249,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         quiet: (now - signs.signAt) / 1000,
         isAtWork: isBusy,
         idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
+        obstacle: (obstacle ?? failedLogin())?.told ?? "",
         isRaised: (run.started?.raised ?? "") !== "",
       },
       limits,

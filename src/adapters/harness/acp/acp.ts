@@ -1,6 +1,7 @@
 import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { chosenTools } from "../chosen-tools.ts";
 import { type DetectPorts, detectProgram } from "../detect-program.ts";
+import { findObstacle, type ObstacleForm } from "../find-obstacle.ts";
 import { promptText } from "../prompt-text.ts";
 import { reducedCommand } from "../reduced-commands.ts";
 import type { BridgeOrder } from "./bridge-order.ts";
@@ -42,6 +43,10 @@ export interface AcpPorts extends DetectPorts {
 /** Any agent that speaks the Agent Client Protocol. The process that is started is a bridge of ours, which starts the agent. */
 export function acp(agent: AcpAgent, ports: AcpPorts): Harness {
   const [program = ""] = agent.argv;
+  const told = `${agent.title} is not logged in. Log in with the program itself.`;
+  const obstacles: readonly ObstacleForm[] = [
+    [/authentication required|auth_required|not logged in|please (log|sign) in|\/login/i, { kind: "login", told }],
+  ];
   return {
     name: agent.name,
     title: agent.title,
@@ -53,6 +58,7 @@ export function acp(agent: AcpAgent, ports: AcpPorts): Harness {
     readTranscript: () => [],
     transcriptOf: async () => "",
     readScreen: () => "unknown",
+    readObstacle: (text) => findObstacle(text, obstacles),
   };
 }
 

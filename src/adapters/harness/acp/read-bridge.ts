@@ -28,7 +28,7 @@ export function readBridge(title: string): OutputReader {
       return { text, answer: undefined, events, error: endedByUs(end, title) ?? told() };
 
       function told(): HarnessError | undefined {
-        if (!isOver) return endedBadly(end, title);
+        if (!isOver) return endedBadly(end, title, errors);
         if (error === undefined || error.kind !== "other" || !/has ended/.test(error.message)) return error;
         // It went away in the middle. The reason, if it gave one, is on the other channel.
         const said = errors.trim().split("\n").at(-1) ?? "";

@@ -8,6 +8,7 @@ import { findProgram } from "../find-program.ts";
 import { launchArguments, type RunFiles } from "./launch-arguments.ts";
 import { serverName } from "./permissions.ts";
 import { readHook } from "./read-hook.ts";
+import { readObstacle } from "./read-obstacle.ts";
 import { readOutput } from "./read-output.ts";
 import { readScreen } from "./read-screen.ts";
 import { createTranscriptReader } from "./read-transcript.ts";
@@ -128,6 +129,7 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
     readTranscript: createTranscriptReader(),
     transcriptOf,
     readScreen,
+    readObstacle,
   };
 }
 

@@ -5,6 +5,7 @@ import type { CodexPorts } from "./codex-ports.ts";
 import { detect } from "./detect.ts";
 import { readHook } from "./hooks.ts";
 import { prepare } from "./prepare.ts";
+import { readObstacle } from "./read-obstacle.ts";
 import { readOutput } from "./read-output.ts";
 import { createRolloutReader } from "./read-rollout.ts";
 import { readScreen } from "./read-screen.ts";
@@ -24,5 +25,6 @@ export function codex(ports: CodexPorts): Harness {
     readTranscript: createRolloutReader(now),
     transcriptOf: async (session) => rolloutOf(session, codexHome(ports.env)),
     readScreen,
+    readObstacle,
   };
 }

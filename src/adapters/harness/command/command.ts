@@ -8,8 +8,16 @@ import {
 } from "../../../engine/harness-definition.ts";
 import { Fault } from "../../../fault.ts";
 import type { Commands } from "../../../ports/commands.ts";
-import type { Capabilities, Harness, HarnessError, HarnessOrder, ScreenState } from "../../../ports/harness.ts";
+import type {
+  Capabilities,
+  Harness,
+  HarnessError,
+  HarnessOrder,
+  Obstacle,
+  ScreenState,
+} from "../../../ports/harness.ts";
 import { readEventLine } from "../event-line.ts";
+import { findObstacle, noSuchSession, type ObstacleForm } from "../find-obstacle.ts";
 import { detectCommand } from "./detect-command.ts";
 import { fillArguments, type HarnessValues } from "./fill-arguments.ts";
 import { readCommandOutput } from "./read-command-output.ts";
@@ -24,6 +32,7 @@ export interface CommandPorts {
 export function command(definition: HarnessDefinition & { readonly name: string }, ports: CommandPorts): Harness {
   const { name, title = name, turn, session } = definition;
   const classify = classifier(definition.errors ?? {});
+  const obstacles = obstaclesOf(title, definition.errors ?? {});
   return {
     name,
     title,
@@ -38,7 +47,17 @@ export function command(definition: HarnessDefinition & { readonly name: string 
     readTranscript: () => [],
     transcriptOf: async () => "",
     readScreen: (screen) => screenOf(session ?? {}, screen),
+    readObstacle: (text) => findObstacle(text, obstacles),
   };
+}
+
+function obstaclesOf(title: string, errors: NonNullable<HarnessDefinition["errors"]>): readonly ObstacleForm[] {
+  const form = (kind: "authentication" | "session-unknown", obstacle: Obstacle): readonly ObstacleForm[] =>
+    errors[kind] === undefined ? [] : [[new RegExp(errors[kind], "mu"), obstacle]];
+  return [
+    ...form("session-unknown", noSuchSession(title)),
+    ...form("authentication", { kind: "login", told: `${title} is not logged in. Log in with the program itself.` }),
+  ];
 }
 
 function capabilitiesOf({ turn, session, reduced }: HarnessDefinition): Capabilities {

@@ -82,7 +82,7 @@ function errorOf(
   printed: string,
   told?: string,
 ): HarnessError | undefined {
-  const bad = endedBadly(title, end, errors);
+  const bad = endedBadly(title, end, errors.trim() === "" ? printed : errors);
   if (bad === undefined && told === undefined) return undefined;
   if (bad !== undefined && bad.kind !== "other") return bad;
   return failure(classify(`${errors}\n${printed}`), told ?? bad?.message ?? "");

@@ -7,6 +7,7 @@ import { fitsArgument, promptText } from "../prompt-text.ts";
 import { makeHome, userFolder } from "./gemini-home.ts";
 import { policyText } from "./policy-text.ts";
 import { readEvent } from "./read-event.ts";
+import { readObstacle } from "./read-obstacle.ts";
 import { readScreen } from "./read-screen.ts";
 import { readTurn } from "./read-turn.ts";
 import { findTranscript, readTranscriptLine } from "./transcript.ts";
@@ -50,6 +51,7 @@ export function gemini(ports: GeminiPorts): Harness {
     readTranscript: readTranscriptLine,
     transcriptOf: (session) => findTranscript(session, userFolder(ports.env, ports.home)),
     readScreen,
+    readObstacle,
   };
 }
 

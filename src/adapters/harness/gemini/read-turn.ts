@@ -66,7 +66,7 @@ export function readTurn(): OutputReader {
         if (code === 0 && isOver) return undefined;
         if (code === 55) return failureOf("Gemini CLI does not trust this folder.");
         const line = /^Error[^\n]*\S[^\n]*|^[^\n]*auth method[^\n]*/im.exec(said)?.[0];
-        return line === undefined ? endedBadly(end, title) : failureOf(line);
+        return line === undefined ? endedBadly(end, title, said) : failureOf(line);
       }
     },
   };

@@ -11,6 +11,7 @@ import { reducedCommand } from "../reduced-commands.ts";
 import { mcpName, permissionsOf } from "./permissions-of.ts";
 import { pluginText } from "./plugin-text.ts";
 import { readEvent } from "./read-event.ts";
+import { readObstacle } from "./read-obstacle.ts";
 import { readScreen } from "./read-screen.ts";
 import { readTurn } from "./read-turn.ts";
 
@@ -52,6 +53,7 @@ export function opencode(ports: OpencodePorts): Harness {
     readTranscript: () => [],
     transcriptOf: async () => "",
     readScreen,
+    readObstacle,
   };
 }
 

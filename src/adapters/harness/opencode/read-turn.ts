@@ -57,7 +57,7 @@ export function readTurn(): OutputReader {
         text,
         answer: undefined,
         events,
-        error: failed ?? (end.code === 0 ? undefined : endedBadly(end, "OpenCode")),
+        error: failed ?? (end.code === 0 ? undefined : endedBadly(end, "OpenCode", errors)),
       };
     },
   };
