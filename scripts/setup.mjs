@@ -15,7 +15,7 @@ const packaged = join(toolDir, "node_modules", `node-${process.platform}-${proce
 const linked = join(root, "node_modules", ".bin", "node");
 const own = Number(process.versions.node.split(".")[0]) >= 24 && process.execPath !== packaged;
 
-if (process.argv[2] === "--link") link();
+if (process.argv[2] === "--prepare") prepare();
 else if (!isCurrent() || missing().length > 0 || !isBuilt()) {
   alone(() => {
     if (!isCurrent()) install();
@@ -74,21 +74,32 @@ function link() {
   symlinkSync(packaged, linked);
 }
 
+/**
+ * After `npm install` or `npm ci`: Node, the link to it and the bundle. npm has installed the dependencies; a setup that
+ * runs npm has installed Node before, and holds the lock.
+ */
+function prepare() {
+  if (!own && versionOf(packaged) !== `v${NODE}`) alone(installNode);
+  link();
+  if ((own || existsSync(linked)) && !isBuilt()) build();
+}
+
+function installNode() {
+  if (own || versionOf(packaged) === `v${NODE}`) return true;
+  say(`Node ${process.versions.node} is older than 24: installing Node ${NODE} into .node/`);
+  mkdirSync(toolDir, { recursive: true });
+  writeFileSync(join(toolDir, "package.json"), '{"private":true}\n');
+  const name = `node-${process.platform}-${process.arch}@${NODE}`;
+  if (npm(process.execPath, toolDir, ["install", "--no-save", "--no-package-lock", name])) return true;
+  say("Signalbox needs Node 24. Install it from https://nodejs.org, or try again: npm run setup");
+  return false;
+}
+
 function install() {
-  if (!own && versionOf(packaged) !== `v${NODE}`) {
-    say(`Node ${process.versions.node} is older than 24: installing Node ${NODE} into .node/`);
-    mkdirSync(toolDir, { recursive: true });
-    writeFileSync(join(toolDir, "package.json"), '{"private":true}\n');
-    npm(process.execPath, toolDir, [
-      "install",
-      "--no-save",
-      "--no-package-lock",
-      `node-${process.platform}-${process.arch}@${NODE}`,
-    ]);
-  }
+  if (!installNode()) process.exit(1);
   const node = existsSync(packaged) && !own ? packaged : process.execPath;
   say("installing the locked dependencies");
-  npm(node, root, ["ci"]);
+  if (!npm(node, root, ["ci"])) process.exit(1);
   link();
 }
 
@@ -136,7 +147,7 @@ function apt(args) {
   if (error ?? status !== 0) say(`apt-get ${args[0]} failed (${error?.message ?? `exit ${status}`})`);
 }
 
-/** Runs npm itself under `node`, so that engine checks and lifecycle scripts see that version. */
+/** Runs npm itself under `node`, so that engine checks and lifecycle scripts see that version. False where it fails. */
 function npm(node, cwd, args) {
   const cli = process.env.npm_execpath?.endsWith("npm-cli.js") ? [node, [process.env.npm_execpath]] : ["npm", []];
   const env = { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH, npm_config_loglevel: "error" };
@@ -147,10 +158,9 @@ function npm(node, cwd, args) {
     env,
     stdio: ["ignore", 2, 2],
   });
-  if (error ?? status !== 0) {
-    say(`npm ${args[0]} failed (${error?.message ?? `exit ${status}`})`);
-    process.exit(1);
-  }
+  if (!error && status === 0) return true;
+  say(`npm ${args[0]} failed (${error?.message ?? `exit ${status}`})`);
+  return false;
 }
 function versionOf(node) {
   const version = parse(join(dirname(dirname(node)), "package.json"))?.version;

@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { fenced, root } from "../documents.ts";
+import { removeFolder } from "../remove-folder.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-install-")));
+afterAll(() => removeFolder(base));
+
+/** npm as it would be: it notes what it was asked for, and puts a package for Node where it was asked to. */
+const npm = `#!/bin/sh
+echo "$PWD $*" >> "$NPM_LOG"
+for last; do case "$last" in node-*@*)
+  folder="node_modules/\${last%@*}"
+  mkdir -p "$folder/bin"
+  echo "{\\"version\\":\\"\${last#*@}\\"}" > "$folder/package.json"
+  ln -s "$REAL_NODE" "$folder/bin/node"
+esac; done
+`;
+
+function machine(name: string) {
+  const folder = join(base, name);
+  const bin = join(folder, "bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "npm"), npm);
+  chmodSync(join(bin, "npm"), 0o755);
+  const log = join(folder, "npm.log");
+  const env = { HOME: join(folder, "home"), PATH: `${bin}:/usr/bin:/bin`, NPM_LOG: log, REAL_NODE: process.execPath };
+  mkdirSync(env.HOME);
+  return { folder, env, asked: () => (existsSync(log) ? readFileSync(log, "utf8") : "") };
+}
+
+test("the lines by which README installs it work in an empty home", () => {
+  const { env } = machine("person");
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const block = fenced(readme, "text").find((each) => each.includes("$ npm install")) ?? "";
+  const lines = [...block.matchAll(/^\$ (.+)$/gm)].map(([, line = ""]) => line);
+  expect(lines.at(-1)).toBe("signalbox doctor");
+  const script = `set -e\n${lines.slice(0, -1).join("\n")}\nsignalbox --version`;
+  const { status, stderr, stdout } = spawnSync("sh", ["-c", script], { cwd: root, env, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("npm install brings Node 24 where the system's is older, and the command line then runs with it", () => {
+  const { folder, env, asked } = machine("older");
+  const checkout = join(folder, "checkout");
+  mkdirSync(join(checkout, "scripts"), { recursive: true });
+  cpSync(join(root, "scripts/setup.mjs"), join(checkout, "scripts/setup.mjs"));
+  cpSync(join(root, "bin"), join(checkout, "bin"), { recursive: true });
+  mkdirSync(join(checkout, "src/cli"), { recursive: true });
+  writeFileSync(join(checkout, "src/cli/main.ts"), "console.log(process.argv[2]);\n");
+  // So that this Node passes for an old one.
+  const old =
+    'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})';
+  const setup = [join(checkout, "scripts/setup.mjs"), "--prepare"];
+  const run = () => spawnSync(process.execPath, ["--import", old, ...setup], { cwd: checkout, env, encoding: "utf8" });
+  expect(run()).toMatchObject({ status: 0, stderr: expect.stringContaining("installing Node 24.") });
+  expect(asked()).toContain(`${checkout}/.node install --no-save --no-package-lock node-`);
+  expect(execFileSync(join(checkout, "bin/signalbox"), ["it runs"], { env, encoding: "utf8" })).toBe("it runs\n");
+  const before = asked();
+  expect(run().status).toBe(0);
+  expect(asked()).toBe(before);
+});
