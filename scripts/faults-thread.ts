@@ -5,8 +5,9 @@ import { readSimulated } from "../src/testing/simulator/simulated-workflows.ts";
 
 // Faults are many, and nobody reads where they were made.
 Error.stackTraceLimit = 0;
-const workflows = (workerData as readonly string[]).map(readSimulated);
+const { names, isCrowded } = workerData as { readonly names: readonly string[]; readonly isCrowded: boolean };
+const workflows = names.map(readSimulated);
 parentPort?.on("message", async ([first, end]: readonly [number, number]) => {
   const seeds = Array.from({ length: end - first }, (_, index) => first + index);
-  parentPort?.postMessage(await simulateFaults(workflows, seeds));
+  parentPort?.postMessage(await simulateFaults(workflows, seeds, { isCrowded }));
 });

@@ -1,9 +1,11 @@
 // Lives many small projects in memory in which everything goes wrong, and looks whether every promise is kept.
-// npm run faults -- --seeds 1000 [--seed 1] [--workflow default] [--threads 2]; with --seeds 1 it prints what happens.
+// npm run faults -- --seeds 1000 [--seed 1] [--workflow default] [--threads 2] [--crowd]; with --seeds 1 it prints what
+// happens. --crowd: more tasks than seats and workspaces.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
+import { drawCrowd } from "../src/testing/simulator/crowd.ts";
 import { describeFault, planFaults } from "../src/testing/simulator/faults.ts";
 import { live } from "../src/testing/simulator/live.ts";
 import type { Found, Totals } from "../src/testing/simulator/simulate-faults.ts";
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     workflow: { type: "string" },
     threads: { type: "string" },
+    crowd: { type: "boolean", default: false },
   },
 });
 const count = numberOf("seeds", values.seeds ?? "1000");
@@ -34,14 +37,15 @@ if (count === 1) {
   const workflows = names.map(readSimulated);
   const chosen = workflows[first % workflows.length];
   if (chosen === undefined) fail("There is no workflow.");
-  const life = await live({ seed: first, faults: planFaults(first), ...chosen });
+  const crowd = values.crowd ? drawCrowd(first) : undefined;
+  const life = await live({ seed: first, faults: planFaults(first), crowd, ...chosen });
   print(`${chosen.name}, seed ${first}\n${life.trace.join("\n")}\ntrace hash ${life.hash}`);
   process.exit(life.violations.length > 0 ? 1 : 0);
 }
 
 const before = process.cpuUsage();
 const began = performance.now();
-const { lives, ended, asking, deaths, calls, found } = await liveAll();
+const { lives, ended, asking, deaths, calls, slept, found } = await liveAll();
 const used = process.cpuUsage(before);
 const seconds = (performance.now() - began) / 1000;
 const processor = (used.user + used.system) / 1e6;
@@ -50,19 +54,22 @@ print(`${ended} tasks ended, ${asking} ask for a person; ${deaths} daemons died;
 print(
   `${(lives / seconds).toFixed(1)} lives a second; ${(lives / processor).toFixed(1)} for each second of processor time`,
 );
+if (values.crowd) print(`${slept} times the program of an idle agent was ended to make room`);
 for (const each of found) print(report(each));
 print(`${found.length} violation${found.length === 1 ? "" : "s"}`);
 process.exit(found.length > 0 ? 1 : 0);
 
 /** Side by side. Of several that break a promise the one with the smallest seed is given, whichever was found first. */
 async function liveAll(): Promise<Totals> {
-  const totals = { lives: 0, ended: 0, asking: 0, deaths: 0, calls: 0 };
+  const totals = { lives: 0, ended: 0, asking: 0, deaths: 0, calls: 0, slept: 0 };
   const found: Found[] = [];
   const working = new Map<Worker, number>();
   let next = first;
   const end = first + count;
   const runs = Array.from({ length: threads }, async () => {
-    const worker = new Worker(join(import.meta.dirname, "faults-thread.ts"), { workerData: names });
+    const worker = new Worker(join(import.meta.dirname, "faults-thread.ts"), {
+      workerData: { names, isCrowded: values.crowd },
+    });
     const over = new Promise<undefined>((done, failed) =>
       worker.once("error", failed).once("exit", () => done(undefined)),
     );
@@ -73,7 +80,7 @@ async function liveAll(): Promise<Totals> {
       worker.postMessage(seeds);
       const part = await Promise.race([over, new Promise<Totals>((done) => worker.once("message", done))]);
       if (part === undefined) return;
-      for (const key of ["lives", "ended", "asking", "deaths", "calls"] as const) totals[key] += part[key];
+      for (const key of ["lives", "ended", "asking", "deaths", "calls", "slept"] as const) totals[key] += part[key];
       found.push(...part.found);
       const smallest = Math.min(...found.map(({ seed }) => seed));
       for (const [other, from] of working) if (from > smallest) void other.terminate();
@@ -94,7 +101,7 @@ function report({ seed, workflow, violations, faults, trace }: Found): string {
   const needed = faults.map(describeFault).join("; ") || "none at all";
   return [
     ...["", `seed ${seed}, workflow ${workflow}`, ...violations, `faults that it takes: ${needed}`, "", ...trace, ""],
-    `Again: npm run faults -- --seeds 1 --seed ${seed}${values.workflow === undefined ? "" : ` --workflow ${workflow}`}`,
+    `Again: npm run faults -- --seeds 1 --seed ${seed}${values.crowd ? " --crowd" : ""}${values.workflow === undefined ? "" : ` --workflow ${workflow}`}`,
   ].join("\n");
 }
 

@@ -9,6 +9,7 @@ import { mutants } from "../src/testing/simulator/mutants.ts";
 
 /** The same for all and in every run, so that what is found once is found always. */
 const seeds = 2_000;
+const crowdedSeeds = 600;
 const [only = ""] = process.argv.slice(2);
 const root = resolve(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-mutants-"));
@@ -34,7 +35,7 @@ process.stdout.write(`\n${chosen.length} planted, ${chosen.length - missed} foun
 process.exit(missed > 0 ? 1 : 0);
 
 /** What the bug breaks; undefined where nothing. */
-async function look({ name, edits, test }: Mutant): Promise<string | undefined> {
+async function look({ name, edits, test, isCrowded }: Mutant): Promise<string | undefined> {
   const originals = new Map<string, string>();
   try {
     for (const { file, from, to } of edits) {
@@ -47,14 +48,15 @@ async function look({ name, edits, test }: Mutant): Promise<string | undefined> 
         text.replace(from, () => to),
       );
     }
-    return test === undefined ? await simulate(name) : await runTest(name, test);
+    return test === undefined ? await simulate(name, isCrowded === true) : await runTest(name, test);
   } finally {
     for (const [path, text] of originals) writeFileSync(path, text);
   }
 }
 
-async function simulate(name: string): Promise<string | undefined> {
-  const said = await run([join("scripts", "faults.ts"), "--seeds", String(seeds)]);
+async function simulate(name: string, isCrowded: boolean): Promise<string | undefined> {
+  const kind = isCrowded ? ["--crowd", "--seeds", String(crowdedSeeds)] : ["--seeds", String(seeds)];
+  const said = await run([join("scripts", "faults.ts"), ...kind]);
   const [, seed, promise] = /^seed (\d+), .*\n([^:\n]+):/m.exec(said) ?? [];
   if (seed === undefined && !/^0 violations$/m.test(said)) throw new Error(`"${name}" does not run.\n${said}`);
   return seed === undefined ? undefined : `the simulator, seed ${seed}: ${promise};`;

@@ -35,6 +35,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
   "agent.started": ({ run, harness, model, resumed }) =>
     `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : ""])}`,
+  "agent.slept": ({ run }) => text(run),
+  "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,
   "agent.limited": ({ harness, until, reason }) => `${text(harness)} until ${text(until)}: ${text(reason)}`,
   "message.sent": ({ to, text: said }) => `to ${text(to)}: ${text(said)}`,

@@ -82,6 +82,8 @@ export const eventTypes = {
       resumed: "whether it goes on in an earlier session",
     },
   },
+  "agent.slept": { when: "an idle run's program was ended to make room; it goes on when it is needed", data: { run } },
+  "agent.woken": { when: "the program of a run that slept is there again, in its session", data: { run } },
   "agent.raised": { when: "a run needs a person", data: { run, reason } },
   "agent.limited": {
     when: "a provider takes no more for now",

@@ -23,11 +23,8 @@ export function wentIdle(
 ): Decision {
   const name = nameOf(task, run);
   if (name === undefined) return { kind: "ignored", why: `The run ${run} is not live any more.` };
+  if (!isAwaited(workflow, task, run)) return { kind: "ignored", why: "Nothing waits for this agent." };
   const state = stateOf(workflow, task.status);
-  const { wait } = state;
-  const isAwaited = wait.kind === "agent" ? wait.run.role === name : wait.kind === "open" && state.rules.length > 0;
-  if (!isAwaited || task.held !== undefined || task.phase === "doing")
-    return { kind: "ignored", why: "Nothing waits for this agent." };
   if (hasProduced(workflow, task, facts)) {
     return endWait(workflow, task, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts);
   }
@@ -52,6 +49,14 @@ export function wentIdle(
     set: { wait: { ...task.wait, reminded: task.wait.reminded + 1 } },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
+}
+
+/** Whether the task cannot go on before this run of it does something. */
+export function isAwaited(workflow: Workflow, task: Task, run: string): boolean {
+  const name = nameOf(task, run);
+  const { wait, rules } = stateOf(workflow, task.status);
+  if (name === undefined || task.held !== undefined || task.phase === "doing") return false;
+  return wait.kind === "agent" ? wait.run.role === name : wait.kind === "open" && rules.length > 0;
 }
 
 /** What the agent still owes, empty where no evidence is missing, and the command to give, which only agents are told. */

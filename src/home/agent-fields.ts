@@ -9,6 +9,7 @@ export interface AgentConfig {
   /** Programs that are used as harnesses, by the names they get. */
   readonly harnesses: Readonly<Record<string, HarnessDefinition>>;
   readonly agentsMost: number;
+  readonly agentsLive: number;
   readonly agentsPerProject: number;
   /** Each as `name=number`. */
   readonly agentsPerHarness: readonly string[];
@@ -58,6 +59,15 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: positive,
     default: 10,
     description: "How many agents may work at once; one that is idle does not count",
+  },
+  agentsLive: {
+    key: "agents.live",
+    level: "user",
+    isDaemons: true,
+    shape: { kind: "integer", min: 0 },
+    default: 10,
+    description:
+      "How many idle agents keep their programs; beyond that those that are idle for the longest are ended, and go on in their sessions when they are needed",
   },
   agentsPerProject: {
     key: "agents.per_project",

@@ -42,6 +42,7 @@ test("where nobody says anything the defaults hold", () => {
     land: "local",
     harnesses: {},
     agentsMost: 10,
+    agentsLive: 10,
     agentsPerProject: 0,
     agentsPerHarness: [],
     agentsEnvironment: [],

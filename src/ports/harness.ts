@@ -9,6 +9,8 @@ export interface Harness {
   readonly can: Capabilities;
   /** It does what somebody wrote down, and nothing that a model thinks of: nobody has to allow it full permissions. */
   readonly isScripted?: true;
+  /** It cannot go on with a session without being told something at once. */
+  readonly needsPrompt?: true;
   /** Looks whether it is there. */
   detect(): Promise<Detected>;
   /**

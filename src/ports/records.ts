@@ -148,6 +148,10 @@ export interface StartedRun {
   readonly hasBegun?: boolean;
   /** Who its program is, as the system knows it; missing until it runs, and in old records. */
   readonly process?: ProcessIdentity;
+  /** Since when it is idle, where its program was ended to make room: it goes on in its session when it is needed. */
+  readonly asleepSince?: number;
+  /** How often its program was started again after that: each time is another program with another name. */
+  readonly wakes?: number;
   /** Why it is being ended, noted before it is; missing while nobody ends it. */
   readonly ending?: { readonly word: RunEnd; readonly reason: string };
 }

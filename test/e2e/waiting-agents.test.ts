@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { routes } from "../../src/api/routes.ts";
 import { eventually } from "../agents/stage.ts";
 import { startCommands } from "./agent-stage.ts";
 
@@ -77,6 +78,30 @@ test("an agent without a seat is listed and explained as waiting, and a raised l
   expect(await signalbox(["config", "set", "agents.most", "2"])).toMatchObject({ code: 0 });
   await untilRun((run) => run.number === 1 && run.what === "At once.");
   await untilRun((run) => run.number === 3 && run.activity === "busy");
+});
+
+test("the program of an idle agent is ended to make room, and the agent goes on in its session when it is needed", async () => {
+  const { atDesk, call, json, killDaemon, restart, runs, signalbox, types, untilRun } = await startCommands(polite, {
+    agents: "live: 0",
+  });
+  const id = await atDesk("one");
+  const asleep = await untilRun(({ pid, activity }) => pid === 0 && activity === "idle");
+  expect(asleep.what).toContain("agents.live");
+  expect(await json("task", "show", id)).toMatchObject({ task: { session: "alive", crashCount: 0, held: null } });
+  // It sleeps through a restart, and a message wakes it.
+  await killDaemon();
+  await restart();
+  expect(await runs()).toMatchObject([{ key: "worker#1", pid: 0, activity: "idle" }]);
+  expect(await signalbox(["task", "send", id, "Hello", "--wait"])).toMatchObject({ code: 0, stdout: "delivered\n" });
+  const awake = await untilRun(({ pid, activity }) => pid > 0 && activity === "idle");
+  expect(awake).toMatchObject({ key: "worker#1", session: asleep.session, what: "At your service." });
+  // Whoever wants to see it finds it there.
+  await untilRun(({ pid }) => pid === 0);
+  await call(routes.attachTask, { params: { task: id }, body: {} });
+  await untilRun(({ pid, activity }) => pid > 0 && activity === "idle");
+  expect((await types(id)).filter((type) => type.startsWith("agent."))).toEqual([
+    ...["agent.started", "agent.slept", "agent.woken", "agent.slept", "agent.woken"],
+  ]);
 });
 
 test("an agent that asks, and a message that waits behind its question, are told to whoever wants to know", async () => {

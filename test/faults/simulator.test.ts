@@ -26,6 +26,33 @@ test(`in ${count} lives in which everything goes wrong every promise is kept`, a
   expect(Number(deaths)).toBeGreaterThan(count / 2);
 }, 900_000);
 
+const crowded = Number(process.env.SIGNALBOX_CROWDED_SEEDS ?? 300);
+
+test(`in ${crowded} lives with more tasks than seats and workspaces nothing stands still`, async () => {
+  const script = join(root, "scripts", "faults.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script, "--crowd", "--seeds", String(crowded)]).catch(
+    (error: { readonly stdout: string }) => error,
+  );
+  expect(stdout).toMatch(/^0 violations$/m);
+  const [, lives, ended, slept] = /^(\d+) lives .*\n(\d+) tasks ended[\s\S]*?^(\d+) times/m.exec(stdout) ?? [];
+  expect(Number(lives)).toBe(crowded);
+  expect(Number(ended)).toBeGreaterThan(crowded * 3);
+  expect(Number(slept)).toBeGreaterThan(crowded / 2);
+}, 900_000);
+
+test.each(workflows)("ten tasks of $name with the usual limits all end", async (chosen) => {
+  const crowd = { tasks: 10, pool: 10, seats: 10, live: 10, raised: undefined };
+  expect(await live({ seed: 1, faults: [], crowd, ...chosen })).toMatchObject({ violations: [], asking: 0 });
+});
+
+test.each(workflows)(
+  "tasks of $name all end with a single seat, a single workspace and no idle program",
+  async (chosen) => {
+    const crowd = { tasks: 6, pool: 1, seats: 1, live: 0, raised: undefined };
+    expect(await live({ seed: 2, faults: [], crowd, ...chosen })).toMatchObject({ violations: [], asking: 0 });
+  },
+);
+
 test("the same seed gives the same life", async () => {
   for (const chosen of workflows) {
     const order = { seed: 7, faults: planFaults(7), ...chosen };

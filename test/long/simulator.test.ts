@@ -14,3 +14,14 @@ test(`in ${count} lives in which everything goes wrong every promise is kept`, a
   expect(stdout).toMatch(/^0 violations$/m);
   expect(stdout).toContain(`${count} lives`);
 }, 7_200_000);
+
+const crowded = 20_000;
+
+test(`in ${crowded} lives with more tasks than seats and workspaces nothing stands still`, async () => {
+  const args = [join(root, "scripts", "faults.ts"), "--crowd", "--seeds", String(crowded)];
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch(
+    (error: { readonly stdout: string }) => error,
+  );
+  expect(stdout).toMatch(/^0 violations$/m);
+  expect(stdout).toContain(`${crowded} lives`);
+}, 7_200_000);

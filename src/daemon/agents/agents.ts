@@ -4,7 +4,6 @@ import { readDuration } from "../../engine/duration.ts";
 import type { RunLimits } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/spec-of.ts";
 import type { Task } from "../../engine/task.ts";
-import { waysToDone } from "../../engine/ways-to-done.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -16,7 +15,7 @@ import type { Performers } from "../perform.ts";
 import { createTurns } from "../turns.ts";
 import { type Brake, createBrake, type EndedRun, endByPerson } from "./brake.ts";
 import { checkCosts } from "./check-costs.ts";
-import { createDispatch, type Dispatch, type Rank, type Seat } from "./dispatch.ts";
+import { capsOf, createDispatch, type Dispatch, seatOf } from "./dispatch.ts";
 import { endRun, killRun, noteEnding } from "./end-run.ts";
 import { healRun, raise } from "./heal-run.ts";
 import { createIdle } from "./idle-runs.ts";
@@ -25,8 +24,10 @@ import type { Pauses } from "./pauses.ts";
 import { nameOfRun } from "./read-turn.ts";
 import { type ReportedEnd, reportEnd } from "./report-end.ts";
 import { sessionTitle, terminalSession } from "./run-name.ts";
+import { createSleepers } from "./sleepers.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
 import { createStrangers } from "./strangers.ts";
+import { taskRank } from "./task-rank.ts";
 import { tellAgent } from "./tell-agent.ts";
 import { countedOf, readTurnOutput } from "./turn-reading.ts";
 import { createUsageBook, type UsageBook } from "./usage-book.ts";
@@ -56,6 +57,10 @@ export interface Agents {
   readonly brake: Brake;
   /** Ends a run that its task still wants; then the engine is told, and decides. */
   end(run: Run, end: ReportedEnd): Promise<EndedRun>;
+  /** An idle run whose program was ended to make room: it lives, and has no program now. */
+  isAsleep(run: string): boolean;
+  /** Starts the program of a run that sleeps, for a person to see it; undefined where it does not sleep. */
+  wakeUp(run: string): Promise<Run | undefined>;
   noticed(stored: StoredTask): void;
   /** Limits may have changed. */
   configured(): void;
@@ -74,13 +79,10 @@ export function createAgents(given: AgentsPorts): Agents {
   const inTurn = createTurns();
   const watches = new Map<string, { watch: RunWatch; unwatch: () => void }>();
   const strangers = createStrangers({ store, raise: (watch, reason) => raise(given, watch, reason) });
-  const rankOf = async (id: string): Promise<Rank> => {
-    const stored = await store.getTask(id);
-    if (stored === undefined) throw new Fault("task.missing", `There is no task ${id}.`);
-    const { task, order } = stored;
-    return { ways: waysToDone(await workflowOf(task), task.status), priority: task.priority, order };
-  };
-  const dispatch = createDispatch({ clock, caps: () => capsOf(config()), rankOf, paused: given.pauses.why });
+  const dispatch = createDispatch({
+    ...{ clock, caps: () => capsOf(config()), paused: given.pauses.why },
+    rankOf: (task) => taskRank(given, task),
+  });
   const budgets = () => {
     const { budgetTask: task, budgetTaskTokens: taskTokens, budgetProjectDay: projectDay, budgetDay: day } = config();
     return { task, taskTokens, projectDay, day };
@@ -115,13 +117,16 @@ export function createAgents(given: AgentsPorts): Agents {
     const all = [...watches.values()];
     if (all.some(({ watch }) => watch.started.mode === "session")) await lookAtPanes();
     await Promise.all(all.map(({ watch }) => look(watch).catch(onError)));
+    sleepers.tend([...watches.values()].map(({ watch }) => watch));
   };
   const poll = () => {
     cancelPoll();
     if (isStopped || watches.size + strangers.list().length === 0) return;
     const isUrgent = [...watches.values()].some(
-      // Of one that is busy there will be news.
-      ({ watch }) => watch.signs.activity === "starting" || (mail.waits(watch) && watch.signs.activity !== "busy"),
+      // Of one that is busy there will be news; one that waits for a seat is woken when there is one.
+      ({ watch: { run, signs }, watch }) =>
+        signs.activity === "starting" ||
+        (mail.waits(watch) && signs.activity !== "busy" && dispatch.whyRunWaits(run.id) === undefined),
     );
     cancelPoll = clock.after(isUrgent ? fastPoll : slowPoll, () => track(lookAtAll().finally(poll)));
   };
@@ -137,6 +142,7 @@ export function createAgents(given: AgentsPorts): Agents {
       throw error;
     });
     unwatch(run.id);
+    sleepers.forget(run.id);
     dispatch.left(run.id);
     track(book.close(run, clock.now()).then(() => mail.giveUp(run)));
     return answer;
@@ -176,8 +182,22 @@ export function createAgents(given: AgentsPorts): Agents {
         () => false,
       ),
     watchOf: (run) => watches.get(run)?.watch,
+    rouse: (run) => sleepers.rouse(run),
     told: seat,
     track,
+  });
+  const sleepers = createSleepers({
+    ...{
+      ...given,
+      dispatch,
+      mail,
+      inTurn,
+      track,
+      isWatched,
+      unwatch: (run) => unwatch(run),
+      watch: (run) => watch(run),
+    },
+    end: (run, end) => inTurn(run.id, () => over(run, end)),
   });
   const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
   const costs = checkCosts({ ...given, book, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
@@ -263,6 +283,7 @@ export function createAgents(given: AgentsPorts): Agents {
   const kill = async (run: Run) => {
     const watched = watches.get(run.id)?.watch;
     unwatch(run.id);
+    sleepers.forget(run.id);
     await killRun(given, run);
     if (watched !== undefined) await inTurn(run.id, watched.readRest);
     await book.close(run, clock.now());
@@ -271,6 +292,7 @@ export function createAgents(given: AgentsPorts): Agents {
   };
   /** A task is over: whoever its workflow has left behind is ended, and its windows go. */
   const endTask = async (task: string) => {
+    sleepers.forgetTask(task);
     const own = [...watches.values()].filter(({ watch }) => watch.run.task === task);
     for (const { watch } of own) await kill(watch.run);
     const hasWindows = [...seen.panes.values()].some(({ session }) => session === terminalSession(task));
@@ -310,22 +332,29 @@ export function createAgents(given: AgentsPorts): Agents {
     },
     brake,
     end: endByPerson({ brake, clock, inTurn, track, over, watch, watchOf: (run) => watches.get(run)?.watch }),
+    isAsleep: sleepers.isAsleep,
+    wakeUp: sleepers.wake,
     noticed({ task, isOpen }) {
       if (!isOpen) track(endTask(task.id));
       dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));
       dispatch.moved(task.id);
+      if (isOpen) track(sleepers.noticed(task));
       if (task.tmuxSession === "" || task.tmuxSession === sessionTitle(task) || !isOpen) return;
       // Its branch has another name now.
       const title = sessionTitle(task);
       track(terminal.setTitle(terminalSession(task.id), title));
       track(given.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } }));
     },
-    configured: () => dispatch.wake(),
+    configured() {
+      dispatch.wake();
+      track(lookAtAll());
+    },
     async recover() {
       await book.open();
       const all = (await store.runs.list({})).filter(({ started }) => started !== undefined);
       const hasWindows = all.some(({ started }) => started?.mode === "session");
       if (hasWindows) await lookAtPanes().catch(onError);
+      const sleeping: Run[] = [];
       for (const run of all) {
         if (run.endedAt !== undefined) continue;
         const task = (await store.getTask(run.task))?.task;
@@ -336,6 +365,11 @@ export function createAgents(given: AgentsPorts): Agents {
             .catch(onError);
           continue;
         }
+        if (run.started?.asleepSince !== undefined) {
+          await killRun(given, run).catch(onError);
+          sleeping.push(run);
+          continue;
+        }
         // One that was only about to start is started by the effect that is still owed.
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
         // Until it was looked at: one that is found idle gives its seat up.
@@ -343,6 +377,7 @@ export function createAgents(given: AgentsPorts): Agents {
         watch(run);
         idle.takenUp(run.id);
       }
+      for (const run of sleeping) await sleepers.takenUp(run);
       if (hasWindows) await closeStrays().catch(onError);
     },
     async stop() {
@@ -355,14 +390,4 @@ export function createAgents(given: AgentsPorts): Agents {
       await Promise.all(underWay);
     },
   };
-}
-
-function seatOf({ id, task, project, harness }: Run): Seat {
-  return { run: id, task, project, harness };
-}
-
-function capsOf({ agentsMost, agentsPerProject, agentsPerHarness }: ReturnType<AgentsPorts["config"]>) {
-  const pairs = agentsPerHarness.map((each) => each.split("=") as [string, string]);
-  const perHarness = Object.fromEntries(pairs.map(([name, most]) => [name, Number(most)]));
-  return { most: agentsMost, perProject: agentsPerProject, perHarness };
 }

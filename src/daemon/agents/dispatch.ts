@@ -1,5 +1,7 @@
 import { Fault } from "../../fault.ts";
+import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Run } from "../../ports/records.ts";
 import { sentence, shownTime } from "./sentence.ts";
 
 export interface Seat {
@@ -195,4 +197,14 @@ const last: Rank = { ways: Number.MAX_SAFE_INTEGER, priority: 0, order: Number.M
 
 function compareRanks(one: Rank, other: Rank): number {
   return one.ways - other.ways || other.priority - one.priority || one.order - other.order;
+}
+
+export function seatOf({ id, task, project, harness }: Run): Seat {
+  return { run: id, task, project, harness };
+}
+
+export function capsOf({ agentsMost, agentsPerProject, agentsPerHarness }: AgentConfig): Caps {
+  const pairs = agentsPerHarness.map((each) => each.split("=") as [string, string]);
+  const perHarness = Object.fromEntries(pairs.map(([name, most]) => [name, Number(most)]));
+  return { most: agentsMost, perProject: agentsPerProject, perHarness };
 }

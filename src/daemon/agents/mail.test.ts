@@ -10,7 +10,7 @@ test("what is told again with the same key, because the daemon died behind it, i
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));
-  const ports = { store, clock: { now: () => 0, after: () => () => {} }, watchOf: () => undefined };
+  const ports = { store, clock: { now: () => 0, after: () => () => {} }, watchOf: () => undefined, rouse: () => {} };
   const mail = createMail(ports as unknown as MailPorts);
   for (const key of ["t1:1", "t1:1", "t1:2"]) await mail.tell(run, `For ${key}.`, key);
   expect((await store.messages.list({})).map(({ text }) => text)).toEqual(["For t1:1.", "For t1:2."]);

@@ -11,6 +11,8 @@ export interface MailPorts extends DeliverPorts {
   readonly clock: Clock;
   readonly inTurn: Turns;
   watchOf(run: string): RunWatch | undefined;
+  /** The run may sleep: then its program is started first. */
+  rouse(run: string): void;
   /** The run is told nothing more for now. */
   told(watch: RunWatch): void;
   track(work: Promise<unknown>): void;
@@ -26,6 +28,8 @@ export interface Mail {
   giveUp(run: Run): Promise<void>;
   /** Whether a message waits for the run, as far as is known. */
   waits(watch: RunWatch): boolean;
+  /** What the run was not told yet. */
+  pending(run: Run): Promise<readonly Message[]>;
   /** Whether a message is being delivered to the run, or was a moment ago and nothing can show yet that it works. */
   isTelling(watch: RunWatch): boolean;
 }
@@ -81,9 +85,11 @@ export function createMail(ports: MailPorts): Mail {
       await store.addEvents(task, [event], at);
       waiting.set(run.id, (waiting.get(run.id) ?? 0) + 1);
       const watch = ports.watchOf(run.id);
-      if (watch !== undefined) wake(watch);
+      if (watch === undefined) ports.rouse(run.id);
+      else wake(watch);
     },
     wake,
+    pending,
     async giveUp(run) {
       for (const message of await pending(run))
         await store.messages.put({ ...message, problem: `${run.key} ended before it was told.` });

@@ -72,7 +72,7 @@ export function spawnAgent(ports: StartPorts): Perform {
     if (!isWanted(task, order.run)) return;
     const id = runRecordId(task.id, order.run);
     const known = await ports.store.runs.get(id);
-    if (known?.endedAt !== undefined) return;
+    if (known?.endedAt !== undefined || known?.started?.asleepSince !== undefined) return;
     if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known, task);
     const harness = await chooseHarness(ports, order, task);
     ports.book.check(task.project, await familyOf(ports.store, task), ports.clock.now());
@@ -289,7 +289,7 @@ async function tokenOf({ callers, clock, ids }: StartPorts, runFolder: string, t
   return callers.issue({ project, task: id, at, role: order.role, run: order.run, expiresAt: at + lifetime }, secret);
 }
 
-async function transcriptOf(harness: Harness, session: string, folder: string) {
+export async function transcriptOf(harness: Harness, session: string, folder: string) {
   const transcript = session === "" ? "" : await harness.transcriptOf(session, folder);
   const size =
     transcript === ""

@@ -62,7 +62,10 @@ async function seeRun({ agents, places }: Core, run: Run): Promise<Pick<AgentSig
     return { session: "absent", marker: false };
   // In a terminal it is whoever looks after it that knows.
   if (started.mode === "session")
-    return { session: agents.watchOf(run.id) === undefined ? "ended" : "running", marker: false };
+    return {
+      session: agents.watchOf(run.id) === undefined && !agents.isAsleep(run.id) ? "ended" : "running",
+      marker: false,
+    };
   const { processes } = agents.ports;
   const { kind: session } = await processes.look(processName(started));
   if (session !== "ended" || started.mode !== "steps") return { session, marker: false };

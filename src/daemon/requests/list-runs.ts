@@ -75,12 +75,13 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
   const watch = agents.watchOf(run.id);
   const usage = agents.book.of(run.id);
   const waitsForSeat = run.endedAt === undefined ? agents.dispatch.whyRunWaits(run.id) : undefined;
-  const waiting = (run.pid === 0 && run.endedAt === undefined) || waitsForSeat !== undefined;
+  const isAsleep = run.endedAt === undefined && run.started?.asleepSince !== undefined;
+  const waiting = (run.pid === 0 && run.endedAt === undefined && !isAsleep) || waitsForSeat !== undefined;
   const messages = (await core.store.messages.list({ task: run.task })).filter(
     ({ to, deliveredAt }) => to === run.key && deliveredAt === undefined,
   );
   const slot = (await core.store.agents.list({ task: run.task }))[0];
-  const since = watch?.signs.since ?? run.endedAt ?? run.at;
+  const since = watch?.signs.since ?? run.endedAt ?? run.started?.asleepSince ?? run.at;
   return {
     id: run.id,
     task: run.task,
@@ -97,10 +98,17 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
     window: run.started?.window ?? "",
     pid: run.pid,
     folder: run.folder,
-    activity: run.endedAt !== undefined ? "ended" : waiting ? "waiting" : (watch?.signs.activity ?? "unknown"),
+    activity:
+      run.endedAt !== undefined
+        ? "ended"
+        : waiting
+          ? "waiting"
+          : isAsleep
+            ? "idle"
+            : (watch?.signs.activity ?? "unknown"),
     since: isoTime(since),
     signAt: isoTime(watch?.signs.signAt ?? since),
-    what: run.endedAt !== undefined ? run.word : (waitsForSeat ?? whatOf(watch)),
+    what: run.endedAt !== undefined ? run.word : (waitsForSeat ?? (isAsleep ? asleepText : whatOf(watch))),
     raised:
       run.endedAt === undefined && (stored === undefined || isWanted(stored.task, run.key))
         ? (run.started?.raised ?? "")
@@ -118,6 +126,9 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
     },
   };
 }
+
+const asleepText =
+  "Its program was ended to make room (agents.live); it goes on in its session when it is told something.";
 
 function whatOf(watch: ReturnType<Agents["watchOf"]>): string {
   const signs = watch?.signs;

@@ -1,5 +1,6 @@
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
+import type { Run } from "../../ports/records.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { agentsOf } from "./agents-of.ts";
@@ -10,8 +11,10 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     const agents = agentsOf(core);
     const project = await meant(core, body);
     agents.pauses.set(project, true);
-    const meantRuns =
-      body.now === true ? await agents.brake.runsOf((run) => project === "" || run.project === project) : [];
+    // One that sleeps has no program, and wakes only once it may take a seat.
+    const isMeant = ({ project: of, started }: Run) =>
+      (project === "" || of === project) && started?.asleepSince === undefined;
+    const meantRuns = body.now === true ? await agents.brake.runsOf(isMeant) : [];
     // They are not to blame: each goes on in its session when everything goes on.
     const end = { word: "lost", reason: "A person has paused everything." } as const;
     const results = await Promise.all(meantRuns.map(async (run) => ({ run, ended: await agents.end(run, end) })));

@@ -17,10 +17,13 @@ import { toldPart } from "./told-part.ts";
 
 export function attachTask(core: Core): Handler<Routes["attachTask"]> {
   return async (asked) => {
-    const { terminal } = agentsOf(core).ports;
+    const agents = agentsOf(core);
+    const { terminal } = agents.ports;
     const stored = await findTask(core, asked);
     const { role, tmux } = asked.body;
-    const run = await runOf(core, stored, role === undefined ? {} : { role });
+    const found = await runOf(core, stored, role === undefined ? {} : { role });
+    // One that sleeps is there again in its session.
+    const run = (await agents.wakeUp(found.id)) ?? found;
     const panes = await terminal.list();
     const pane = panes.find((each) => each.run === run.started?.name);
     if (pane === undefined) {

@@ -47,7 +47,6 @@ export interface Daemon extends DaemonLife {
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 const person = { name: "Ada", email: "ada@example.org" };
-const config = { values: { testCommand: ["tests"], testMerges: true }, problems: [] };
 const obeyed = { fingerprint: "same", parts: {} };
 const nobody: ProcessTable = {
   identify: async () => undefined,
@@ -134,7 +133,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     ticketsOf: () => tickets,
     forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
-    config: () => config,
+    config: () => ({ values: world.config, problems: [] }),
     address: () => "",
     stop: () => undefined,
   });

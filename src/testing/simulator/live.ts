@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../api/error.ts";
-import { createTask } from "../../engine/create.ts";
-import { blankIdentity, type Task } from "../../engine/task.ts";
+import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
-import { Fault } from "../../fault.ts";
 import { homePlaces } from "../../home/places.ts";
+import { type Crowd, watchSeats } from "./crowd.ts";
 import { coffee, type Daemon, home, humanToken, repository, startDaemon } from "./daemon.ts";
 import { createFaultInjector } from "./fault-injector.ts";
 import { describeFault, type PlannedFault, troubled, type WorldEvent } from "./faults.ts";
@@ -20,6 +19,7 @@ import { createAgent } from "./simulated-agent.ts";
 import { createSimulatedCrew } from "./simulated-crew.ts";
 import { simulatedHarness } from "./simulated-harness.ts";
 import { attend } from "./simulated-person.ts";
+import { closesTickets, create } from "./simulated-tasks.ts";
 import { createWorld, mainBranch, type Program, start, type World } from "./world.ts";
 
 export interface Life {
@@ -32,6 +32,8 @@ export interface Life {
   readonly asking: number;
   readonly calls: number;
   readonly deaths: number;
+  /** How often the program of an idle run was ended to make room. */
+  readonly slept: number;
 }
 
 export interface LifeOrder {
@@ -39,10 +41,13 @@ export interface LifeOrder {
   readonly workflow: Workflow;
   readonly text: string;
   readonly faults: readonly PlannedFault[];
+  /** Missing where there are few tasks, and seats for all of them. */
+  readonly crowd?: Crowd | undefined;
 }
 
 /** How long a person sees to everything once the faults are over, and how long nobody does after that; milliseconds. */
 const attended = 40 * 60_000;
+const attendedCrowd = 120 * 60_000;
 const alone = 15 * 60_000;
 /** How long is looked on once all tasks are over. */
 const afterwards = 20_000;
@@ -50,7 +55,7 @@ const afterwards = 20_000;
 const mostSteps = 30_000;
 
 /** Lives the tasks of one small project from their creation to their end, with everything going wrong that is planned. */
-export async function live({ seed, workflow, text, faults }: LifeOrder): Promise<Life> {
+export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): Promise<Life> {
   installMemoryFiles();
   emptyMemoryFiles();
   const places = homePlaces(home);
@@ -173,11 +178,11 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     closesTickets(world) && world.lots("crew").chance(0.5)
       ? createSimulatedCrew({
           ...{ world, lots: world.lots("tickets"), daemon: () => daemon },
-          ask: (route, body) => asPerson(route, "", body),
+          ...{ ask: (route, body) => asPerson(route, "", body), least: crowd?.tasks },
         })
       : undefined;
   const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
-  const drawn = lots.pick([1, 1, 2, 2, 3]) ?? 1;
+  const drawn = crowd?.tasks ?? lots.pick([1, 1, 2, 2, 3]) ?? 1;
   const wanted = crew === undefined ? drawn : 0;
   let steps = 0;
   let overAt: number | undefined;
@@ -189,7 +194,8 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
       else if (overAt === undefined && (await crew?.isWanted()) !== true) overAt = clock.now();
       const next = clock.next();
       if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
-      if (++steps > mostSteps) return world.violate("every life ends", `It was not over after ${mostSteps} steps.`);
+      if (++steps > mostSteps * (crowd?.tasks ?? 1))
+        return world.violate("every life ends", `It was not over after ${steps} steps.`);
       clock.step();
     }
   };
@@ -202,7 +208,8 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     });
   };
 
-  await notary.addProject(coffee(lots.between(1, 3)));
+  await notary.addProject(coffee(crowd?.pool ?? lots.between(1, 3)));
+  if (crowd !== undefined) watchSeats(world, crowd, () => daemon);
   begin();
   await settled();
   for (let number = 1; number <= wanted; number++)
@@ -229,7 +236,7 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
   // A person sees who does nothing any more in its window, and ends it.
   for (const program of world.programs.values())
     if (program.isLive && program.order.mode === "session") programs.finish(program, { signal: "SIGKILL" });
-  if (world.violations.length === 0) await pass(start + troubled + attended);
+  if (world.violations.length === 0) await pass(start + troubled + (crowd === undefined ? attended : attendedCrowd));
   isAttended = false;
   let left = world.violations.length === 0 ? await openTasks() : [];
   if (left.length > 0) {
@@ -252,6 +259,8 @@ export async function live({ seed, workflow, text, faults }: LifeOrder): Promise
     hash: createHash("sha256").update(world.trace.join("\n")).digest("hex").slice(0, 16),
     ended: all.length - left.length,
     asking: left.length,
+    slept: (await store.listEvents({}, 0, Number.MAX_SAFE_INTEGER)).filter(({ event }) => event.type === "agent.slept")
+      .length,
   };
 
   function hurry(every: number): void {
@@ -312,52 +321,6 @@ function settled(): Promise<void> {
 
 const passed = { code: 0, timedOut: false, output: "ok" };
 const failed = { code: 1, timedOut: false, output: "1 failed" };
-
-/** Whoever's task was not confirmed creates it again. */
-async function create(world: World, id: string, daemonNow: () => Daemon | undefined): Promise<void> {
-  const daemon = daemonNow();
-  const again = () => void world.clock.after(2_000, () => void create(world, id, daemonNow));
-  if ((await world.store.getTask(id)) !== undefined) return;
-  if (daemon === undefined) return again();
-  world.clock.after(30_000, () => void create(world, id, daemonNow));
-  try {
-    const { core } = daemon;
-    await core.workflows.keep(world.workflow, world.text);
-    const identity = {
-      ...blankIdentity,
-      id,
-      project: "coffee",
-      summary: `Brew ${id}`,
-      branch: `signalbox/${id}`,
-      harness: "simulated",
-      ticket: ticketOf(world, id),
-    };
-    const facts = { ...(await core.factsOf(identity as never)), poolFull: await core.scheduler.isFull("coffee", "") };
-    const stored = await core.store.createTask("coffee", (number) => {
-      const decision = createTask(world.workflow, { ...identity, number, workflow: world.workflow.name }, facts);
-      if (decision.kind !== "moved") throw new Fault("task.invalid", "It cannot be created.");
-      const { task, events, effects } = decision;
-      return { task, document: { text: "", authors: {} }, events, effects, at: core.clock.now() };
-    });
-    core.changed(stored);
-  } catch {
-    again();
-  }
-}
-
-function closesTickets({ workflow }: World): boolean {
-  return workflow.ways.some(({ hooks }) => hooks.some(({ name }) => name === "close_ticket"));
-}
-
-/** Tasks are made from tickets where the workflow closes them. */
-function ticketOf(world: World, task: string): string {
-  if (!closesTickets(world)) return "";
-  const { tickets } = world;
-  const id = `c-${task}`;
-  if (!tickets.files.has(`${id}.md`))
-    tickets.files.set(`${id}.md`, `---\nid: ${id}\nstatus: open\n---\n# Brew ${task}\n`);
-  return id;
-}
 
 /** After everything has worked for long and nobody came, an open task must have said what it wants of a person. */
 async function checkAsks(world: World, task: Task, mayWait: boolean): Promise<void> {

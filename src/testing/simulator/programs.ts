@@ -26,7 +26,7 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
       if (other.task !== task && other.order.folder === folder)
         world.violate("at most one agent owns a task", `${run} of ${task} works in the folder of ${other.task}.`);
     }
-    const program: Program = { name, task, role, run, order, isLive: true, heard: [], told: [] };
+    const program: Program = { name, task, role, run, order, isLive: true, isBusy: true, heard: [], told: [] };
     programs.set(name, program);
     world.note(`${run} of ${task} starts`);
     started(program);

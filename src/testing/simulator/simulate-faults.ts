@@ -1,5 +1,6 @@
+import { drawCrowd } from "./crowd.ts";
 import { type PlannedFault, planFaults } from "./faults.ts";
-import { type Life, live } from "./live.ts";
+import { type Life, type LifeOrder, live } from "./live.ts";
 import type { SimulatedWorkflow } from "./simulated-workflows.ts";
 
 export interface Found {
@@ -17,6 +18,7 @@ export interface Totals {
   readonly asking: number;
   readonly deaths: number;
   readonly calls: number;
+  readonly slept: number;
   readonly found: readonly Found[];
 }
 
@@ -24,30 +26,31 @@ export interface Totals {
 export async function simulateFaults(
   workflows: readonly SimulatedWorkflow[],
   seeds: Iterable<number>,
-  most = 1,
+  { most = 1, isCrowded = false } = {},
 ): Promise<Totals> {
-  let [lives, ended, asking, deaths, calls] = [0, 0, 0, 0, 0];
+  let [lives, ended, asking, deaths, calls, slept] = [0, 0, 0, 0, 0, 0];
   const found: Found[] = [];
   for (const seed of seeds) {
     const chosen = workflows[seed % workflows.length];
     if (chosen === undefined) break;
     const faults = planFaults(seed);
-    const life = await live({ seed, faults, ...chosen });
+    const crowd = isCrowded ? drawCrowd(seed) : undefined;
+    const life = await live({ seed, faults, crowd, ...chosen });
     lives++;
     ended += life.ended;
     asking += life.asking;
     deaths += life.deaths;
     calls += life.calls;
-    if (life.violations.length > 0) found.push(await shrink(chosen, seed, faults, life));
+    slept += life.slept;
+    if (life.violations.length > 0) found.push(await shrink({ seed, crowd, ...chosen }, faults, life));
     if (found.length >= most) break;
   }
-  return { lives, ended, asking, deaths, calls, found };
+  return { lives, ended, asking, deaths, calls, slept, found };
 }
 
 /** Leaves out every fault without which the same promise is broken all the same. */
 async function shrink(
-  chosen: SimulatedWorkflow,
-  seed: number,
+  order: Omit<LifeOrder, "faults"> & Pick<SimulatedWorkflow, "name">,
   planned: readonly PlannedFault[],
   first: Life,
 ): Promise<Found> {
@@ -56,11 +59,11 @@ async function shrink(
   let life = first;
   for (let at = 0; at < faults.length; ) {
     const fewer = faults.toSpliced(at, 1);
-    const tried = await live({ seed, faults: fewer, ...chosen });
+    const tried = await live({ ...order, faults: fewer });
     if (promiseOf(tried) !== promise) at++;
     else [faults, life, at] = [fewer, tried, 0];
   }
-  return { seed, workflow: chosen.name, violations: life.violations, faults, trace: life.trace };
+  return { seed: order.seed, workflow: order.name, violations: life.violations, faults, trace: life.trace };
 }
 
 function promiseOf({ violations }: Life): string | undefined {

@@ -130,6 +130,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     turns.set(program.name, count);
     const lots = world.lots(`${program.task} ${program.run} ${program.name} ${count}`);
     program.heard.push(text);
+    program.isBusy = true;
     tell(program, { kind: "prompted", text });
     tell(program, { kind: "busy", what: "" });
     show(program, "busy");
@@ -155,6 +156,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
           later(program, time + more, () => work(program, lots, true));
       later(program, time + 2_500, () => {
         show(program, "ready");
+        program.isBusy = false;
         tell(program, { kind: "idle", said: "" });
         if (lots.chance(0.2)) later(program, 1_500, () => programs.finish(program, { code: 0 }));
       });
@@ -176,7 +178,10 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
       show(program, "starting");
       later(program, 800, () => {
         tell(program, { kind: "session", id: program.order.session.id, transcript: "" });
-        turn(program, program.order.prompt);
+        if (program.order.prompt === "") {
+          program.isBusy = false;
+          show(program, "ready");
+        } else turn(program, program.order.prompt);
       });
     },
     hear(program, text) {

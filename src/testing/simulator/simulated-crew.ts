@@ -18,14 +18,16 @@ export interface SimulatedCrewPorts {
   readonly lots: Lots;
   daemon(): Daemon | undefined;
   ask(route: string, body: unknown): Promise<unknown>;
+  /** At least so many tickets. */
+  readonly least?: number | undefined;
 }
 
 const promise = "every ticket is given out, to one agent and once";
 
 /** Writes its tickets, some of which wait for others. */
-export function createSimulatedCrew({ world, lots, daemon, ask }: SimulatedCrewPorts): SimulatedCrew {
+export function createSimulatedCrew({ world, lots, daemon, ask, least = 0 }: SimulatedCrewPorts): SimulatedCrew {
   const { store, tickets, clock } = world;
-  const ids = Array.from({ length: lots.between(2, 4) }, (_, index) => `c-${index + 1}`);
+  const ids = Array.from({ length: Math.max(least, lots.between(2, 4)) }, (_, index) => `c-${index + 1}`);
   for (const [index, id] of ids.entries()) {
     const deps = ids.slice(0, index).filter(() => lots.chance(0.4));
     const fields = [`id: ${id}`, "status: open", `deps: [${deps.join(", ")}]`, `priority: ${lots.between(0, 4)}`];

@@ -1,5 +1,6 @@
 import { createMemoryStore } from "../../adapters/store/memory.ts";
 import type { Workflow } from "../../engine/workflow.ts";
+import type { PartialConfig } from "../../home/config-fields.ts";
 import type { HarnessOrder } from "../../ports/harness.ts";
 import type { Store } from "../../ports/store.ts";
 import { createScriptedProcesses, type ScriptedProcesses } from "../scripted-processes.ts";
@@ -18,6 +19,8 @@ export interface Program {
   readonly run: string;
   readonly order: HarnessOrder;
   isLive: boolean;
+  /** It works at something, or hangs at it. */
+  isBusy: boolean;
   /** What came into its conversation, its prompt first. */
   readonly heard: string[];
   /** What was typed into its window. */
@@ -46,6 +49,8 @@ export interface World {
   readonly made: { readonly contents: Set<string>; readonly commits: Set<string> };
   /** How many tasks were created, and which of them are not over. */
   readonly tasks: { made: number; readonly open: Set<string> };
+  /** What the user configures; another object whenever it is something else. */
+  config: PartialConfig;
   /** How far the daemon's clock is off. */
   skew: number;
   isDiskFull: boolean;
@@ -79,6 +84,7 @@ export function createWorld(seed: number, workflow: Workflow, text: string): Wor
     orders: new Map(),
     made: { contents: new Set(), commits: new Set() },
     tasks: { made: 0, open: new Set() },
+    config: { testCommand: ["tests"], testMerges: true },
     skew: 0,
     isDiskFull: false,
     isCalm: false,

@@ -37,6 +37,7 @@ export function command(definition: HarnessDefinition & { readonly name: string 
     name,
     title,
     can: capabilitiesOf(definition),
+    ...(session?.resume !== undefined && uses(session.resume, ["prompt"]) ? { needsPrompt: true } : {}),
     detect: () => detectCommand(definition, ports),
     prepare: (order) => launchOf(definition, title, order),
     readOutput: () => readCommandOutput({ title, turn: turn ?? { argv: [] }, classify }),

@@ -3,6 +3,88 @@ import type { Mutant } from "./mutant.ts";
 /** Bugs that break a promise in simulated lives. */
 export const foundByLives: readonly Mutant[] = [
   {
+    name: "an idle agent keeps its seat",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/agents.ts",
+        from: 'else if (activity !== "unknown" && !mail.isTelling(watch)) dispatch.rests(watch.run.id);',
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "raising a limit wakes nobody",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/agents.ts",
+        from: "    configured() {\n      dispatch.wake();",
+        to: "    configured() {",
+      },
+    ],
+  },
+  {
+    name: "an idle agent is told something without a seat",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/deliver.ts",
+        from: "if (!(await ports.takeSeat(watch)) || !(await isReady(ports, watch))) return false;",
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "a run that ends while it waits for a seat gets one all the same",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/dispatch.ts",
+        from: "refuse((seat) => seat.run === run, superseded());",
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "nobody is roused after a start",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/sleepers.ts",
+        from: "asleep.set(run.id, { ...run, started: run.started });\n      await rouseIfNeeded(run);",
+        to: "asleep.set(run.id, { ...run, started: run.started });",
+      },
+    ],
+  },
+  {
+    name: "an agent that is waited for goes to sleep",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/sleepers.ts",
+        from: "|| (await isWaitedFor(watch.run))) return;",
+        to: ") return;",
+      },
+      {
+        file: "src/daemon/agents/sleepers.ts",
+        from: "if ((await mail.pending(run)).length > 0 || (await isWaitedFor(run))) rouse(run.id);",
+        to: "if ((await mail.pending(run)).length > 0) rouse(run.id);",
+      },
+    ],
+  },
+  {
+    name: "the end of a program that makes room counts as a crash",
+    isCrowded: true,
+    edits: [
+      {
+        file: "src/daemon/agents/sleepers.ts",
+        from: "        ports.unwatch(run.id);\n",
+        to: "",
+      },
+    ],
+  },
+  {
     name: "an agent that cannot be reached is called lost while it lives",
     edits: [
       {

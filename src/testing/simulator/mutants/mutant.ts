@@ -3,5 +3,7 @@ export interface Mutant {
   readonly name: string;
   /** The test file that must find it, where the simulator cannot: what it is about is not simulated, or happens too seldom. */
   readonly test?: string;
+  /** It is found in lives with more tasks than seats. */
+  readonly isCrowded?: true;
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
 }
