@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { systemClock } from "./adapters/clock/system-clock.ts";
 import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
@@ -43,6 +44,7 @@ import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
+import { personsEnvironment, recordSurroundings } from "./home/daemon-environment.ts";
 import { ensureHumanToken } from "./home/human-token.ts";
 import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
 import { takeLock } from "./home/lock.ts";
@@ -78,9 +80,17 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   if (lock === undefined) return daemonExit.alreadyRunning;
   // Whoever finds the lock held and no answer learns from this whose it is.
   writeFileSync(places.pid, `${process.pid}\n`, { mode: 0o600 });
+  // One that an agent has started has the surroundings that a person gave to an earlier one.
+  const isAgents = env.SIGNALBOX_STARTED_BY_AGENT !== undefined;
+  if (!isAgents)
+    recordSurroundings(places, { env: personsEnvironment(env), umask: process.umask(), nice: getPriority() });
   const log: LeveledLog = isForeground
     ? createStreamLog(process.stderr, "info")
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
+  if (isAgents)
+    log.warn(
+      "An agent has started the daemon, which has no keys of yours. To give it some: signalbox down && signalbox up",
+    );
   const stopping = new AbortController();
   const killing = new AbortController();
   const config = createLiveConfig(places.config, log, ({ port }) => {

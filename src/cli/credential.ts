@@ -23,10 +23,15 @@ export function chooseCredential(places: Places, env: NodeJS.ProcessEnv, folder:
 
 /** Whether an agent may be at the keyboard. */
 export function mayBeAgent(places: Places, env: NodeJS.ProcessEnv, folder: string): boolean {
+  if (isOfAgent(places, env)) return true;
+  const { folders } = readAgentsAtWork(places);
+  return contains(places.workspaces, folder) || folders.some((each) => contains(each, folder));
+}
+
+/** Whether this process is one of an agent's, by its environment or by the processes above it. */
+export function isOfAgent(places: Places, env: NodeJS.ProcessEnv): boolean {
   if (env.SIGNALBOX_TOKEN || env.SIGNALBOX_RUN !== undefined) return true;
-  const { folders, pids } = readAgentsAtWork(places);
-  const isWorkspace = contains(places.workspaces, folder) || folders.some((each) => contains(each, folder));
-  return isWorkspace || isBelowRun(pids);
+  return isBelowRun(readAgentsAtWork(places).pids);
 }
 
 /** Whether one of the processes above us is an agent's: it is known to be, or was started with a run's environment. */

@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorBody, faultOf } from "../api/error.ts";
 import { socketRequest } from "../api/socket-request.ts";
 import { Fault } from "../fault.ts";
+import { personsEnvironment, type Surroundings, surroundingsForAgent } from "../home/daemon-environment.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { packageRoot } from "../home/package-root.ts";
 import type { Places } from "../home/places.ts";
+import { isOfAgent } from "./credential.ts";
 
 const patience = 20_000;
 /** The daemon's own way to say that another one has the home; that one will answer. */
@@ -27,10 +30,17 @@ export function daemonArguments(...more: readonly string[]): string[] {
   return ["--max-semi-space-size=4", "--optimize-for-size", daemonFile(), ...more];
 }
 
-/** What the daemon may see of our environment: nothing that speaks for a run. */
-export function daemonEnvironment(env: NodeJS.ProcessEnv, home: string): NodeJS.ProcessEnv {
-  const { SIGNALBOX_TOKEN: _, SIGNALBOX_RUN: __, SIGNALBOX_TASK: ___, SIGNALBOX_PROCESS: ____, ...rest } = env;
-  return { ...rest, SIGNALBOX_HOME: home };
+/** How the daemon says that an agent has started it: its surroundings are not to be recorded as a person's. */
+export const startedByAgent = "SIGNALBOX_STARTED_BY_AGENT";
+
+/** What the daemon is started with: a person's own environment, or what a person last gave it where an agent asks. */
+export function daemonSurroundings(places: Places, home: string, env: NodeJS.ProcessEnv): Surroundings {
+  if (!isOfAgent(places, env)) {
+    const own = { ...personsEnvironment(env), SIGNALBOX_HOME: home };
+    return { env: own, umask: process.umask(), nice: getPriority() };
+  }
+  const given = surroundingsForAgent(places, env);
+  return { ...given, env: { ...given.env, SIGNALBOX_HOME: home, [startedByAgent]: "1" } };
 }
 
 /** Starts the daemon and comes back when it answers. Of several that are started at once, one stays. */
@@ -54,12 +64,16 @@ export async function startDaemon(places: Places, home: string, env: NodeJS.Proc
 /** Gives a function that tells the exit code, once there is one. */
 function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () => number | undefined {
   const report = openReport(places.startReport);
+  const surroundings = daemonSurroundings(places, home, env);
+  const own = process.umask(surroundings.umask);
   const child = spawn(process.execPath, daemonArguments(), {
     cwd: home,
     detached: true,
     stdio: ["ignore", report, report],
-    env: daemonEnvironment(env, home),
+    env: surroundings.env,
   });
+  process.umask(own);
+  hurry(child.pid, surroundings.nice);
   closeSync(report);
   let ended: number | undefined;
   child.on("exit", (code) => {
@@ -70,6 +84,15 @@ function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () =
   });
   child.unref();
   return () => ended;
+}
+
+/** An agent may be made to work slowly; the daemon works for everybody. */
+function hurry(pid: number | undefined, nice: number): void {
+  try {
+    if (pid !== undefined && getPriority(pid) !== nice) setPriority(pid, nice);
+  } catch {
+    // The system lets nobody but root be less nice than before.
+  }
 }
 
 function openReport(file: string): number {

@@ -27,6 +27,8 @@ export interface Places {
   /** Where agents work, for those who must know before they speak for a person. */
   readonly agents: string;
   readonly humanToken: string;
+  /** What a daemon that an agent starts is started with. */
+  readonly surroundings: string;
   readonly trusted: string;
   readonly workspaces: string;
   /** The projects' control repositories. */
@@ -61,6 +63,7 @@ export function homePlaces(home: string): Places {
     startReport: join(run, "start.log"),
     agents: join(run, "agents.json"),
     humanToken: join(root, "human.token"),
+    surroundings: join(root, "environment.json"),
     trusted: join(root, "trusted"),
     workspaces: join(root, "workspaces"),
     control: join(root, "control"),

@@ -201,6 +201,75 @@ describe("the daemon's process", () => {
   });
 });
 
+describe("the environment of a daemon", () => {
+  const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
+  /** Lets somebody with this environment start the daemon, and gives what the daemon then has in its own. */
+  const startedWith = async (folder: string, env: NodeJS.ProcessEnv, before = "") => {
+    const command = `${before}exec "$0" "$@"`;
+    const argv = ["-c", command, process.execPath, cliFile, "project", "list"];
+    await new Promise((done) => execFile("sh", argv, { cwd: dirname(folder), env }, done));
+    const pid = Number(await pidOf(folder));
+    const umask = /^Umask:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return {
+      pid,
+      umask,
+      names: environmentOf(pid).map((entry) => entry.slice(0, entry.indexOf("="))),
+      all: environmentOf(pid),
+    };
+  };
+  const ofRun = {
+    SIGNALBOX_RUN: "worker#1",
+    SIGNALBOX_TASK: "k2m4p",
+    SIGNALBOX_EVENTS: "/tmp/events",
+    SIGNALBOX_ROLE: "worker",
+  };
+  const ofTerminal = { TMUX: "/tmp/tmux,1,0", TMUX_PANE: "%1", CLAUDECODE: "1", npm_config_x: "1" };
+
+  test("is the person's, with their keys, without what is about their terminal", async () => {
+    const folder = home();
+    const own = { ...inherited, ...ofTerminal, SIGNALBOX_HOME: folder, MY_KEY: "secret", LC_TIME: "C" };
+    const { names } = await startedWith(folder, own);
+    expect(names).toEqual(expect.arrayContaining(["PATH", "MY_KEY", "LC_TIME", "SIGNALBOX_HOME"]));
+    expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(TMUX|CLAUDECODE|npm_)/)]));
+    const record = homePlaces(folder).surroundings;
+    expect(statSync(record).mode & 0o777).toBe(0o600);
+    expect(readFileSync(record, "utf8")).not.toContain("secret");
+  });
+
+  test("is what a person last gave, whatever the agent has that starts it", async () => {
+    const folder = home();
+    const own = { ...inherited, SIGNALBOX_HOME: folder, LC_TIME: "C", PATH: `/person:${process.env.PATH}` };
+    const first = await startedWith(folder, own);
+    process.kill(first.pid, "SIGKILL");
+    await expect.poll(() => pidOf(folder)).toBeUndefined();
+    const agent = {
+      ...own,
+      ...ofRun,
+      ...ofTerminal,
+      LC_TIME: "de",
+      PATH: `/agent:${process.env.PATH}`,
+      AGENT_KEY: "secret",
+    };
+    const second = await startedWith(folder, agent, "umask 0; ");
+    expect(second.pid).not.toBe(first.pid);
+    expect(second.all).toEqual(expect.arrayContaining(["LC_TIME=C", `PATH=${own.PATH}`, `SIGNALBOX_HOME=${folder}`]));
+    const foreign = ["AGENT_KEY", ...Object.keys({ ...ofRun, ...ofTerminal })];
+    expect(second.names.filter((name) => foreign.includes(name))).toEqual([]);
+    expect(second.umask).toBe(first.umask);
+  });
+
+  test("is that of a login where no person has ever started one", async () => {
+    const folder = home();
+    const places = homePlaces(folder);
+    const agent = { ...ofRun, SIGNALBOX_HOME: folder, PATH: `${places.bin}:${process.env.PATH}`, AGENT_KEY: "secret" };
+    const { all, names } = await startedWith(folder, agent);
+    expect(all).toContain(`PATH=${process.env.PATH}`);
+    expect(names.toSorted()).toEqual(
+      ["HOME", "LOGNAME", "PATH", "SHELL", "SIGNALBOX_HOME", "SIGNALBOX_STARTED_BY_AGENT", "USER"].toSorted(),
+    );
+  });
+});
+
 test("a command that finds the home taken by a daemon on its way out starts the next one", async () => {
   const folder = home();
   mkdirSync(join(folder, "run"), { mode: 0o700 });

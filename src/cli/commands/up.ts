@@ -3,7 +3,7 @@ import { routes } from "../../api/routes.ts";
 import { homePlaces } from "../../home/places.ts";
 import { callRunning, createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
-import { daemonArguments, daemonEnvironment } from "../start-daemon.ts";
+import { daemonArguments, daemonSurroundings } from "../start-daemon.ts";
 
 export async function up(this: Context, { foreground }: { foreground: boolean }): Promise<void> {
   if (foreground) return stayInForeground(this);
@@ -19,7 +19,7 @@ export async function up(this: Context, { foreground }: { foreground: boolean })
 async function stayInForeground({ home, process: own, say }: Context): Promise<void> {
   const child = spawn(process.execPath, daemonArguments("--foreground"), {
     stdio: "inherit",
-    env: daemonEnvironment(process.env, home),
+    env: daemonSurroundings(homePlaces(home), home, process.env).env,
   });
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   const pass = (signal: NodeJS.Signals) => child.kill(signal);

@@ -1,17 +1,6 @@
 import { delimiter, join } from "node:path";
+import { agentVariables } from "../../home/daemon-environment.ts";
 import type { Places } from "../../home/places.ts";
-
-/**
- * What agents may see of our own environment. A list, because whatever is not on it may be a key that makes somebody else
- * pay, or a setting that makes an agent another one.
- */
-const inherited = [
-  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "COLORTERM"],
-  ...["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"],
-  ...["SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GNUPGHOME"],
-  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
-  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
-];
 
 export interface EnvironmentPorts {
   /** The daemon's own. */
@@ -36,7 +25,7 @@ export function runEnvironment(
   { env, home, places, allowed }: EnvironmentPorts,
   run: RunVariables,
 ): Readonly<Record<string, string>> {
-  const names = [...inherited, ...Object.keys(env).filter((name) => name.startsWith("LC_")), ...allowed()];
+  const names = [...agentVariables, ...Object.keys(env).filter((name) => name.startsWith("LC_")), ...allowed()];
   const taken = names.flatMap((name) => {
     const value = env[name];
     return value === undefined ? [] : [[name, value] as const];

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { delimiter } from "node:path";
+import type { Places } from "./places.ts";
+import { publishFile } from "./publish-file.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What agents may see of the daemon's environment. A list, because whatever is not on it may be a key that makes somebody
+ * else pay, or a setting that makes an agent another one.
+ */
+export const agentVariables: readonly string[] = [
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "COLORTERM"],
+  ...["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"],
+  ...["SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GNUPGHOME"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+];
+
+/** What else the daemon itself needs: where harnesses keep what is the person's, where a desktop can be reached. */
+const daemonVariables = [
+  ...["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "GH_HOST", "GH_CONFIG_DIR", "SIGNALBOX_SCRIPT"],
+  ...["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"],
+];
+
+const isLocale = (name: string) => name.startsWith("LC_");
+
+/** What is about one terminal, one shell, or the agent that a person talks to, and not about the person. */
+const passing =
+  /^(TMUX|TMUX_PANE|STY|WINDOW|WINDOWID|TERM_SESSION_ID|PWD|OLDPWD|SHLVL|_|COLUMNS|LINES|INIT_CWD|npm_.*|CLAUDECODE|CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|SESSION_.*|EXECPATH)|CODEX_(SANDBOX.*|THREAD_ID|MANAGED_.*|SHELL)|GEMINI_CLI(_NO_RELAUNCH)?|OPENCODE(_PID|_CALLER)?|AGENT|AI_AGENT|CURSOR_(AGENT|TRACE_ID))$/;
+/** What speaks for a run, or marks its processes. */
+const ofRuns = /^SIGNALBOX_(TOKEN|TASK|ROLE|RUN|TASK_FILE|EVENTS|PORT|PROCESS|EFFECT)$/;
+
+/** A person's environment as the daemon gets it: with their keys, without what is about the terminal they sit at. */
+export function personsEnvironment(env: Environment): Record<string, string> {
+  return pick(env, (name) => !passing.test(name) && !ofRuns.test(name));
+}
+
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly umask: number;
+  readonly nice: number;
+}
+
+/**
+ * Keeps what a later daemon needs that an agent happens to start, for its owner alone. No keys: they stay in the person's
+ * own environment.
+ */
+export function recordSurroundings({ surroundings }: Places, { env, umask, nice }: Surroundings): void {
+  const names = new Set([...agentVariables, ...daemonVariables]);
+  const kept = pick(env, (name) => names.has(name) || isLocale(name));
+  publishFile(surroundings, `${JSON.stringify({ env: kept, umask, nice })}\n`, { mode: 0o600 });
+}
+
+/**
+ * What a daemon is started with that an agent has asked for: what the last one had that a person started, or else what a
+ * login would give. Nothing is the agent's but, without a record, where programs are.
+ */
+export function surroundingsForAgent(places: Places, agent: Environment): Surroundings {
+  try {
+    const { env, umask, nice } = JSON.parse(readFileSync(places.surroundings, "utf8")) as Surroundings;
+    return { env, umask, nice };
+  } catch {
+    const { username, homedir, shell } = userInfo();
+    const path = (agent.PATH ?? "").split(delimiter).filter((folder) => folder !== places.bin);
+    const login = { HOME: homedir, USER: username, LOGNAME: username, SHELL: shell ?? "/bin/sh" };
+    const language = pick(agent, (name) => name === "LANG" || isLocale(name));
+    return { env: { ...login, ...language, PATH: path.join(delimiter) }, umask: 0o022, nice: 0 };
+  }
+}
+
+function pick(env: Environment, isWanted: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined || !isWanted(name) ? [] : [[name, value]])),
+  );
+}
