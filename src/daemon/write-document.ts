@@ -37,18 +37,20 @@ export function writeDocument(
   const headings = [...new Set([...given.byHeading.keys(), ...old.byHeading.keys()])].filter(differs);
   const isPerson = role === "human";
   const own = headings.filter((heading) => isPerson || ownsSection(workflow, role, heading));
+  const isOwn = new Set(own);
   const after = isPerson ? given : takeSections(old, given, own);
   const changed = own.filter((heading) => isPerson || given.byHeading.has(heading));
+  const isChanged = new Set(changed);
   const authors: Record<string, Author> = Object.create(null);
   for (const [heading, section] of after.byHeading) {
     const known = Object.hasOwn(before.authors, heading) ? before.authors[heading] : undefined;
-    if (changed.includes(heading)) authors[heading] = { role, run, commit, fingerprint: section.fingerprint };
+    if (isChanged.has(heading)) authors[heading] = { role, run, commit, fingerprint: section.fingerprint };
     else if (known !== undefined) authors[heading] = known;
   }
   return {
     document: storedAs(after, authors),
     changed,
-    ignored: headings.filter((heading) => !own.includes(heading) && given.byHeading.has(heading)),
+    ignored: headings.filter((heading) => !isOwn.has(heading) && given.byHeading.has(heading)),
   };
 }
 

@@ -60,7 +60,8 @@ export function slug(text: string, max = 40): string {
 
 /** The name itself where git takes it; otherwise the nearest one that git takes. */
 export function nearestBranchName(text: string): string {
-  const wanted = text.trim();
+  // Git takes no longer ones: the rest would only cost time.
+  const wanted = text.trim().slice(0, 1_000);
   if (branchNameProblem(wanted) === undefined) return wanted;
   const parts = wanted
     .toWellFormed()

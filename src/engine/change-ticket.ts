@@ -1,5 +1,5 @@
 import { sectionStarts } from "./section-starts.ts";
-import { ticketBlock } from "./ticket.ts";
+import { ticketBlock, withoutComment } from "./ticket.ts";
 
 export interface TicketChange {
   readonly status?: string;
@@ -27,7 +27,10 @@ function withField(text: string, key: string, value: string): string {
 
 /** A comment behind the value stays, and so does the line's end. */
 function withValue(line: string, key: string, value: string): string {
-  const [, comment = "", end = ""] = /(\s+#[^\r]*)?(\r?)$/.exec(line.slice(key.length + 1)) ?? [];
+  const end = line.endsWith("\r") ? "\r" : "";
+  const rest = line.slice(key.length + 1, line.length - end.length);
+  const before = withoutComment(rest);
+  const comment = before === rest ? "" : rest.slice(before.trimEnd().length);
   return `${key}: ${value}${comment}${end}`;
 }
 

@@ -15,8 +15,11 @@ const longestName = 200;
 /** Longer lines are data that somebody printed. */
 const longestLine = 1000;
 
-/** Of each line the name is what the first bracket holds. */
-const forms: readonly RegExp[] = [
+/**
+ * Of each line the name is what the first bracket holds. A pattern with several places to try comes with how its line must
+ * end: without that, a long line of something else would cost the square of its length.
+ */
+const forms: readonly (RegExp | readonly [RegExp, string])[] = [
   // TAP
   /^\s*not ok\b\s*\d*\s*-?\s*(\S.*)$/,
   // node --test, jest, vitest
@@ -35,16 +38,17 @@ const forms: readonly RegExp[] = [
   /^rspec (\S+(?: # .*)?)$/,
   /^\s*\d+\) ([\w\\]+::\w+.*|test .+ \([\w.]+\))$/,
   // Gradle, Maven
-  /^(\S.* > .+) FAILED$/,
-  /^\[ERROR\]\s+([\w$.]+\.[\w$]+)\b.* <<< (?:FAILURE|ERROR)!$/,
+  [/^(\S.* > .+) FAILED$/, " FAILED"],
+  [/^\[ERROR\]\s+([\w$]+(?:\.[\w$]+)+)\b.* <<< (?:FAILURE|ERROR)!$/, "!"],
   // .NET, ctest
-  /^\s+Failed (\S.*) \[[^\]]*\]$/,
+  [/^\s+Failed (\S.*) \[[^\]]*\]$/, "]"],
   /^\s*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Subprocess aborted|Not Run)\)$/,
 ];
 
 function nameIn(line: string): string | undefined {
-  for (const form of forms) {
-    const name = form.exec(line)?.[1];
+  for (const each of forms) {
+    const [form, end] = each instanceof RegExp ? [each, ""] : each;
+    const name = line.endsWith(end) ? form.exec(line)?.[1] : undefined;
     if (name !== undefined) return /# *(?:todo|skip)\b/i.test(name) ? undefined : withoutTime(name);
   }
   return undefined;
@@ -68,7 +72,7 @@ function* linesOf(text: string): Generator<string> {
 function failedCases(text: string): readonly string[] {
   const names: string[] = [];
   let current: string | undefined;
-  for (const [tag, attributes] of text.matchAll(/<testcase\b([^>]{0,1000})>|<(?:failure|error)\b/g)) {
+  for (const [tag, attributes] of text.matchAll(/<testcase\b([^<>]{0,1000})>|<(?:failure|error)\b/g)) {
     if (attributes !== undefined) current = tag.endsWith("/>") ? undefined : caseName(attributes);
     else if (current !== undefined && names.length < mostNames) {
       names.push(current);

@@ -35,18 +35,25 @@ export function frontmatterValues(text: string): Readonly<Record<string, string>
   // No prototype: a key may well be `__proto__`.
   const values: Record<string, string> = Object.create(null);
   let key: string | undefined;
+  // Joined once for each key: a value may have as many lines as an agent likes.
+  let lines: string[] = [];
+  const finish = () => {
+    if (key !== undefined) values[key] = lines.filter((line) => line !== "").join("\n");
+  };
   for (let line = 0; line < text.length; ) {
     const next = lineAfter(text, line);
     const colon = keyEnd(text, line);
     const first = text.charCodeAt(line);
     if (isKey(text, line, colon)) {
+      finish();
       key = text.slice(line, colon);
-      values[key] = text.slice(colon + 1, next).trim();
+      lines = [text.slice(colon + 1, next).trim()];
     } else if (key !== undefined && (first === SPACE || first === HYPHEN)) {
-      values[key] = `${values[key]}\n${text.slice(line, next).trim()}`.trim();
+      lines.push(text.slice(line, next).trim());
     }
     line = next;
   }
+  finish();
   return values;
 }
 

@@ -87,9 +87,9 @@ function fieldReason(gate: Gate, body: string): Reason | undefined {
   const heading = `## ${gate.section}`;
   let empty: string | undefined;
   for (const line of body.split("\n")) {
-    const [, field, content] = fieldLine.exec(line) ?? [];
-    if (field === undefined || !gate.fields.includes(field)) continue;
-    if (content !== "") return undefined;
+    const found = fieldIn(line);
+    if (found === undefined || !gate.fields.includes(found.field)) continue;
+    if (found.content !== "") return undefined;
     empty ??= line.trim();
   }
   const wanted = gate.fields.map((field) => `${field}:`).join(", ");
@@ -107,14 +107,35 @@ function fieldReason(gate: Gate, body: string): Reason | undefined {
   };
 }
 
-// Agents like to make a list of the fields, and to set them in bold.
-const fieldLine = /^\s*(?:[-*+]\s+)?[*_]*([A-Za-z][A-Za-z0-9_ -]*?)[*_]*:[*_]*\s*(.*?)\s*$/;
+/**
+ * `Name: content`. Agents like to make a list of the fields, and to set them in bold. Looked at from left to right, once:
+ * lines are as long as agents make them.
+ */
+function fieldIn(line: string): { readonly field: string; readonly content: string } | undefined {
+  const start = /^\s*(?:[-*+]\s+)?[*_]*/.exec(line)?.[0].length ?? 0;
+  const colon = line.indexOf(":", start);
+  if (colon === -1) return undefined;
+  let end = colon;
+  while (end > start && isEmphasis(line, end - 1)) end--;
+  const field = line.slice(start, end);
+  if (!/^[A-Za-z][A-Za-z0-9_ -]*$/.test(field)) return undefined;
+  let behind = colon + 1;
+  while (isEmphasis(line, behind)) behind++;
+  return { field, content: line.slice(behind).trim() };
+}
 
-// And the verdict too.
-const firstLineVerdicts = {
-  PASS: /^[*_]*Verdict:[*_]*\s*[*_]*PASS[*_]*\.?\s*$/i,
-  FAIL: /^[*_]*Verdict:[*_]*\s*[*_]*FAIL[*_]*\.?\s*$/i,
-};
+function isEmphasis(line: string, index: number): boolean {
+  const char = line[index];
+  return char === "*" || char === "_";
+}
+
+/** The verdict that a line consists of, also in bold. Each pattern leaves nothing to choose, so that it fails at once. */
+function verdictIn(line: string): string | undefined {
+  const head = /^[*_]*Verdict:[*_]*/i.exec(line)?.[0];
+  if (head === undefined) return undefined;
+  return /^[*_]*(PASS|FAIL)[*_]*\.?$/i.exec(line.slice(head.length).trim())?.[1]?.toUpperCase();
+}
+
 /** What the prompts ask for to the letter; everything else is looked at more closely. */
 const exactVerdicts = { PASS: "Verdict: PASS\n", FAIL: "Verdict: FAIL\n" };
 const anyVerdict = /\b(PASS|FAIL)\b/i;
@@ -123,10 +144,10 @@ function verdictReason(gate: Gate, body: string): Reason | undefined {
   if (gate.verdict === undefined || (gate.firstLine && body.startsWith(exactVerdicts[gate.verdict]))) return undefined;
   const other = gate.verdict === "PASS" ? "FAIL" : "PASS";
   const line = gate.firstLine ? firstLine(body) : "";
-  const found = gate.firstLine ? undefined : anyVerdict.exec(body)?.[1]?.toUpperCase();
-  if (gate.firstLine ? firstLineVerdicts[gate.verdict].test(line) : found === gate.verdict) return undefined;
+  const found = gate.firstLine ? verdictIn(line) : anyVerdict.exec(body)?.[1]?.toUpperCase();
+  if (found === gate.verdict) return undefined;
   const heading = `## ${gate.section}`;
-  if (gate.firstLine ? firstLineVerdicts[other].test(line) : found === other) {
+  if (found === other) {
     const text = `${heading} says ${other}, but this way needs ${gate.verdict}.`;
     return { code: "gate-verdict", text, fix: "Ask for the state that fits the verdict." };
   }

@@ -38,7 +38,7 @@ export function ticketOfIssue(issue: Issue): Ticket {
 /** `Blocked by #12, #13` or `Depends on #12`, on a line of its own; also as an item of a list. Other repositories' do not count. */
 function blockersIn(body: string): readonly string[] {
   const found = body.split(/\r?\n/).flatMap((line) => {
-    const [, listed = ""] = /^\s*(?:[-*]\s+)?(?:blocked by|depends on):?\s+(.+)$/i.exec(line) ?? [];
+    const [, listed = ""] = /^\s*(?:[-*]\s+)?(?:blocked by|depends on):?\s(.*)$/is.exec(line) ?? [];
     return [...listed.matchAll(/(?<![\w/])#(\d{1,9})\b/g)].map(([, number = ""]) => String(Number(number)));
   });
   return [...new Set(found)];

@@ -7,8 +7,9 @@ export function plainOutput(output: string): string {
 
 /** A line that tells how far something has come is written over and over; only the last of it stays. */
 function lastWritten(line: string): string {
-  const written = line.replace(/\r+$/, "");
-  return written.slice(written.lastIndexOf("\r") + 1);
+  let end = line.length;
+  while (end > 0 && line[end - 1] === "\r") end--;
+  return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
 }
 
 // Texts for the terminal itself (titles, links), then colours and places, then what is shorter.

@@ -183,3 +183,21 @@ test("a document of absurd size is read in reasonable time", () => {
     expect(parseTaskDocument(`---\n${part.repeat(100_000)}`).sections.length).toBeGreaterThanOrEqual(0);
   }
 });
+
+test("taking sections together is the same as putting in one after the other", () => {
+  const names = ["Plan", "Review", "A", ""];
+  fc.assert(
+    fc.property(text, text, fc.subarray(names), (source, other, headings) => {
+      const document = parseTaskDocument(source);
+      const from = parseTaskDocument(other);
+      const taken = from.sections.filter((each) => headings.includes(each.heading));
+      const oneByOne = taken
+        .filter((each) => from.byHeading.get(each.heading) === each)
+        .reduce((known, { heading, body }) => withSection(known, heading, body), document);
+      const together = takeSections(document, from, headings);
+      expect(bodyOf(together)).toBe(bodyOf(oneByOne));
+      expect(outline(together)).toEqual(outline(oneByOne));
+    }),
+    { numRuns: 2_000 },
+  );
+});

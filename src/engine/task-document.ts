@@ -49,32 +49,53 @@ export function bodyOf(document: TaskDocument): string {
  * or from another role must not pass for evidence.
  */
 export function withSection(document: TaskDocument, heading: string, body: string): TaskDocument {
-  const name = heading.replace(/[\r\n]+/g, " ").trim();
-  const content = contained(body);
-  const present = document.byHeading.get(name);
-  if (present?.body === content) return document;
-
-  const { eol } = document;
-  const written = eol === "\n" ? content : content.replaceAll("\n", eol);
-  const added = `## ${name}${eol}${written === "" ? "" : eol + written + eol}`;
-  // A fence that was forgotten above would be closed by the first one in the new body and hide it.
-  let text = closed(document.preamble, eol);
-  for (const section of document.sections) {
-    if (section !== present) text += closed(section.source, eol);
-    else text += section === document.sections.at(-1) ? added : added + eol;
-  }
-  if (present === undefined) text = ended(text, eol) + added;
-  return parseBody(text, 0, eol, document.frontmatter);
+  return withSections(document, [{ heading, body }]);
 }
 
 /** Writes the sections of these headings that stand in `from`, a role's own file, into the document. */
 export function takeSections(document: TaskDocument, from: TaskDocument, headings: readonly string[]): TaskDocument {
-  let result = document;
-  for (const section of from.sections) {
-    if (!headings.includes(section.heading) || from.byHeading.get(section.heading) !== section) continue;
-    result = withSection(result, section.heading, section.body);
+  const wanted = new Set(headings);
+  const taken = from.sections.filter((each) => wanted.has(each.heading) && from.byHeading.get(each.heading) === each);
+  return withSections(document, taken);
+}
+
+/**
+ * The same as one `withSection` after the other, but the document is put together and taken apart once: an agent may write
+ * ten thousand sections.
+ */
+function withSections(document: TaskDocument, given: readonly Pick<Section, "heading" | "body">[]): TaskDocument {
+  const { eol } = document;
+  const bodies = new Map<string, string>();
+  for (const { heading, body } of given) {
+    const name = heading.replace(/[\r\n]+/g, " ").trim();
+    const content = contained(body);
+    if (document.byHeading.get(name)?.body === content) bodies.delete(name);
+    else bodies.set(name, content);
   }
-  return result;
+  if (bodies.size === 0) return document;
+
+  const added = (name: string, content: string) => {
+    const written = eol === "\n" ? content : content.replaceAll("\n", eol);
+    return `## ${name}${eol}${written === "" ? "" : eol + written + eol}`;
+  };
+  // A fence that was forgotten above would be closed by the first one in the new body and hide it.
+  let text = closed(document.preamble, eol);
+  const last = document.sections.at(-1);
+  for (const section of document.sections) {
+    const content = document.byHeading.get(section.heading) === section ? bodies.get(section.heading) : undefined;
+    if (content === undefined) text += closed(section.source, eol);
+    else text += section === last ? added(section.heading, content) : added(section.heading, content) + eol;
+  }
+  // Only its end is looked at each time: to look at a text that was just put together takes a copy of it.
+  const behind: string[] = [];
+  let end = text;
+  for (const [name, content] of bodies) {
+    if (document.byHeading.has(name)) continue;
+    const section = `${missingEnd(end, eol)}${added(name, content)}`;
+    behind.push(section);
+    end = section;
+  }
+  return parseBody(text + behind.join(""), 0, eol, document.frontmatter);
 }
 
 function parseBody(text: string, from: number, eol: TaskDocument["eol"], frontmatter: string): TaskDocument {
@@ -140,10 +161,10 @@ function closed(text: string, eol: string): string {
   return text.slice(0, end) + eol + fence + text.slice(end);
 }
 
-/** Ends the text with an empty line, as it should be above a heading. */
-function ended(text: string, eol: string): string {
-  if (text === eol || text.endsWith(`\n${eol}`)) return text;
-  return text.endsWith("\n") || text === "" ? text + eol : text + eol + eol;
+/** What the text lacks to end with an empty line, as it should be above a heading. */
+function missingEnd(text: string, eol: string): string {
+  if (text === eol || text.endsWith(`\n${eol}`)) return "";
+  return text.endsWith("\n") || text === "" ? eol : eol + eol;
 }
 
 function withLineFeeds(text: string): string {

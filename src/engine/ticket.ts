@@ -72,15 +72,37 @@ export function isTicketId(id: string): boolean {
 /** One value, without its quotes and without the comment behind it. */
 function plain(value = ""): string {
   const [first = ""] = value.split("\n");
-  const quoted = /^(["'])(.*?)\1\s*(#.*)?$/.exec(first);
-  return quoted === null ? first.replace(/(^|\s+)#.*$/, "").trim() : (quoted[2] ?? "");
+  return quotedText(first) ?? withoutComment(first).trim();
+}
+
+/** The text between two quotes, where only blanks and a comment stand behind them. */
+function quotedText(line: string): string | undefined {
+  const [quote] = line;
+  if (quote !== '"' && quote !== "'") return undefined;
+  for (let end = line.indexOf(quote, 1); end !== -1; end = line.indexOf(quote, end + 1)) {
+    const next = line.slice(end + 1, end + 2);
+    // Between two quotes there are only so many blanks: looking behind each quote takes one pass over the line.
+    if (next !== "" && next !== "#" && next.trim() !== "") continue;
+    const closing = line.indexOf(quote, end + 1);
+    const behind = line.slice(end + 1, closing === -1 ? undefined : closing).trimStart();
+    if (behind.startsWith("#") || (behind === "" && closing === -1)) return line.slice(1, end);
+  }
+  return undefined;
+}
+
+/** A comment begins at the start of a line, or behind a blank. */
+export function withoutComment(line: string): string {
+  for (let at = line.indexOf("#"); at !== -1; at = line.indexOf("#", at + 1)) {
+    if (at === 0 || (line[at - 1] ?? "").trim() === "") return line.slice(0, at);
+  }
+  return line;
 }
 
 /** `[a, b]`, over one line or several, or an item on each line. */
 function listed(value = ""): readonly string[] {
   const items = value
     .split("\n")
-    .map((line) => line.replace(/(^|\s)#.*$/, "").replace(/^-\s/, ""))
+    .map((line) => withoutComment(line).replace(/^-\s/, ""))
     .join(",")
     .replace(/[[\]]/g, ",")
     .split(",")

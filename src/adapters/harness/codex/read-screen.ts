@@ -1,10 +1,10 @@
 import type { ScreenState } from "../../../ports/harness.ts";
 
 /** Below the choices of every dialog stands which keys it takes. */
-const choice = /^\s*› \d+\. /m;
-const keys = /^\s*(?:press )?(?:enter|esc)\b.*\b(?:confirm|continue|quit|cancel|skip)\b/im;
+const choice = /^[ \t]*› \d+\. /m;
+const keys = /^[ \t]*(?:press )?(?:enter|esc)\b.*\b(?:confirm|continue|quit|cancel|skip)\b/im;
 /** Somebody else has the conversation; it waits to be tried again. */
-const locked = /^\s*r retry\b.*\bexit\b/m;
+const locked = /^[ \t]*r retry\b.*\bexit\b/m;
 const working = /\((?:\d+[hms] ?)+• esc to interrupt\)/;
 /** Turns in the window's title while it works. */
 const spinner = /^[\u2801-\u28ff]/;
