@@ -13,7 +13,7 @@ export function withHarnessTable(document: string): string {
 
 function harnessTable(): string {
   const acp = { title: "over ACP", acp: ["agent"] };
-  const made = createHarnesses({ env: {}, places: homePlaces("/"), defined: () => ({ acp }) });
+  const made = createHarnesses({ env: {}, places: homePlaces("/"), defined: () => ({ acp }), allowed: () => [] });
   // Those of the user's come first there, and last here.
   const all = [...made().values()].sort((a, b) => Number(a.name === "acp") - Number(b.name === "acp"));
   const heads = all.map(({ name, title }) => (name === "acp" ? title : `\`${name}\``));

@@ -13,6 +13,7 @@ import type { Harnesses } from "./daemon/agents/harnesses.ts";
 import { ownProgram } from "./daemon/agents/own-program.ts";
 import { rememberDetection } from "./daemon/agents/remember-detection.ts";
 import type { AgentConfig } from "./home/agent-fields.ts";
+import { loginOf } from "./home/logins.ts";
 import { packageVersion } from "./home/package-version.ts";
 import type { Places } from "./home/places.ts";
 import type { Harness } from "./ports/harness.ts";
@@ -22,10 +23,12 @@ export interface HarnessesPorts {
   readonly places: Places;
   /** Harnesses that the user defines, as they are now. */
   defined(): AgentConfig["harnesses"];
+  /** Variables that agents get besides. */
+  allowed(): readonly string[];
 }
 
 /** All harnesses that agents can be started in. */
-export function createHarnesses({ env: all, places, defined }: HarnessesPorts): Harnesses {
+export function createHarnesses({ env: all, places, defined, allowed }: HarnessesPorts): Harnesses {
   const env = plain(all);
   const home = env.HOME ?? homedir();
   const ports = { commands: spawnCommands, clock: systemClock, env, home };
@@ -41,7 +44,9 @@ export function createHarnesses({ env: all, places, defined }: HarnessesPorts): 
       state: join(places.runs, ".scripted"),
       script: env.SIGNALBOX_SCRIPT ?? "",
     }),
-  ].map(remember);
+  ]
+    .map(remember)
+    .map((harness) => ({ ...harness, login: () => loginOf(harness.name, env, allowed()) }));
   return () => {
     const own = Object.entries(defined()).map(([name, definition]) =>
       definition.acp === undefined

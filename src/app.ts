@@ -44,7 +44,7 @@ import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
-import { personsEnvironment, recordSurroundings } from "./home/daemon-environment.ts";
+import { personsEnvironment, recordSurroundings, startedByAgent } from "./home/daemon-environment.ts";
 import { ensureHumanToken } from "./home/human-token.ts";
 import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
 import { takeLock } from "./home/lock.ts";
@@ -81,7 +81,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   // Whoever finds the lock held and no answer learns from this whose it is.
   writeFileSync(places.pid, `${process.pid}\n`, { mode: 0o600 });
   // One that an agent has started has the surroundings that a person gave to an earlier one.
-  const isAgents = env.SIGNALBOX_STARTED_BY_AGENT !== undefined;
+  const isAgents = env[startedByAgent] !== undefined;
   if (!isAgents)
     recordSurroundings(places, { env: personsEnvironment(env), umask: process.umask(), nice: getPriority() });
   const log: LeveledLog = isForeground
@@ -184,7 +184,11 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig):
     env,
     table,
     tails: fileTails,
-    harnesses: createHarnesses({ env, places, defined: () => config.resolved().harnesses }),
+    harnesses: createHarnesses({
+      ...{ env, places },
+      defined: () => config.resolved().harnesses,
+      allowed: () => config.resolved().agentsEnvironment,
+    }),
     terminal: createTmux({
       ...{ socket: places.terminal, launcher: ownProgram("launcher"), table },
       folderOf: (run) => join(places.runs, run),

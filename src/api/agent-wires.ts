@@ -84,6 +84,9 @@ export const harnessWire = record({
   path: text,
   version: text,
   hint: text,
+  /** Whether somebody is logged in, as far as can be told without starting it; what to do where nobody is. */
+  login: oneOf("in", "out", "unknown"),
+  loginHint: text,
   /** Until when its provider takes no more; null where it does. */
   limitedUntil: nullable(text),
   atWork: integer(0),

@@ -1,18 +1,19 @@
 import { spawnSync } from "node:child_process";
+import { loginOf } from "../home/logins.ts";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
-import { agentNames, findAgents } from "./find-agents.ts";
+import { agentNames, agentTitles, findAgents } from "./find-agents.ts";
 
 const oldestGit = "2.38";
 const oldestTmux = "3.2";
 
 /** The programs that Signalbox is run by, and those that it runs. */
-export function programChecks(path: string): readonly Check[] {
+export function programChecks(env: NodeJS.ProcessEnv, allowed: readonly string[]): readonly Check[] {
   return [
     // An older one does not get as far as here.
     { name: "node", look: () => ok(process.versions.node) },
     { name: "git", look: lookForGit },
     { name: "tmux", look: lookForTmux },
-    { name: "agents", look: () => lookForAgents(path) },
+    { name: "agents", look: () => lookForAgents(env, allowed) },
   ];
 }
 
@@ -32,13 +33,18 @@ function lookForTmux(): readonly Finding[] {
   return isOld ? error(`${version} is too old`, install) : ok(version || "of a version that it does not tell");
 }
 
-function lookForAgents(path: string): readonly Finding[] {
-  const found = findAgents(path);
-  if (found.length > 0) return ok(found.join(", "));
-  return warning(
-    `none of ${agentNames.join(", ")} is on your PATH`,
-    "Install the one you use, such as: npm install -g @anthropic-ai/claude-code",
-  );
+async function lookForAgents(env: NodeJS.ProcessEnv, allowed: readonly string[]): Promise<readonly Finding[]> {
+  const found = findAgents(env.PATH ?? "");
+  if (found.length === 0)
+    return warning(
+      `none of ${agentNames.join(", ")} is on your PATH`,
+      "Install the one you use, such as: npm install -g @anthropic-ai/claude-code",
+    );
+  const logins = await Promise.all(found.map(async (name) => ({ name, ...(await loginOf(name, env, allowed)) })));
+  const out = logins
+    .filter(({ state }) => state === "out")
+    .flatMap(({ name, hint }) => warning(`${agentTitles[name]} is not logged in`, hint));
+  return out.length > 0 ? out : ok(found.join(", "));
 }
 
 /** The first number with a dot that a program says about itself; undefined where there is no such program. */

@@ -3,7 +3,7 @@ import { offerHarnesses } from "./offers.ts";
 import { json } from "./parameters.ts";
 
 /** A harness on the wire. */
-const harnessForm = `{ name, title, found, path, version, hint, limitedUntil, atWork, can: { session, turn, resume, namesSession,
+const harnessForm = `{ name, title, found, path, version, hint, login, loginHint, limitedUntil, atWork, can: { session, turn, resume, namesSession,
   model, effort, reduced, withholds, toolsByName, schema, system, mcp, acknowledges, tokens, cost } }`;
 
 const list = buildCommand({
@@ -36,7 +36,7 @@ const check = buildCommand({
     flags: { json },
   },
   docs: {
-    brief: "Say whether a harness is installed, what it can do and what it lacks",
+    brief: "Say whether a harness is installed and logged in, what it can do and what it lacks",
     fullDescription: `--json: { harnesses: [${harnessForm}] }
 Exit codes: 0 ok, 1 the one that is named is not installed, or there is none of that name, 2 wrong usage`,
   },

@@ -6,7 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorBody, faultOf } from "../api/error.ts";
 import { socketRequest } from "../api/socket-request.ts";
 import { Fault } from "../fault.ts";
-import { personsEnvironment, type Surroundings, surroundingsForAgent } from "../home/daemon-environment.ts";
+import {
+  personsEnvironment,
+  type Surroundings,
+  startedByAgent,
+  surroundingsForAgent,
+} from "../home/daemon-environment.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { packageRoot } from "../home/package-root.ts";
 import type { Places } from "../home/places.ts";
@@ -29,9 +34,6 @@ function daemonFile(): string {
 export function daemonArguments(...more: readonly string[]): string[] {
   return ["--max-semi-space-size=4", "--optimize-for-size", daemonFile(), ...more];
 }
-
-/** How the daemon says that an agent has started it: its surroundings are not to be recorded as a person's. */
-export const startedByAgent = "SIGNALBOX_STARTED_BY_AGENT";
 
 /** What the daemon is started with: a person's own environment, or what a person last gave it where an agent asks. */
 export function daemonSurroundings(places: Places, home: string, env: NodeJS.ProcessEnv): Surroundings {

@@ -32,6 +32,9 @@ const passing =
 /** What speaks for a run, or marks its processes. */
 const ofRuns = /^SIGNALBOX_(TOKEN|TASK|ROLE|RUN|TASK_FILE|EVENTS|PORT|PROCESS|EFFECT)$/;
 
+/** What a daemon has in its environment that an agent has started: its surroundings are not to be recorded as a person's. */
+export const startedByAgent = "SIGNALBOX_STARTED_BY_AGENT";
+
 /** A person's environment as the daemon gets it: with their keys, without what is about the terminal they sit at. */
 export function personsEnvironment(env: Environment): Record<string, string> {
   return pick(env, (name) => !passing.test(name) && !ofRuns.test(name));

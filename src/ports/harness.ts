@@ -33,6 +33,8 @@ export interface Harness {
    * before it ended; undefined where it says nothing of the kind.
    */
   readObstacle?(text: string): Obstacle | undefined;
+  /** Looks whether somebody is logged in, and says what to do where nobody is. */
+  login?(): Promise<{ readonly state: "in" | "out" | "unknown"; readonly hint: string }>;
 }
 
 export interface Obstacle {

@@ -156,6 +156,14 @@ describe("programs", () => {
     expect(found.of("git")[0]?.fix).toBe("Install git 2.38 or newer: https://git-scm.com/downloads");
   });
 
+  test("that nobody has logged in to are told with the command that does it", async () => {
+    const path = fakes({ git: "git version 2.45.0", tmux: "tmux 3.4", codex: "Not logged in" });
+    const { of } = await doctor(join(base, "none"), { path });
+    expect(of("agents")).toMatchObject([
+      { level: "warning", found: "Codex is not logged in", fix: "Log in: codex login" },
+    ]);
+  });
+
   test("that are too old are as bad as missing", async () => {
     const old = await doctor(join(base, "none"), {
       path: fakes({ git: "git version 2.37.9", tmux: "tmux 3.1c", gemini: "" }),

@@ -120,7 +120,7 @@ function makeFolder(path: string): string {
 
 /** Told before anything is begun, and not by whatever fails first without them. */
 async function mustHave(...names: readonly string[]): Promise<void> {
-  for (const { name, look } of programChecks(process.env.PATH ?? "")) {
+  for (const { name, look } of programChecks(process.env, [])) {
     if (!names.includes(name)) continue;
     const [finding] = await look();
     if (finding?.level === "error") throw new Fault("demo.program", `${name} ${finding.found}.`, { hint: finding.fix });

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { loadConfig } from "../../home/config.ts";
 import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import { count, listed } from "../count.ts";
@@ -30,7 +31,7 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
   const seen = await lookForDaemon(places.socket);
   const env = this.process.env ?? {};
   const checks = [
-    ...programChecks(env.PATH ?? ""),
+    ...programChecks(env, loadConfig(places.config, "user").config.agentsEnvironment ?? []),
     skillCheck({ home: homedir(), env, repository: this.repository }),
     ...homeChecks(this.home, seen !== undefined),
     daemonCheck(this.home, seen),

@@ -11,11 +11,15 @@ export function listHarnesses(core: Core): Handler<Routes["listHarnesses"]> {
     const { harnesses } = agents.ports;
     const chosen = query.name === undefined ? [...harnesses().values()] : [harnessNamed(harnesses, query.name)];
     const limits = agents.dispatch.limits();
-    const views = chosen.map(async ({ name, title, can, detect }) => {
+    const views = chosen.map(async ({ name, title, can, detect, login }) => {
       const limit = limits.find(({ harness }) => harness === name);
       const atWork = agents.watches().filter(({ run }) => run.harness === name).length;
       const limitedUntil = limit === undefined ? null : isoTime(limit.until);
-      return { name, title, ...(await detect()), limitedUntil, atWork, can: { ...can, withholds: [...can.withholds] } };
+      const detected = await detect();
+      const { state, hint: loginHint } =
+        detected.found && login !== undefined ? await login() : { state: "unknown" as const, hint: "" };
+      const told = { name, title, ...detected, login: state, loginHint };
+      return { ...told, limitedUntil, atWork, can: { ...can, withholds: [...can.withholds] } };
     });
     return { harnesses: await Promise.all(views) };
   };

@@ -18,13 +18,15 @@ export async function check(this: Context, { json }: { json: boolean }, name?: s
 }
 
 function describe(harness: HarnessView, { paint, columns }: Context): string {
-  const { name, title, found, path, version, hint, limitedUntil, can } = harness;
-  const mark = found ? paint.green("✓") : paint.red("✗");
+  const { name, title, found, path, version, hint, login, loginHint, limitedUntil, can } = harness;
+  const mark = !found ? paint.red("✗") : login === "out" ? paint.yellow("!") : paint.green("✓");
+  const logins = { in: "logged in", out: `not logged in. ${loginHint}`, unknown: "" };
   const row = (label: string, text: string) =>
     text === "" ? [] : [`  ${label.padEnd(width)}${wrap(text, columns - width - 2, " ".repeat(width + 2))}`];
   return [
     `${mark} ${paint.bold(name)}  ${title}${found ? ` ${version}` : ", not installed"}`,
     ...row("path", path),
+    ...row("login", logins[login]),
     ...row("can", listed(abilities.filter(([is]) => is(can)).map(([, words]) => words))),
     ...row("lacks", listed(abilities.filter(([is]) => !is(can)).map(([, words]) => words))),
     ...row("limit", limitedUntil === null ? "" : `its provider takes no more until ${writeTime(limitedUntil)}`),

@@ -11,19 +11,29 @@ export async function list(this: Context, { json }: { json: boolean }) {
   const { harnesses } = answer;
   const { bold, green, yellow, dim } = this.paint;
   const table = [
-    { title: " ", paint: (cell: string) => (cell === "✓" ? green(cell) : dim(cell)) },
+    { title: " ", paint: (cell: string) => (cell === "✓" ? green(cell) : cell === "!" ? yellow(cell) : dim(cell)) },
     { title: "NAME", paint: bold },
     { title: "TITLE" },
     { title: "VERSION" },
     { title: "AT WORK", align: "right" as const },
     { title: "WHERE", paint: (cell: string, row: number) => (harnesses[row]?.found ? cell : yellow(cell)) },
   ];
-  const rows = harnesses.map(({ name, title, found, version, path, limitedUntil, atWork }) => {
+  const rows = harnesses.map(({ name, title, found, version, path, login, limitedUntil, atWork }) => {
     const where = found ? path : "not installed";
     const limited = limitedUntil === null ? "" : `; takes no more until ${writeTime(limitedUntil)}`;
-    return [found ? "✓" : "–", name, title, version || "–", String(atWork), `${where}${limited}`];
+    const out = login === "out" ? "; not logged in" : "";
+    return [
+      !found ? "–" : login === "out" ? "!" : "✓",
+      name,
+      title,
+      version || "–",
+      String(atWork),
+      `${where}${out}${limited}`,
+    ];
   });
   this.print(writeTable(table, rows, this.columns));
   const missing = harnesses.find(({ found }) => !found);
+  const out = harnesses.find(({ login }) => login === "out");
+  if (out !== undefined) this.say(`\nTo see how to log in: signalbox harness check ${out.name}`);
   if (missing !== undefined) this.say(`\nTo see how one is installed: signalbox harness check ${missing.name}`);
 }
