@@ -10,6 +10,10 @@ if (process.env.TMPDIR === undefined && existsSync(memory)) {
   if (bavail * bsize > needed) process.env.TMPDIR = memory;
 }
 
+// Daemons that tests start call nobody: they belong to no desktop session, on Linux and on macOS.
+for (const name of ["DISPLAY", "WAYLAND_DISPLAY"]) delete process.env[name];
+process.env.SSH_CONNECTION = "tests";
+
 export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.

@@ -11,10 +11,6 @@ import { createKinds } from "./adapters/git/workspace/create-kinds.ts";
 import { randomIds } from "./adapters/ids/random-ids.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
 import { createStreamLog } from "./adapters/log/stream-log.ts";
-import { all } from "./adapters/notifier/all.ts";
-import { desktop } from "./adapters/notifier/desktop.ts";
-import { terminal } from "./adapters/notifier/terminal.ts";
-import { webhook } from "./adapters/notifier/webhook.ts";
 import { createProcesses } from "./adapters/processes/create-processes.ts";
 import { supervisorCommand } from "./adapters/processes/supervisor-command.ts";
 import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
@@ -23,6 +19,7 @@ import { createTmux } from "./adapters/terminal/tmux/create-tmux.ts";
 import { ticketFiles } from "./adapters/tickets/ticket-files.ts";
 import { errorBodyOf } from "./api/error.ts";
 import { createHarnesses } from "./app-harnesses.ts";
+import { notifierOf, notifyChannels } from "./app-notifiers.ts";
 import { openStore } from "./app-store.ts";
 import { ownFile, ownProgram } from "./daemon/agents/own-program.ts";
 import { placeRunPrograms } from "./daemon/agents/run-programs.ts";
@@ -55,7 +52,8 @@ import { mayCount, readRepositoryConfig } from "./home/repository-config.ts";
 import { resolveConfig } from "./home/resolve-config.ts";
 import type { Commands } from "./ports/commands.ts";
 import type { Git } from "./ports/git.ts";
-import type { LeveledLog, Log } from "./ports/log.ts";
+import type { LeveledLog } from "./ports/log.ts";
+import type { Notifier } from "./ports/notifier.ts";
 import type { Store } from "./ports/store.ts";
 
 /** What the daemon's process says with its exit code. */
@@ -113,6 +111,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   const version = packageVersion;
   const git = createGit({ env, signal: killing.signal });
   const forgeOf = forges(env, store, config, git);
+  const channels = notifyChannels({ env, inherited: inheritedFrom(env), config: config.resolved });
   const core = createCore({
     version,
     home,
@@ -122,8 +121,11 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     log,
     commands: spawnCommands,
     humanToken: ensureHumanToken(places),
-    performers: (folderOf, workflowOf, portOf, commands) =>
-      performers({ env, log, config, folderOf, workflowOf, portOf, commands, signal: killing.signal }),
+    performers: (folderOf, workflowOf, portOf, commands) => {
+      const notifier = notifierOf(channels, log);
+      return performers({ env, notifier, folderOf, workflowOf, portOf, commands, signal: killing.signal });
+    },
+    channels,
     commandEnvironment: inheritedFrom(env),
     signal: killing.signal,
     git,
@@ -240,8 +242,7 @@ function tickets(home: string, places: Places, config: LiveConfig, forgeOf: Forg
 
 interface PerformerPorts {
   readonly env: NodeJS.ProcessEnv;
-  readonly log: Log;
-  readonly config: LiveConfig;
+  readonly notifier: Notifier;
   readonly signal: AbortSignal;
   readonly commands: Commands;
   folderOf(task: Task): Promise<string>;
@@ -250,26 +251,7 @@ interface PerformerPorts {
 }
 
 function performers(ports: PerformerPorts): Performers {
-  const { env, log, config, signal, commands, folderOf, workflowOf, portOf } = ports;
-  // Read anew for every note: the configuration may have changed.
-  const notifier = {
-    notify: (note: Parameters<ReturnType<typeof all>["notify"]>[0]) => {
-      const { notifyDesktop, notifyWebhook, notifyWebhookSecretEnv } = config.resolved();
-      const secret = notifyWebhookSecretEnv === "" ? undefined : env[notifyWebhookSecretEnv];
-      return all(
-        [
-          ...(notifyDesktop ? [desktop({ commands: spawnCommands, platform: process.platform, env })] : []),
-          ...(notifyWebhook === ""
-            ? []
-            : [webhook({ url: notifyWebhook, now: systemClock.now, ...(secret === undefined ? {} : { secret }) })]),
-          ...(process.stderr.isTTY
-            ? [terminal({ write: (text) => process.stderr.write(text), isTTY: true, env })]
-            : []),
-        ],
-        (error) => log.warn("One way to tell the person failed", { error }),
-      ).notify(note);
-    },
-  };
+  const { env, notifier, signal, commands, folderOf, workflowOf, portOf } = ports;
   return {
     run_command: runCommand({
       commands,

@@ -40,6 +40,8 @@ export const statusWire = record({
   /** `atWork`: they have a seat. `idle`: their programs are there. `waiting`: they wait for a seat. */
   agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
   paused: record({ all: boolean, projects: list(text) }),
+  /** Where people are called, and what went wrong there last (empty where nothing did). */
+  calls: record({ channels: list(record({ name: text, problem: text })), quiet: text }),
 });
 
 const taskEdit = {
@@ -114,6 +116,8 @@ export const routes = {
         status: name,
         parent: name,
         open: oneOf("true", "false"),
+        /** Only those that need a person now. */
+        needs: oneOf("true"),
         before: numberText,
         limit: numberText,
       },

@@ -1,6 +1,18 @@
+import { type NeedReason, needReasons } from "../engine/needs.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, type TypeOf, text } from "./wire.ts";
 
 export const heldWire = record({ reason: text, word: text, again: oneOf("wait", "do", "effects") });
+
+/** One thing that a task needs a person for. */
+export const needWire = record({
+  reason: oneOf(...(Object.keys(needReasons) as [NeedReason, ...NeedReason[]])),
+  text,
+  /** The same on one line, without the command. */
+  brief: text,
+  /** Empty where none helps. */
+  command: text,
+  since: text,
+});
 
 /** A task as everybody outside sees it. Times are ISO texts. */
 export const taskWire = record({
@@ -20,6 +32,8 @@ export const taskWire = record({
   outcome: nullable(oneOf("done", "failed", "cancelled")),
   /** A person should look at it. */
   needsPerson: boolean,
+  /** What it needs a person for, the most pressing first: nothing unless `needsPerson`. */
+  needs: list(needWire),
   held: nullable(heldWire),
   /** Whether an agent's session is there: none was started, alive, dead, or nobody can tell. */
   session: oneOf("none", "alive", "dead", "unknown"),

@@ -37,7 +37,7 @@ export const status = buildCommand({
     brief: "Show whether the daemon runs, and how it is",
     fullDescription: `With --watch the daemon is started where it does not run; see signalbox task list --watch, which shows one project.
 
---json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, projects, configProblems, log }
+--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem }], quiet }, projects, configProblems, log }
 Exit codes: 0 it runs, 1 failed, 2 wrong usage, 3 it does not run`,
   },
 });

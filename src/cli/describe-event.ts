@@ -38,6 +38,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "agent.slept": ({ run }) => text(run),
   "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,
+  "person.called": ({ text: what, command, tasks }) =>
+    `${text(what).replace(/\s+/g, " ")}${command === "" ? "" : ` → ${text(command)}`}${Number(tasks) > 1 ? ` (with ${Number(tasks) - 1} other tasks)` : ""}`,
   "agent.limited": ({ harness, until, reason }) => `${text(harness)} until ${text(until)}: ${text(reason)}`,
   "message.sent": ({ to, text: said }) => `to ${text(to)}: ${text(said)}`,
   "message.delivered": ({ to, evidence }) => `to ${text(to)}${evidence === "typed" ? ", as far as one can tell" : ""}`,

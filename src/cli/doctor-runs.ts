@@ -1,6 +1,5 @@
 import type { Call } from "../api/client.ts";
 import { routes } from "../api/routes.ts";
-import { shownRun } from "./agent-table.ts";
 import { count } from "./count.ts";
 import { type Check, type Finding, ok, warning } from "./doctor-finding.ts";
 import { shownTask } from "./name-task.ts";
@@ -19,16 +18,21 @@ async function look(call: Call): Promise<readonly Finding[]> {
   const { runs } = await call(routes.listRuns, { query: {} });
   const { tasks } = await call(routes.listTasks, { query: { open: "true", limit: mostTasks } });
   const { harnesses } = await call(routes.listHarnesses, { query: {} });
-  const raised = runs
-    .filter((run) => run.raised !== "")
-    .flatMap((run) => warning(`${shownRun(run)}: ${run.raised}`, `signalbox task attach ${shownTask(run)}`));
   const dead = tasks
-    .filter(({ session }) => session === "dead")
+    .filter(({ session, needsPerson }) => session === "dead" && needsPerson)
     .flatMap((task) => warning(`the agent of ${shownTask(task)} is dead`, `signalbox task respawn ${shownTask(task)}`));
+  // What else is held is told of with the tasks.
+  const troubled = tasks
+    .filter(({ held, session }) => held === null && session !== "dead")
+    .flatMap((task) =>
+      task.needs
+        .filter(({ reason }) => reason === "agent")
+        .flatMap(({ brief, command }) => warning(`${shownTask(task)}: ${brief}`, command)),
+    );
   const limited = harnesses
     .filter(({ limitedUntil }) => limitedUntil !== null)
     .flatMap(({ title, limitedUntil }) => warning(`${title} takes no more until ${limitedUntil}`, ""));
-  const found = [...raised, ...dead, ...limited];
+  const found = [...dead, ...troubled, ...limited];
   if (found.length > 0) return found;
   return ok(runs.length === 0 ? "no agent is at work" : `${count(runs.length, "agent")} at work, none needs a person`);
 }

@@ -29,9 +29,12 @@ export async function askStored(call: Call, file: string): Promise<Stored> {
     const query = { open: "true" as const, limit: pageSize, ...(before === undefined ? {} : { before }) };
     const { tasks, next } = await call(routes.listTasks, { query });
     for (const task of tasks) {
-      if (task.held === null) continue;
-      held.add(task.id);
-      troubled.push({ task: `${task.project}#${task.number}`, why: whyHeld(task.status, task.held.reason) });
+      if (task.held !== null) held.add(task.id);
+      const name = `${task.project}#${task.number}`;
+      // A question and an approval are the course of things; an agent in trouble is told of with the runs.
+      const troubles = task.needs.filter(({ reason }) => !["question", "approval", "agent"].includes(reason));
+      if (task.held !== null) troubled.push({ task: name, why: whyHeld(task.status, task.held.reason) });
+      else for (const { brief } of troubles) troubled.push({ task: name, why: `needs you: ${brief}` });
     }
     if (next === null) break;
     before = String(next);

@@ -22,6 +22,7 @@ export const list = buildCommand({
       open: flag("Only tasks that are not over; this holds where nothing is said"),
       closed: flag("Only tasks that are over; with --open, both"),
       parent: taskFlag("TASK", "Only the children of this task"),
+      "needs-me": flag("Only tasks that need a person now, with the reason and the command"),
       limit: {
         kind: "parsed",
         parse: wholeNumber(1, 1_000),

@@ -87,9 +87,7 @@ export const events = buildCommand({
       agent: textFlag("A", "Only by or about this role or run, such as worker or worker#2"),
       after: numberFlag("N", "Only what came after this position", 0, Number.MAX_SAFE_INTEGER),
       follow: flag("Show what happens from now on, or since --after"),
-      bell: flag(
-        "With --follow, ring the terminal's bell when a task is held, an effect has failed, or an agent needs a person",
-      ),
+      bell: flag("With --follow, ring the terminal's bell whenever you are called: a task begins to need a person"),
       json,
     },
   },

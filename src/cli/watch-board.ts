@@ -28,26 +28,13 @@ export interface TaskQuery {
   readonly status?: string;
   readonly parent?: string;
   readonly open?: "true" | "false";
+  readonly needs?: "true";
   readonly limit: string;
 }
 
-/** Looks at everything that is watched. What a task needs is asked for only where something about it has changed. */
+/** Looks at everything that is watched. */
 export function createBoard(call: Call, query: TaskQuery) {
-  const asked = new Map<string, { readonly at: string; readonly need: Need | undefined }>();
   let before: readonly TaskView[] = [];
-
-  const needOf = async (task: TaskView, runs: readonly RunView[]): Promise<Need | undefined> => {
-    const own = runs.filter((run) => run.task === task.id);
-    const isCalling = own.some(({ activity, raised }) => activity === "asks" || raised !== "");
-    if (task.outcome !== null || !(task.needsPerson || task.session === "dead" || isCalling)) return undefined;
-    const at = JSON.stringify([task.revision, own.map(({ activity, raised, what }) => [activity, raised, what])]);
-    const known = asked.get(task.id);
-    if (known?.at === at) return known.need;
-    const { blocked } = await call(routes.explainTask, { params: { task: task.id } });
-    const need = blocked[0] && readNeed(blocked[0]);
-    asked.set(task.id, { at, need });
-    return need;
-  };
 
   return async (): Promise<Board> => {
     const project = query.project === undefined ? {} : { project: query.project };
@@ -58,12 +45,11 @@ export function createBoard(call: Call, query: TaskQuery) {
     const gone = before.filter(({ id }) => !tasks.some((task) => task.id === id));
     const ended = await Promise.all(gone.map((task) => (task.outcome === null ? lastOf(call, task) : task)));
     before = [...tasks, ...ended.filter((task) => task !== undefined)];
-    const needs = await Promise.all(tasks.map(async (task) => [task.id, await needOf(task, runs)] as const));
     return {
       tasks: before,
       runs,
       usage: new Map(rows.map((row) => [row.key, row])),
-      needs: new Map(needs.flatMap(([id, need]) => (need === undefined ? [] : [[id, need] as const]))),
+      needs: new Map(tasks.flatMap(({ id, needs: [first] }) => (first === undefined ? [] : [[id, needOf(first)]]))),
       paused,
     };
   };
@@ -77,9 +63,6 @@ async function lastOf(call: Call, { id }: TaskView): Promise<TaskView | undefine
   );
 }
 
-/** The command stands at the end of what stands in the way, or of the first thing that can be done about it. */
-export function readNeed({ reason, fix }: { readonly reason: string; readonly fix: string }): Need {
-  const [, why = reason, own] = /^([\s\S]*?)(?:[^.:]*: ?)?(signalbox [^\n]+?)\.?$/.exec(reason) ?? [];
-  const [command = ""] = /signalbox [^\n]+/.exec(own ?? fix) ?? [];
-  return { reason: why.replace(/\s+/g, " ").trim(), command };
+function needOf({ brief, command }: TaskView["needs"][number]): Need {
+  return { reason: brief, command };
 }

@@ -6,6 +6,7 @@ import type { Commands } from "../ports/commands.ts";
 import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
+import type { Channels } from "../ports/notifier.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./caller.ts";
@@ -16,11 +17,12 @@ import type { FactsOf } from "./facts.ts";
 import type { Seen } from "./look.ts";
 import type { Merging, MergingPorts } from "./merging/merging.ts";
 import type { Predictions } from "./merging/predict-conflicts.ts";
+import type { Calls } from "./needs/calls.ts";
+import type { Needs } from "./needs/needs.ts";
 import type { News } from "./news.ts";
 import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Submit } from "./submit.ts";
-import type { Tally } from "./tally.ts";
 import type { TicketsOf } from "./tickets-of.ts";
 import type { Turns } from "./turns.ts";
 import type { WorkflowCache } from "./workflow-cache.ts";
@@ -63,7 +65,10 @@ export interface Core {
   readonly performer: Performer;
   readonly scheduler: Scheduler;
   readonly deadlines: Deadlines;
-  readonly tally: Tally;
+  readonly needs: Needs;
+  readonly calls: Calls;
+  /** Where people are called, as it is configured now. */
+  channels(): Channels;
   readonly news: News;
   /** What is done with projects' repositories; undefined where there is no git. */
   readonly repositories: Repositories | undefined;

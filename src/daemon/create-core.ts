@@ -3,12 +3,14 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { agentConfig } from "../home/agent-fields.ts";
 import type { PartialConfig } from "../home/config-fields.ts";
+import { callSettings } from "../home/notify-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Commands } from "../ports/commands.ts";
 import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
+import type { Channels } from "../ports/notifier.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import { type AgentsPorts, createAgents } from "./agents/agents.ts";
 import { createPauses } from "./agents/pauses.ts";
@@ -27,6 +29,8 @@ import type { ForgeOf } from "./forge/project-forge.ts";
 import { createGitParts } from "./git-parts.ts";
 import { look, lookPatience } from "./look.ts";
 import type { Landing } from "./merging/create-repositories.ts";
+import { createCalls } from "./needs/calls.ts";
+import { createNeeds, noticeRuns, noticingStore } from "./needs/needs.ts";
 import { createNews, tellingStore } from "./news.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { rememberProjects } from "./remember-projects.ts";
@@ -35,7 +39,6 @@ import { rememberWorkspaces } from "./remember-workspaces.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createSubmit } from "./submit.ts";
-import { createTally } from "./tally.ts";
 import { noTickets, type TicketsOf } from "./tickets-of.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkflowCache } from "./workflow-cache.ts";
@@ -73,6 +76,8 @@ export interface CorePorts {
   readonly landing?: Partial<Landing>;
   /** Where projects' branches go; where it is missing, or there are no workspaces, nothing is pushed. */
   readonly forgeOf?: ForgeOf;
+  /** Where people are called; where it is missing, only history says so. */
+  channels?(): Channels;
   /** Where projects have their tickets; where it is missing, they have none. */
   readonly ticketsOf?: TicketsOf;
   /** What agents are started with; where it is missing, none are. */
@@ -101,11 +106,14 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
   const news = createNews(ports.store, onError);
-  const store = rememberWorkspaces(rememberProjects(rememberTasks(tellingStore(ports.store, news.wake))));
+  const telling = noticingStore(tellingStore(ports.store, news.wake), (task) => needs.noticed(task));
+  const store = rememberWorkspaces(rememberProjects(rememberTasks(telling)));
   const settingsOf = createSettings({ home: ports.home, places, config });
   const workflows = createWorkflowCache(store);
-  const tally = createTally(workflows);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
+  const channels = ports.channels ?? (() => new Map());
+  const calls = createCalls({ store, clock, channels, onError, settings: () => callSettings(config().values) });
+  const needs = createNeeds({ store, clock, workflowOf, agents: () => agents, ...calls, onError });
   const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
@@ -139,14 +147,14 @@ export function createCore(ports: CorePorts): RunningCore {
   const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
   const callers = createCallers(store, clock, ports.humanToken);
-  const tellPerson: AgentsPorts["tellPerson"] = async (task, message, key) =>
+  const tellPerson = async (task: Task, message: string, key: string) =>
     performers.notify?.({ action: "notify", params: { message } }, { task, key });
   const pauses = createPauses(join(places.run, "paused.json"));
   const agents =
     ports.agents &&
     createAgents({
       ...{ ...ports.agents, store, clock, ids: ports.ids, log, places, callers, workflowOf, folderOf, portOf },
-      ...{ pauses, onError, tellPerson },
+      ...{ pauses, onError },
       submit: (...asked) => submit(...asked),
       config: () => agentConfig(config().values),
       environment: {
@@ -156,6 +164,7 @@ export function createCore(ports: CorePorts): RunningCore {
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
     });
+  if (agents !== undefined) noticeRuns(agents, needs.noticed);
   const performers: Performers = performInWorkspace(store, {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
@@ -177,12 +186,12 @@ export function createCore(ports: CorePorts): RunningCore {
     Promise.all([
       scheduler.noticed(stored),
       deadlines.noticed(stored),
-      tally.noticed(stored),
       stored.isOpen ? undefined : forgetAgents({ store, callers, places, clock }, stored.task.id),
     ]);
   const changed = (stored: StoredTask, mayGoOn = true) => {
     parts?.noticed(stored);
     agents?.noticed(stored);
+    needs.heard(stored);
     if (mayGoOn) performer.wake(stored.task.id);
     if (!stored.isOpen) crew.wake();
     notice(stored).catch(onError);
@@ -215,7 +224,9 @@ export function createCore(ports: CorePorts): RunningCore {
     performer,
     scheduler,
     deadlines,
-    tally,
+    needs,
+    calls,
+    channels,
     news,
     repositories: parts?.repositories,
     agents,
@@ -230,14 +241,16 @@ export function createCore(ports: CorePorts): RunningCore {
       for (let before: number | undefined; ; ) {
         const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
         for (const stored of page) {
+          needs.heard(stored);
           // One whose workflow does not load any more must not keep the others from going on.
-          await Promise.all([scheduler.recall(stored), deadlines.noticed(stored), tally.noticed(stored)]).catch(
-            (error) => log.error("A task cannot be taken up", { task: stored.task.id, error }),
+          await Promise.all([scheduler.recall(stored), deadlines.noticed(stored)]).catch((error) =>
+            log.error("A task cannot be taken up", { task: stored.task.id, error }),
           );
         }
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
+      await calls.recover();
       await parts?.takeUp();
       await agents?.recover();
       await performer.recover();
@@ -253,7 +266,7 @@ export function createCore(ports: CorePorts): RunningCore {
       news.stop();
       await crew.close();
       // All of them at once: what is cut short from here on has not failed.
-      const stops = [performer, scheduler, deadlines, parts, agents].map((each) => each?.stop());
+      const stops = [performer, scheduler, deadlines, parts, agents, needs, calls].map((each) => each?.stop());
       await Promise.all(stops);
     },
   };

@@ -4,8 +4,6 @@ import { blankIdentity } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import type { StoredTask } from "../ports/store.ts";
 import { createScheduler } from "./scheduler.ts";
-import { createTally } from "./tally.ts";
-import type { WorkflowCache } from "./workflow-cache.ts";
 
 const { workflow } = loadWorkflow(
   "version: 1\nstates: { busy: { waits_for: human, next: done }, done: { terminal: true } }",
@@ -29,16 +27,6 @@ function slowWorkflow() {
         });
   return { read, arrive: () => arrive() };
 }
-
-test("a task that was over before it was looked at counts as over", async () => {
-  const { read, arrive } = slowWorkflow();
-  const tally = createTally({ get: read } as unknown as WorkflowCache);
-  const first = tally.noticed(stored(1, "busy"));
-  await tally.noticed(stored(2, "done"));
-  arrive();
-  await first;
-  expect(tally.counts()).toEqual({ open: 0, needPerson: 0 });
-});
 
 test("a task that was over before it was looked at keeps nobody from its slot", async () => {
   const { read, arrive } = slowWorkflow();

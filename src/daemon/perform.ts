@@ -239,8 +239,9 @@ async function noteFailure(
   const pause = Math.max(limit, firstPause * 2 ** Math.min(owed.tries, mostTries));
   if (limit > 0) limits.set(owed.id, pause);
   else limits.delete(owed.id);
-  if (isHopeful) return store.failEffect(owed.id, { word, reason }, clock.now() + pause);
-  if (actions[action]?.holds !== false || task.phase === "doing") return store.failEffect(owed.id, { word, reason });
+  const failure = { word, reason, ...(error instanceof Fault ? { code: error.code } : {}) };
+  if (isHopeful) return store.failEffect(owed.id, failure, clock.now() + pause);
+  if (actions[action]?.holds !== false || task.phase === "doing") return store.failEffect(owed.id, failure);
   const note: TaskEvent = { type: "effect.failed", by: "engine", data: { action, reason }, set: {} };
   await store.finishEffect(owed.id, clock.now(), note);
 }

@@ -1,18 +1,20 @@
 import type { ProjectView } from "../api/routes.ts";
 import type { EventView, PullRequestView, TaskView } from "../api/task-wires.ts";
+import { briefNeed, type Need } from "../engine/needs.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import { lifeOf } from "./agents/life-of.ts";
-import { runRecordId } from "./agents/run-name.ts";
+import type { Core } from "./core.ts";
 
-/** A task as the API shows it. Where its workflow does not load any more, a person must look at it. */
-export function taskView(
+/** A task as the API shows it. */
+function taskView(
   { task, revision, createdAt, updatedAt }: StoredTask,
   workflow: Workflow | undefined,
   agents: Agents | undefined,
+  needs: readonly Need[],
 ): TaskView {
   const state = workflow?.states[task.status];
   const { held } = task;
@@ -30,10 +32,8 @@ export function taskView(
     previousStatus: task.previousStatus,
     phase: task.phase,
     outcome: state?.outcome ?? null,
-    needsPerson:
-      state === undefined
-        ? task.phase !== "over"
-        : needsPerson(state, task) || (!state.terminal && isRaised(agents, task)),
+    needsPerson: needs.length > 0,
+    needs: needs.map(needView),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
     session: sessionOf(state, task, agents),
     waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
@@ -57,23 +57,19 @@ export function taskView(
   };
 }
 
-/** Nothing goes on without a person: the task is held, or its state or its dialogue waits for one. */
-export function needsPerson(state: State, task: Task): boolean {
-  if (state.terminal) return false;
-  const { turn } = task.wait;
-  return (
-    task.held !== undefined ||
-    turn === "reply" ||
-    turn === "confirm" ||
-    (state.wait.kind === "human" && task.phase === "waiting")
-  );
+/** A task as it is now. */
+export async function viewOf(
+  core: Pick<Core, "workflows" | "agents" | "needs">,
+  stored: StoredTask,
+): Promise<TaskView> {
+  // One task whose workflow does not load any more must not hide the others.
+  const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
+  return taskView(stored, workflow, core.agents, await core.needs.of(stored));
 }
 
-/** A person was told that one of its agents cannot go on alone: at a login, in a dialog, or because nobody can tell. */
-function isRaised(agents: Agents | undefined, task: Task): boolean {
-  return Object.values(task.runs).some(
-    ({ key }) => (agents?.watchOf(runRecordId(task.id, key))?.started.raised ?? "") !== "",
-  );
+function needView(need: Need): TaskView["needs"][number] {
+  const { reason, text, command, since } = need;
+  return { reason, text, brief: briefNeed(need), command, since: isoTime(since) };
 }
 
 /** Whether the agent that the state is about is there. */

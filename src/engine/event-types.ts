@@ -85,6 +85,17 @@ export const eventTypes = {
   "agent.slept": { when: "an idle run's program was ended to make room; it goes on when it is needed", data: { run } },
   "agent.woken": { when: "the program of a run that slept is there again, in its session", data: { run } },
   "agent.raised": { when: "a run needs a person", data: { run, reason } },
+  "person.called": {
+    when: "a person is called, because the task needs one",
+    data: {
+      reason: "what for, in a word",
+      text: "what is the matter",
+      command: "what the person can do (empty where nothing helps)",
+      since: "since when",
+      call: "the call's key: what is told together has the same",
+      tasks: "how many tasks it is about",
+    },
+  },
   "agent.limited": {
     when: "a provider takes no more for now",
     data: { run, harness: "the harness that nothing is started in", until: "until when", reason },

@@ -18,30 +18,19 @@ test("says whom the task waits for, which ways there are, who may ask, and what 
   expect(moves.find(({ to }) => to === "cancelled")).toMatchObject({ by: ["human"], open: true, missing: [] });
 });
 
-test("a held task says why, and how to try again", () => {
+test("a state that waits for a person is one, also where the file only says that its agent may be dead", () => {
   const { task, facts } = atWork();
-  const held = { ...task, held: { reason: "The disk is full.", word: "error", again: "effects" as const } };
-  const { where, blocked } = explain(workflow, held, facts());
-  expect(where).toContain("held");
-  expect(blocked).toEqual([
-    { reason: "The disk is full.", fix: `Mend the cause, then try again: signalbox task continue ${task.id}` },
-  ]);
-});
-
-test("a state that waits for a person says what the person does there", () => {
-  const { task, facts } = atWork();
-  const reviewing = { ...task, status: "reviewing", phase: "waiting" as const };
-  const { blocked, moves } = explain(workflow, reviewing, facts());
-  const [verb, id] = ["signalbox task", task.id];
-  const fix = `Say yes: ${verb} approve ${id}\nAnswer: ${verb} answer ${id}\nSend it back: ${verb} request-changes ${id}`;
-  expect(blocked).toEqual([{ reason: "Merge", fix }]);
-  expect(moves.find(({ to }) => to === "done")).toMatchObject({ open: false, by: ["human"] });
-});
-
-test("where an agent goes on with the person's words, an answer is offered first", () => {
-  const { task, facts } = atWork();
-  const { blocked } = explain(workflow, { ...task, status: "clarification", phase: "waiting" }, facts());
-  expect(blocked[0]?.fix.split("\n")[0]).toBe(`Answer: signalbox task answer ${task.id}`);
+  const at = (name: string, status: string) =>
+    explain(builtIn(name), { ...task, status, phase: "waiting" }, { ...facts(), document: emptyDocument() });
+  expect(at("default", "reviewing").moves.find(({ to }) => to === "done")).toMatchObject({
+    open: false,
+    by: ["human"],
+  });
+  for (const status of ["clarification", "reviewing", "stuck"])
+    expect(at("classic", status)).toMatchObject({
+      where: `The task is in "${status}" and waits for a person.`,
+      blocked: [],
+    });
 });
 
 test("a task that is over has nothing left to be asked", () => {

@@ -1,13 +1,12 @@
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons, targetsFor } from "./move.ts";
-import { textForPerson } from "./prompt.ts";
+import { isPersonsTurn } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
-import { waysBack } from "./ways-back.ts";
 import type { State, Workflow } from "./workflow.ts";
 
-/** Where a task is, what stands in its way, and who can move it. */
+/** Where a task is, what is missing besides what a person is needed for (`needsOf` tells that), and who can move it. */
 export interface Explanation {
   readonly where: string;
   readonly blocked: readonly { readonly reason: string; readonly fix: string }[];
@@ -27,7 +26,7 @@ export interface Move {
 export function explain(workflow: Workflow, task: Task, facts: Facts): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts);
-  return { where: whereIs(state, task), blocked: blocks(workflow, state, task, moves), moves };
+  return { where: whereIs(state, task), blocked: blocks(state, task, moves), moves };
 }
 
 function whereIs(state: State, task: Task): string {
@@ -39,7 +38,8 @@ function whereIs(state: State, task: Task): string {
   return `The task is in ${name} and ${waitsFor(state, task)}.`;
 }
 
-function waitsFor({ wait }: State, task: Task): string {
+function waitsFor(state: State, task: Task): string {
+  const { wait } = state;
   const { turn } = task.wait;
   if (turn === "reply" || turn === "confirm") return "waits for a person's answer";
   switch (wait.kind) {
@@ -57,53 +57,22 @@ function waitsFor({ wait }: State, task: Task): string {
       return "waits for a free slot";
     case "time":
       return `waits for ${wait.seconds} seconds to pass`;
+    case "open":
+      return isPersonsTurn(state) ? "waits for a person" : "stays there until somebody asks for another state";
     default:
       return "stays there until somebody asks for another state";
   }
 }
 
-function blocks(workflow: Workflow, state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
-  const again = `signalbox task continue ${task.id}`;
-  if (task.held !== undefined) {
-    return [{ reason: task.held.reason, fix: `Mend the cause, then try again: ${again}` }];
-  }
-  if (state.terminal || task.phase !== "waiting") return [];
+/** What is missing besides what a person is needed for. */
+function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
+  if (state.terminal || task.phase !== "waiting" || task.held !== undefined || isPersonsTurn(state)) return [];
   const { wait } = state;
-  if (task.wait.turn === "reply" || task.wait.turn === "confirm") {
-    return [{ reason: "The agent asked something.", fix: "Answer it." }];
-  }
-  if (wait.kind === "human") {
-    const asked = textForPerson(workflow, task, state.ask ?? "A person is needed.");
-    return [{ reason: asked, fix: verbs(workflow, state, task) }];
-  }
-  if (wait.kind === "slot" && !task.autostart) return [{ reason: "The task does not start by itself.", fix: again }];
-  const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
+  if (wait.kind === "slot" && !task.autostart)
+    return [{ reason: "The task does not start by itself.", fix: `signalbox task continue ${task.id}` }];
   if (wait.kind !== "agent" && wait.kind !== "open") return [];
+  const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
   return closed.flatMap(({ to, missing }) => missing.map((reason) => ({ reason: `For "${to}": ${reason}`, fix: "" })));
-}
-
-/** What a person can say where one is waited for, a line each: nothing may stand behind a command. */
-function verbs(workflow: Workflow, state: State, { id }: Task): string {
-  const back = waysBack(workflow, state).toAgents.length > 0;
-  const yes = `Say yes: signalbox task approve ${id}`;
-  const answer = `Answer: signalbox task answer ${id}`;
-  return [
-    ...(leadsToAgent(workflow, state) ? [answer, yes] : [yes, answer]),
-    ...(back ? [`Send it back: signalbox task request-changes ${id}`] : []),
-  ].join("\n");
-}
-
-/** Whether a person is waited for whose words an agent goes on with. */
-export function wantsWords(workflow: Workflow, task: Task): boolean {
-  const state = stateOf(workflow, task.status);
-  const isWaiting = state.wait.kind === "human" && task.phase === "waiting" && task.held === undefined;
-  return isWaiting && leadsToAgent(workflow, state);
-}
-
-/** An agent goes on with what the person says: then it is words that are wanted. */
-function leadsToAgent(workflow: Workflow, state: State): boolean {
-  const next = state.rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : []))[0];
-  return next !== undefined && workflow.states[next]?.wait.kind === "agent";
 }
 
 function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts): readonly Move[] {

@@ -46,7 +46,8 @@ function targetsOfRules({ rules }: State): readonly string[] {
   return rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : []));
 }
 
-function isWorkedIn(state: State | undefined): boolean {
+/** Whether agents work in this state. */
+export function isWorkedIn(state: State | undefined): boolean {
   if (state === undefined) return false;
   const { kind } = state.wait;
   return kind === "agent" || kind === "panel" || kind === "fan_out" || (kind === "open" && state.respawn !== undefined);

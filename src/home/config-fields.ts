@@ -4,13 +4,14 @@ import { type AgentConfig, agentFields } from "./agent-fields.ts";
 import type { Field } from "./config-field.ts";
 import { type ForgeConfig, forgeFields } from "./forge-fields.ts";
 import { type MergeConfig, mergeFields } from "./merge-fields.ts";
+import { type NotifyConfig, notifyFields } from "./notify-fields.ts";
 import { type TicketConfig, ticketFields } from "./ticket-fields.ts";
 import { type WorkspaceConfig, workspaceFields } from "./workspace-fields.ts";
 
 export type { Field, Level } from "./config-field.ts";
 
 /** What a user may configure, with a value for everything. */
-export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, TicketConfig, AgentConfig {
+export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, TicketConfig, AgentConfig, NotifyConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -23,10 +24,6 @@ export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, Ticke
   /** 0: no TCP. */
   readonly port: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
-  readonly notifyDesktop: boolean;
-  /** Empty: nobody is told. */
-  readonly notifyWebhook: string;
-  readonly notifyWebhookSecretEnv: string;
 }
 
 export type PartialConfig = { readonly [Name in keyof Config]?: Config[Name] | undefined };
@@ -103,34 +100,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
     default: "info",
     description: "The least that the daemon's log is told",
   },
-  notifyDesktop: {
-    key: "notify.desktop",
-    level: "user",
-    shape: boolean,
-    default: true,
-    description: "Whether the desktop shows notifications",
-  },
-  notifyWebhook: {
-    key: "notify.webhook",
-    level: "user",
-    shape: text,
-    default: "",
-    description: "Where notifications are sent, as an http or https address; empty for nowhere",
-    problem: (address) =>
-      address === "" || /^https?:$/.test(URL.parse(address)?.protocol ?? "")
-        ? undefined
-        : `"webhook" must be an http or https address, but is "${address}".`,
-  },
-  notifyWebhookSecretEnv: {
-    key: "notify.webhook_secret_env",
-    level: "user",
-    shape: text,
-    default: "",
-    description: "The variable of the environment that has the secret which notifications are signed with",
-    // The value is not repeated: it may be the secret itself.
-    problem: (name) =>
-      /^([A-Za-z_]\w*)?$/.test(name) ? undefined : '"webhook_secret_env" must be the name of a variable.',
-  },
+  ...notifyFields,
   ...workspaceFields,
   ...forgeFields,
   ...ticketFields,

@@ -1,4 +1,5 @@
 import type { AgentState } from "../engine/agent-state.ts";
+import type { NeedReason } from "../engine/needs.ts";
 import type { RunEnd } from "../engine/request.ts";
 import type { Mode } from "../engine/workflow.ts";
 import type { ProcessIdentity } from "./processes.ts";
@@ -174,6 +175,38 @@ export interface Finding extends Kept {
   readonly severity: string;
   readonly state: "open" | "approved" | "dismissed" | "fixed";
   readonly commit: string;
+}
+
+/**
+ * One need of a person, and whether the person was called for it. Its id is the need's key; `at` is since when it is there.
+ * It is kept until its task is over, so that nobody is called twice for the same.
+ */
+export interface CallRecord extends Kept {
+  readonly reason: NeedReason;
+  readonly text: string;
+  readonly command: string;
+  /** waits: the person was not called yet. calling: some channel has still to be tried. called: nothing is left to do. */
+  readonly state: "waits" | "calling" | "called";
+  /** When the person may be called. */
+  readonly dueAt: number;
+  /** How often the need has gone away and come back. */
+  readonly episode: number;
+  /** What was told together has this in common: the key that channels get. Empty until then. */
+  readonly note: string;
+  readonly calledAt?: number;
+  /** When the need went away; missing while it is there. */
+  readonly overAt?: number;
+  /** By name. */
+  readonly channels: Readonly<Record<string, ChannelState>>;
+}
+
+export interface ChannelState {
+  readonly state: "owed" | "told" | "failed";
+  readonly tries: number;
+  /** When it is tried next, or was tried last. */
+  readonly at: number;
+  /** Why it failed; empty where it did not. */
+  readonly problem: string;
 }
 
 /** Something to be delivered to an agent. */

@@ -3,6 +3,7 @@ import type { Task } from "../engine/task.ts";
 import type { Obeyed } from "./git.ts";
 import type {
   Agent,
+  CallRecord,
   Conversation,
   Credential,
   Finding,
@@ -84,6 +85,7 @@ export interface Store {
   readonly usage: Collection<Usage>;
   readonly merges: Collection<Merge>;
   readonly pullRequests: Collection<PullRequestRecord>;
+  readonly calls: Collection<CallRecord>;
 
   /** Runs of which no end is noted, the oldest first. However many have ended, this takes no longer. */
   liveRuns(): Promise<readonly Run[]>;
@@ -210,6 +212,8 @@ export interface Failure {
   /** How it ended, in the words of the language: `error`, or one that the action declares. */
   readonly word: string;
   readonly reason: string;
+  /** The code of the fault; missing where it was none, and in old records. */
+  readonly code?: string;
 }
 
 export interface StoredEvent {

@@ -149,7 +149,7 @@ test("before an upgrade the store is copied, and it is not upgraded where it can
   const places = await usedHome("stopped");
   rmSync(places.backups, { recursive: true });
   const older = new DatabaseSync(places.database);
-  older.exec("drop index live_run; pragma user_version = 1");
+  older.exec("drop index live_run; drop table person_call; pragma user_version = 1");
   older.close();
   writeFileSync(places.backups, "A file where the copies belong.");
   await expect(openStore(places)).rejects.toThrow(places.backups);

@@ -138,6 +138,7 @@ test("a newcomer is told that all is well, and nothing is made or started", asyn
     "none yet; in a repository: signalbox init",
     "the built-in ones",
     "the daemon looks after them when it runs",
+    "the daemon calls you when it runs",
   ]);
   expect(existsSync(home)).toBe(false);
 });

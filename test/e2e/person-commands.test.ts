@@ -45,7 +45,9 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   const { id } = created;
   await until(id, ({ status, phase }) => status === "clarification" && phase === "waiting");
   const explained = (await signalbox(["task", "explain", id])).stdout;
-  expect(explained).toMatch(new RegExp(`signalbox task answer ${id}\n[^]*\n  Its agent asks:\n  Which beans\\?\n`));
+  expect(explained).toMatch(
+    new RegExp(`\n  Its agent asks:\n  Which beans\\?\n    Answer: signalbox task answer ${id}\n`),
+  );
 
   // Nothing of what is refused is written.
   const silent = await signalbox(["task", "answer", id, "-m", "  "]);

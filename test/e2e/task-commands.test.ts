@@ -145,6 +145,8 @@ describe("a newcomer", () => {
       stdout: `coffee  ${coffee}\n`,
       stderr:
         'It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"\n' +
+        "When a task needs you, nobody can call you: there is no desktop here. Set notify.webhook or notify.command " +
+        "(signalbox config set), or keep signalbox events --follow --bell open.\n" +
         'To create a task: signalbox task create "What is to be done"\n',
     });
     const again = await signalbox(["init", "--name", "other"]);

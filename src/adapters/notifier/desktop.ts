@@ -16,6 +16,12 @@ const timeout = 10_000;
 /** What leads to the desktop of the person, and nothing else of ours. */
 const needed = ["PATH", "HOME", "LANG", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
 
+/** Whether this process belongs to a desktop session at all: who logs in from afar has none. */
+export function hasDesktop(platform: string, env: DesktopOptions["env"]): boolean {
+  if (platform === "darwin") return (env.SSH_CONNECTION ?? "") === "";
+  return platform === "linux" && ((env.DISPLAY ?? "") !== "" || (env.WAYLAND_DISPLAY ?? "") !== "");
+}
+
 /** Shows notes on the desktop: `notify-send` on Linux, `osascript` on macOS. */
 export function desktop({ commands, platform, env }: DesktopOptions): Notifier {
   return {

@@ -43,8 +43,8 @@ export function webhook({ url, secret, now, timeout = 10_000 }: WebhookOptions):
   };
 }
 
-function bodyOf({ title, text, task, project, key }: Note, now: number): string {
-  return JSON.stringify({ title, text, task, project, key, at: new Date(now).toISOString() });
+function bodyOf({ title, text, task, project, key, needs }: Note, now: number): string {
+  return JSON.stringify({ title, text, task, project, key, needs, at: new Date(now).toISOString() });
 }
 
 function signatureOf(body: string, secret: string): string {

@@ -3,6 +3,7 @@ import { loadConfig } from "../../home/config.ts";
 import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import { count, listed } from "../count.ts";
+import { callCheck } from "../doctor-calls.ts";
 import { daemonCheck, lookForDaemon, quietCall, type Seen } from "../doctor-daemon.ts";
 import { type Check, error, type Finding } from "../doctor-finding.ts";
 import { homeChecks } from "../doctor-home.ts";
@@ -37,6 +38,7 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
     daemonCheck(this.home, seen),
     ...workChecks(this.home, await lookIntoStore(places, seen), seen !== undefined),
     runCheck(isTold(seen) ? quietCall(places.socket) : undefined),
+    callCheck(seen),
   ];
   const lines: Line[] = [];
   for (const check of checks) lines.push(...(await examine(check, fix)));

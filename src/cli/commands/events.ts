@@ -19,9 +19,6 @@ export interface EventsFlags {
   readonly json: boolean;
 }
 
-/** What a person would want to be called for. */
-const loud: readonly string[] = ["task.held", "effect.failed", "agent.raised", "message.undelivered"];
-
 export async function events(this: Context, flags: EventsFlags) {
   const call = createCall(this);
   const { project, agent, after, follow, json } = flags;
@@ -29,9 +26,13 @@ export async function events(this: Context, flags: EventsFlags) {
   const task = named && (await call(routes.getTask, named)).task.id;
   const query = given({ project, task, agent });
   const tell = (event: EventView) => this.print(json ? writeJson(event, 0) : writeEvent(event, this, true));
-  const ring = (event: EventView) => {
+  let lastCall: unknown;
+  const ring = ({ type, data }: EventView) => {
+    // What is told together rings once.
+    if (!flags.bell || type !== "person.called" || data.call === lastCall) return;
+    lastCall = data.call;
     // Written past everything that keeps control characters from terminals: here it is meant.
-    if (flags.bell && process.stderr.isTTY && loud.includes(event.type)) process.stderr.write("\u0007");
+    if (process.stderr.isTTY) process.stderr.write("\u0007");
   };
   if (follow) {
     return followEvents(this, { ...query, ...given({ after: after?.toString() }) }, (event) => {

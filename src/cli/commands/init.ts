@@ -11,6 +11,7 @@ import { askPermissions, mustAllow } from "../ask-permissions.ts";
 import { configTemplate } from "../config-template.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { howToBeCalled } from "../doctor-calls.ts";
 import { mainRepository } from "../git-head.ts";
 import { hasCommits } from "../has-commits.ts";
 import { type ProjectFlags, projectSettings, registerProject, repositoryOf } from "../register-project.ts";
@@ -41,6 +42,9 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
   if (!hasCommits(project.path))
     this.say('It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"');
   await offerPermissions(this, call, project);
+  // Said once: whoever adds a second project knows it.
+  if (known === undefined && projects.length === 0 && (await call(routes.status)).calls.channels.length === 0)
+    this.say(`When a task needs you, nobody can call you: ${howToBeCalled}.`);
   this.say('To create a task: signalbox task create "What is to be done"');
 }
 

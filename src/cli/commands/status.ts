@@ -23,7 +23,7 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
   }
   const { bold, yellow } = this.paint;
   const { open, needPerson } = found.tasks;
-  const { atWork, idle, waiting, needPerson: raised } = found.agents;
+  const { atWork, idle, waiting } = found.agents;
   const rows: readonly (readonly [string, string])[] = [
     ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
     ["home", found.home],
@@ -32,7 +32,7 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
     ["projects", String(found.projects)],
     [
       "tasks",
-      `${open} open${needPerson > 0 ? `, ${yellow(`${needPerson} wait${needPerson === 1 ? "s" : ""} for a person`)}` : ""}`,
+      `${open} open${needPerson > 0 ? `, ${yellow(`${needPerson} need${needPerson === 1 ? "s" : ""} you`)} (signalbox task list --needs-me --all)` : ""}`,
     ],
     [
       "agents",
@@ -40,13 +40,22 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
         `${atWork} at work`,
         ...(idle > 0 ? [`${idle} idle`] : []),
         ...(waiting > 0 ? [`${waiting} wait${waiting === 1 ? "s" : ""} for a seat`] : []),
-        ...(raised > 0 ? [`${yellow(`${raised} need${raised === 1 ? "s" : ""} a person`)} (signalbox agent ps)`] : []),
       ].join(", "),
     ],
+    ["calls", callsRow(found.calls.channels, yellow)],
     ...pausedRows(found.paused, yellow),
   ];
   for (const [name, value] of rows) this.print(`${bold(name.padEnd(9))}${value}`);
   for (const problem of found.configProblems) this.say(`${this.talkPaint.yellow("warning:")} ${problem}`);
+}
+
+/** Where you are called, and which of that does not work. */
+function callsRow(
+  channels: readonly { readonly name: string; readonly problem: string }[],
+  yellow: (text: string) => string,
+): string {
+  if (channels.length === 0) return "nowhere (signalbox doctor says how you can be)";
+  return listed(channels.map(({ name, problem }) => (problem === "" ? name : yellow(`${name}, which failed`))));
 }
 
 function pausedRows(

@@ -3,7 +3,6 @@ import { defaultNames } from "../../engine/default-names.ts";
 import { readDuration } from "../../engine/duration.ts";
 import type { RunLimits } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/spec-of.ts";
-import type { Task } from "../../engine/task.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -36,7 +35,6 @@ import { type RunWatch, type Seen, watchRun } from "./watch-run.ts";
 export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell"> {
   readonly tails: Tails;
   readonly pauses: Pauses;
-  tellPerson(task: Task, message: string, key: string): Promise<void>;
   onError(error: unknown): void;
 }
 

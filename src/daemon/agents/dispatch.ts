@@ -46,8 +46,10 @@ export interface Dispatch {
   moved(task: string): void;
   /** A task does not want these runs any more; `isWanted` tells. */
   recheck(task: string, isWanted: (run: string) => boolean): void;
-  /** A provider takes no more from this harness until then. */
-  limit(harness: string, until: number, reason: string): void;
+  /** A provider takes no more from this harness until then. `isGuess`: it did not say when; then is when it is tried again. */
+  limit(harness: string, until: number, reason: string, isGuess?: boolean): void;
+  /** Why a task's run does not start, where its provider has refused again and again without saying until when. */
+  endlessLimit(task: string): string | undefined;
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
   /** Something else has changed: caps, or who is paused. */
   wake(): void;
@@ -77,10 +79,16 @@ interface Waiting {
   refuse(error: Fault): void;
 }
 
+/** How often in a row a provider may refuse without saying until when before a person is told, and how soon that is in a row. */
+const mostGuesses = 3;
+const patience = 10 * 60_000;
+
 export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): Dispatch {
   const seats = new Map<string, Seat>();
   const queue: Waiting[] = [];
   const limits = new Map<string, { until: number; length: number; reason: string }>();
+  // How often in a row each provider has refused without saying until when, and when the last of that was to be over.
+  const guesses = new Map<string, { count: number; until: number }>();
   let cancel = () => {};
 
   const limitOf = (harness: string) => {
@@ -170,7 +178,13 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       for (const each of queue.filter(({ seat }) => seat.task === task)) void learnRank(each);
     },
     recheck: (task, isWanted) => refuse((seat) => seat.task === task && !isWanted(seat.run), superseded()),
-    limit(harness, until, reason) {
+    limit(harness, until, reason, isGuess = false) {
+      const before = guesses.get(harness);
+      const isAgain = before !== undefined && clock.now() - before.until < patience;
+      // The same refusal is heard of more than once, by every look at a run that waits.
+      const isSame = before !== undefined && clock.now() < before.until;
+      if (!isGuess) guesses.delete(harness);
+      else if (!isSame) guesses.set(harness, { count: isAgain ? before.count + 1 : 1, until });
       const end = Math.max(until, limitOf(harness)?.until ?? 0);
       limits.set(harness, { until: end, length: end - clock.now(), reason });
       fill();
@@ -183,6 +197,13 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     wake: fill,
     whyWaiting: (task) => whyWaits((seat) => seat.task === task),
     whyRunWaits: (run) => whyWaits((seat) => seat.run === run),
+    endlessLimit(task) {
+      const waiting = queue.find(({ seat }) => seat.task === task);
+      const limit = waiting && limitOf(waiting.seat.harness);
+      const count = waiting === undefined ? 0 : (guesses.get(waiting.seat.harness)?.count ?? 0);
+      if (limit === undefined || count < mostGuesses) return undefined;
+      return `${sentence(limit.reason)} It was refused ${count} times in a row, and nobody says until when.`;
+    },
     waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
     stop() {

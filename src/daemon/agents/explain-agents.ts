@@ -1,7 +1,6 @@
 import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Agents } from "./agents.ts";
-import type { RunSigns } from "./run-signs.ts";
 import { sentence, shownTime } from "./sentence.ts";
 import { isWanted } from "./start-run.ts";
 
@@ -10,7 +9,7 @@ export interface AgentsExplained {
   readonly next: readonly { readonly what: string; readonly at: null }[];
 }
 
-/** What stands in the way of a task's agents, and what they are about to be told. `isOnHold`: it waits for a slot. */
+/** What stands in the way of a task's agents and passes by itself, and what they are about to be told. `isOnHold`: it waits for a slot. */
 export async function explainAgents(
   store: Store,
   agents: Agents | undefined,
@@ -33,43 +32,18 @@ export async function explainAgents(
   });
   const paused = isOnHold ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
-  const questionOf = ({ activity, what }: RunSigns) => (activity === "asks" && what !== "" ? ` It asks: ${what}` : "");
-  const raised = watches
-    .filter(({ started }) => started.raised !== "")
-    .map(({ run, started, signs }) => ({
-      reason: `${run.key}: ${started.raised}${questionOf(signs)}`,
-      fix: attach(run.key),
-    }));
-  const asking = watches
-    .filter(({ signs, started }) => signs.activity === "asks" && started.raised === "")
-    .map(({ run, signs }) => ({
-      reason: `${run.key} asks: ${signs.what || "its screen says what"}`,
-      fix: attach(run.key),
-    }));
-  const failed = watches.flatMap(({ run, signs: { error } }) => {
-    if (error === undefined) return [];
+  const limited = watches.flatMap(({ run, signs: { error } }) => {
+    // Of every other error a person is told.
+    if (error?.kind !== "rate-limit") return [];
     const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
     return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix: attach(run.key) }];
   });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),
   );
-  const lost = open
-    .filter(({ problem = "" }) => problem !== "")
-    .map(({ to, problem = "", text }) => ({
-      reason: `A message to ${to} did not arrive. ${problem} It begins: ${text.trim().split("\n")[0]?.slice(0, 80)}`,
-      fix: attach(to),
-    }));
   const untold = open.filter(({ problem = "" }) => problem === "");
   return {
-    blocked: [
-      ...(paused === undefined ? [] : [{ reason: paused, fix: "" }]),
-      ...waiting,
-      ...raised,
-      ...asking,
-      ...failed,
-      ...lost,
-    ],
+    blocked: [...(paused === undefined ? [] : [{ reason: paused, fix: "" }]), ...waiting, ...limited],
     next: untold.map(({ to, from }) => ({
       what: `Tell ${to} what ${from === "human" ? "a person" : from} has to say, as soon as it listens`,
       at: null,

@@ -39,7 +39,6 @@ export interface HealPorts {
   /** It goes on as another process. */
   rewatch(run: Run): void;
   idle(watch: RunWatch): Promise<void>;
-  tellPerson(task: Task, message: string, key: string): Promise<void>;
 }
 
 /** How often an answer that does not fit is asked for again in the same session. */
@@ -89,9 +88,9 @@ async function sweep(ports: HealPorts, watch: RunWatch): Promise<boolean> {
   }
 }
 
-/** A person is told once; the task's history keeps it. */
+/** A person is needed from now on: whoever calls people learns it from the run's record. The task's history keeps it. */
 export async function raise(
-  { store, clock, tellPerson }: Pick<HealPorts, "store" | "clock" | "tellPerson">,
+  { store, clock }: Pick<HealPorts, "store" | "clock">,
   watch: Pick<RunWatch, "run" | "started" | "keep">,
   reason: string,
 ): Promise<void> {
@@ -100,8 +99,6 @@ export async function raise(
   await watch.keep({ started: { ...started, raised: reason } });
   const event: TaskEvent = { type: "agent.raised", by: "engine", data: { run: run.key, reason }, set: {} };
   await store.addEvents(run.task, [event], clock.now());
-  const task = (await store.getTask(run.task))?.task;
-  if (task !== undefined) await tellPerson(task, `${run.key}: ${reason}`, `${run.id}:${reason}`);
 }
 
 async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: boolean): Promise<void> {
@@ -169,7 +166,7 @@ async function limited(ports: HealPorts, watch: RunWatch, until: number | undefi
   const { run, harness } = watch;
   const at = ports.clock.now();
   const end = Math.max(until ?? at + usualLimit, at + 1_000);
-  ports.dispatch.limit(harness.name, end, `${harness.title} takes no more for now: ${reason}`);
+  ports.dispatch.limit(harness.name, end, `${harness.title} takes no more for now: ${reason}`, until === undefined);
   const data = { run: run.key, harness: harness.name, until: new Date(end).toISOString(), reason };
   await ports.store.addEvents(run.task, [{ type: "agent.limited", by: "engine", data, set: {} }], at);
   await ports.finish(watch, { word: "lost", reason });

@@ -43,7 +43,8 @@ export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
       const now = clock.now();
       if (signs.error?.kind === "rate-limit") {
         const until = signs.error.resetAt ?? signs.since + pause;
-        if (now < until) return dispatch.limit(harness.name, until, signs.error.message);
+        if (now < until)
+          return dispatch.limit(harness.name, until, signs.error.message, signs.error.resetAt === undefined);
         const text = "The provider's limit is over. Go on with what you were at.";
         return mail.tell(run, text, `limit-${signs.since}`);
       }

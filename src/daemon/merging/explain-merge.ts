@@ -15,28 +15,16 @@ export async function expectedConflicts({ store, repositories }: Core, id: strin
   return sentences;
 }
 
-type Told = Pick<ExplanationView, "blocked" | "next">;
-
-const nothing: Told = { blocked: [], next: [] };
-
-/** What stands in the way of a task's merge, and what comes of it by itself. */
-export async function explainMerge({ store, repositories }: Core, { task, updatedAt }: StoredTask): Promise<Told> {
-  const merge = await store.merges.get(task.id);
-  if (merge === undefined || task.phase === "over") return nothing;
-  const { state, reason, target, endedAt } = merge;
-  if (state === "waits")
-    return {
-      blocked: [{ reason: `It waits to be merged into "${target}". ${reason}`, fix: "" }],
-      next: [{ what: `Merge into "${target}" as soon as that is out of the way`, at: null }],
-    };
-  if (state === "lined-up") {
-    const before = repositories?.merging.before(task.id) ?? 0;
-    const others = before === 0 ? "" : ` (after ${before} others)`;
-    return { blocked: [], next: [{ what: `Merge into "${target}"${others}`, at: null }] };
-  }
-  // What has happened to the task since then may have mended it.
-  const isLast = endedAt !== undefined && updatedAt <= endedAt;
-  if (!isLast || state === "merged" || state === "undone") return nothing;
-  const [first = ""] = reason.split("\n");
-  return { blocked: [{ reason: first, fix: `Mend it, then ask again: signalbox task merge ${task.id}` }], next: [] };
+/** What becomes of a task's merge by itself. */
+export async function nextOfMerge(
+  { store, repositories }: Core,
+  { task }: StoredTask,
+): Promise<ExplanationView["next"]> {
+  const merge = task.phase === "over" ? undefined : await store.merges.get(task.id);
+  if (merge?.state === "waits")
+    return [{ what: `Merge into "${merge.target}" as soon as that is out of the way`, at: null }];
+  if (merge?.state !== "lined-up") return [];
+  const before = repositories?.merging.before(task.id) ?? 0;
+  const others = before === 0 ? "" : ` (after ${before} others)`;
+  return [{ what: `Merge into "${merge.target}"${others}`, at: null }];
 }

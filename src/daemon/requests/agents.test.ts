@@ -4,7 +4,9 @@ import { builtIn, drive } from "../../../test/engine/drive.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Agent, Merge, Run } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
+import { lookAtNeeds } from "../needs/need-facts.ts";
 import { agentView } from "./agents.ts";
 
 const crew = builtIn("crew");
@@ -34,7 +36,11 @@ async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string, m
   if (merge !== undefined) await store.merges.put({ id: "t1", project: "coffee", task: "t1", ...merge } as Merge);
   const agents = { watches: () => [], book: { list: () => [] }, dispatch: { whyWaiting: () => waiting } };
   const scheduler = { waits: () => false };
-  return agentView({ store, agents, scheduler, workflows: { get: async () => crew } } as unknown as Core, agent);
+  const looking = { store, clock: { now: () => 0, after: () => () => {} }, workflowOf: async () => crew };
+  const needs = {
+    of: (stored: StoredTask) => lookAtNeeds({ ...looking, agents: () => undefined }, stored, new Map()),
+  };
+  return agentView({ store, agents, scheduler, needs, workflows: { get: async () => crew } } as unknown as Core, agent);
 }
 
 test("an agent whose program was started is working, also while nobody looks after it again", async () => {

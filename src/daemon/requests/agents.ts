@@ -15,7 +15,6 @@ import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { bindAgent, withAgent } from "../crew/give-ticket.ts";
 import { whyNotYet } from "../crew/why-not-yet.ts";
-import { explainMerge } from "../merging/explain-merge.ts";
 import { agentsOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
@@ -165,7 +164,7 @@ async function begunRuns({ agents, store }: Core, { id, runs }: Task): Promise<r
 async function whyWaits(core: Core, stored: StoredTask, state: AgentState): Promise<string> {
   const { task } = stored;
   if (state === "stuck") return task.reason;
-  if (state === "done") return (await explainMerge(core, stored)).blocked[0]?.reason ?? "";
+  if (state === "done") return (await core.needs.of(stored)).find(({ reason }) => reason === "merge")?.text ?? "";
   const waiting = state === "ready" || state === "working" ? await whyNotYet(core, task) : "";
   return waiting || (state === "working" && task.crashCount > 0 ? task.reason : "");
 }

@@ -15,7 +15,7 @@ import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isShared } from "../forge/push-task.ts";
-import { isoTime, taskView } from "../views.ts";
+import { isoTime, viewOf } from "../views.ts";
 import { aboutPullRequest, adoptPullRequest, branchesOf, findPullRequest } from "./adopt-pull-request.ts";
 import { bringBack, bringBranch } from "./bring-branch.ts";
 import { checkHarnesses } from "./check-harnesses.ts";
@@ -96,7 +96,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
   core.changed(stored);
   return {
-    task: taskView(stored, chosen.workflow, core.agents),
+    task: await viewOf(core, stored),
     workflow: { from: chosen.found.from, file: chosen.found.file },
     warnings: [...warnings, ...notes],
   };

@@ -1,14 +1,12 @@
 import type { Routes } from "../../api/routes.ts";
-import { explain, wantsWords } from "../../engine/explain.ts";
+import { explain } from "../../engine/explain.ts";
 import type { Task } from "../../engine/task.ts";
-import type { TaskDocument } from "../../engine/task-document.ts";
-import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { expectedConflicts, explainMerge } from "../merging/explain-merge.ts";
-import { effectView, isoTime, taskView } from "../views.ts";
+import { expectedConflicts, nextOfMerge } from "../merging/explain-merge.ts";
+import { effectView, isoTime, viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
 export function explainTask(core: Core): Handler<Routes["explainTask"]> {
@@ -17,21 +15,19 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const { task } = stored;
     const { workflow, facts, troubles } = await core.lookFor(task);
     const { where, blocked, moves } = explain(workflow, task, facts);
+    const needs = await core.needs.of(stored, facts.document);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
-    const merge = await explainMerge(core, stored);
     const agents = await explainAgents(core.store, core.agents, task, core.scheduler.waits(task.id));
     return {
-      task: taskView(stored, workflow, core.agents),
+      task: await viewOf(core, stored),
       where,
       blocked: [
         ...troubles,
-        ...merge.blocked,
-        ...questionOf(task),
+        // What a person is needed for comes first: the same that lists and calls tell.
+        ...needs.map(({ text, fix }) => ({ reason: text, fix })),
         ...agents.blocked,
-        // What a person is to do comes first: lists show no more than that.
         ...blocked,
-        ...questionsIn(workflow, task, facts.document),
         ...(await deadAgent(core, task)),
         ...waiting,
         ...left(core, task),
@@ -40,7 +36,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       moves,
       // What comes after something that has failed waits for a person.
       next: [
-        ...merge.next,
+        ...(await nextOfMerge(core, stored)),
         ...agents.next,
         ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []),
         ...(await byItself(core, stored)),
@@ -49,21 +45,6 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       warnings: await expectedConflicts(core, task.id),
     };
   };
-}
-
-/** What an agent asks in a dialogue. */
-function questionOf({ id, wait, log }: Task): readonly { reason: string; fix: string }[] {
-  if (wait.turn !== "reply" && wait.turn !== "confirm") return [];
-  const said = log.findLast(({ from }) => from === "agent")?.text.trim() ?? "";
-  const answer =
-    wait.turn === "confirm" ? `signalbox task reply ${id} yes` : `signalbox task reply ${id} "Your answer"`;
-  return [{ reason: said === "" ? "Its agent waits for an answer." : `Its agent asks: ${said}`, fix: answer }];
-}
-
-/** What an agent has written down before it went on waiting; whoever is to answer must not have to look for it. */
-function questionsIn(workflow: Workflow, task: Task, { byHeading }: TaskDocument) {
-  const asked = wantsWords(workflow, task) ? (byHeading.get("Questions")?.body.trim() ?? "") : "";
-  return asked === "" ? [] : [{ reason: `Its agent asks:\n${asked}`, fix: "" }];
 }
 
 /** Where a task is held because its agent died, the agent's last words often say why. */
@@ -113,13 +94,10 @@ async function unfinished(core: Core, dependsOn: readonly string[]) {
   for (const stored of all) {
     if (stored === undefined) continue;
     const { id, project, number, status, workflowHash } = stored.task;
-    const state = (await core.workflows.get(workflowHash)).states[status];
-    if (state?.outcome === "done") continue;
+    // Of one that has ended otherwise than done a person is told.
+    if ((await core.workflows.get(workflowHash)).states[status]?.terminal === true) continue;
     const reason = `It depends on ${project}#${number}, which is in "${status}".`;
-    const fix = state?.terminal
-      ? "That one will never be done: take it off with signalbox task update --depends-on."
-      : `See what it waits for: signalbox task explain ${id}`;
-    found.push({ reason, fix });
+    found.push({ reason, fix: `See what it waits for: signalbox task explain ${id}` });
   }
   return found;
 }

@@ -7,7 +7,7 @@ import { isWanted } from "../agents/start-run.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { remoteOf } from "../remote-of.ts";
-import { taskView } from "../views.ts";
+import { viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
 /** What a person can do with a task. Nothing is tried: each is asked of the engine, and its answer thrown away. */
@@ -17,7 +17,7 @@ export function listActions(core: Core): Handler<Routes["listActions"]> {
     const { workflow, facts } = await core.lookFor(stored.task);
     const around = await surroundings(core, stored.task, facts.head);
     return {
-      task: taskView(stored, workflow, core.agents),
+      task: await viewOf(core, stored),
       actions: personActions(workflow, stored.task, facts, around).map((each) => ({ ...each })),
     };
   };

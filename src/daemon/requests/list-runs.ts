@@ -6,7 +6,7 @@ import type { Agents } from "../agents/agents.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { isoTime, taskView } from "../views.ts";
+import { isoTime, viewOf } from "../views.ts";
 import { agentsOf, runOf } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { changeView } from "./move-task.ts";
@@ -65,7 +65,7 @@ export function killRun(core: Core): Handler<Routes["killRun"]> {
         hint: `Try it again: signalbox agent kill ${run.id}`,
       });
     // Its program is what the person wanted gone. What follows from that can wait until the task can be looked at.
-    const task = taskView(stored, core.workflows.known(stored.task.workflowHash), core.agents);
+    const task = await viewOf(core, stored);
     return { kind: "ignored", from: stored.task.status, task, why: `The task goes on later. ${ended.problem}` };
   };
 }

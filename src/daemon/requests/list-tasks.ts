@@ -1,10 +1,9 @@
 import type { Routes } from "../../api/routes.ts";
-import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { effectView, pullRequestView, taskView } from "../views.ts";
+import { effectView, pullRequestView, viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 
 const usualPage = 100;
@@ -19,13 +18,23 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
       ...(project === undefined ? {} : { project }),
       ...(status === undefined ? {} : { status }),
       ...(parent === undefined ? {} : { parent }),
-      ...(open === undefined ? {} : { isOpen: open === "true" }),
+      ...(query.needs !== undefined ? { isOpen: true } : open === undefined ? {} : { isOpen: open === "true" }),
     };
-    const page = await core.store.listTasks(filter, before === undefined ? { limit } : { before, limit });
-    const tasks = await Promise.all(
-      page.map(async (stored) => taskView(stored, await workflowOf(core, stored), core.agents)),
-    );
-    return { tasks, next: page.length < limit ? null : (page.at(-1)?.order ?? null) };
+    const isMeant = async (stored: StoredTask) => query.needs === undefined || (await core.needs.of(stored)).length > 0;
+    const found: StoredTask[] = [];
+    // Those that need nobody are not looked at again: of many tasks few may be meant.
+    const size = query.needs === undefined ? limit : mostTasks;
+    for (let last = before; found.length < limit; ) {
+      const page = await core.store.listTasks(
+        filter,
+        last === undefined ? { limit: size } : { before: last, limit: size },
+      );
+      for (const stored of page) if (found.length < limit && (await isMeant(stored))) found.push(stored);
+      last = page.at(-1)?.order;
+      if (page.length < size || found.length >= limit) break;
+    }
+    const tasks = await Promise.all(found.map((stored) => viewOf(core, stored)));
+    return { tasks, next: found.length < limit ? null : (found.at(-1)?.order ?? null) };
   };
 }
 
@@ -35,16 +44,11 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const effects = await core.store.listEffects(stored.task.id);
     const record = await core.store.pullRequests.get(stored.task.id);
     return {
-      task: taskView(stored, await workflowOf(core, stored), core.agents),
+      task: await viewOf(core, stored),
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),
     };
   };
-}
-
-/** One task whose workflow does not load any more must not hide the others. */
-function workflowOf({ workflows }: Core, { task }: StoredTask): Promise<Workflow | undefined> {
-  return workflows.get(task.workflowHash).catch(() => undefined);
 }
 
 /** Numbers in a query are text. */

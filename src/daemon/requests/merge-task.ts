@@ -18,7 +18,7 @@ import type { Wanted } from "../merging/merging.ts";
 import { previewMerge } from "../merging/preview-merge.ts";
 import { undoMerge } from "../merging/undo-merge.ts";
 import { refusal } from "../submit.ts";
-import { taskView } from "../views.ts";
+import { viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { ask } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
@@ -179,10 +179,6 @@ async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, "com
     givenBack,
     task: await viewOf(core, stored),
   };
-}
-
-async function viewOf(core: Core, stored: StoredTask) {
-  return taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents);
 }
 
 function gitOf({ repositories }: Core): NonNullable<Core["repositories"]> {

@@ -9,7 +9,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import type { Answer } from "../submit.ts";
-import { taskView } from "../views.ts";
+import { viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { actorFor } from "./standing.ts";
 
@@ -86,7 +86,7 @@ async function haltTask<T>({ agents, stopCommands }: Core, task: string, then: (
 
 export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {
   if (decision.kind === "rejected") throw new Refusal(decision.reasons);
-  const task = taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents);
+  const task = await viewOf(core, stored);
   return { kind: decision.kind, from, task, why: decision.kind === "ignored" ? decision.why : "" };
 }
 

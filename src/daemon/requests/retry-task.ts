@@ -1,7 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { taskView } from "../views.ts";
+import { viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { ask } from "./move-task.ts";
 
@@ -17,6 +17,6 @@ export function retryTask(core: Core): Handler<Routes["retryTask"]> {
     }
     const retried = await core.store.retryEffects(id, core.clock.now());
     core.performer.wake(id);
-    return { retried, task: taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents) };
+    return { retried, task: await viewOf(core, stored) };
   };
 }

@@ -9,7 +9,7 @@ import { targetOf } from "../base-of.ts";
 import type { Core, Repositories } from "../core.ts";
 import { type Clash, feedbackOn, learningIn, prepareMerge, tellConflict } from "../merging/give-back.ts";
 import { syncBranch } from "../merging/sync-branch.ts";
-import { taskView } from "../views.ts";
+import { viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { mustBeOpen } from "./must-be-open.ts";
 import { mustHave } from "./projects.ts";
@@ -30,11 +30,18 @@ export function syncTask(core: Core): Handler<Routes["syncTask"]> {
     const synced = await syncBranch(ports, await repositories.workspacesOf(project), project, task, from);
     const { commit } = synced;
     if (synced.kind === "synchronised")
-      return { from, commit, commits: synced.commits, files: [], givenBack: null, task: await viewOf(core, task.id) };
+      return {
+        from,
+        commit,
+        commits: synced.commits,
+        files: [],
+        givenBack: null,
+        task: await freshView(core, task.id),
+      };
     const command = await prepareMerge(repositories, task, from);
     const givenBack = giveBack ? await giveToAgent(core, repositories, stored, actor, synced, command) : undefined;
     if (givenBack === undefined) throw conflict(synced, task.branch, task.workspace, command);
-    return { from, commit, commits: 0, files: [...synced.files], givenBack, task: await viewOf(core, task.id) };
+    return { from, commit, commits: 0, files: [...synced.files], givenBack, task: await freshView(core, task.id) };
   };
 }
 
@@ -63,8 +70,8 @@ function conflict({ branch, files }: Clash, own: string, folder: string, command
   });
 }
 
-async function viewOf(core: Core, id: string) {
+async function freshView(core: Core, id: string) {
   const stored = await core.store.getTask(id);
   if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
-  return taskView(stored, await core.workflows.get(stored.task.workflowHash), core.agents);
+  return viewOf(core, stored);
 }

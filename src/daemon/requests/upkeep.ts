@@ -5,6 +5,7 @@ import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { backupFile } from "../../home/backups.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
+import { callSettings } from "../../home/notify-fields.ts";
 import { trust as remember } from "../../home/trust.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
@@ -19,11 +20,12 @@ export function status(core: Core): Handler<Routes["status"]> {
     home: core.home,
     startedAt: isoTime(core.startedAt),
     address: core.address(),
-    tasks: core.tally.counts(),
+    tasks: await core.needs.counts(),
     projects: (await core.store.listProjects()).length,
     configProblems: core.config().problems,
     agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
+    calls: { channels: channelsOf(core), quiet: callSettings(core.config().values).quiet },
   });
 }
 
@@ -36,6 +38,11 @@ function agentCounts({ agents }: Core) {
     waiting: agents.dispatch.waiting().length,
     needPerson: watches.filter(({ started }) => started.raised !== "").length,
   };
+}
+
+function channelsOf({ channels, calls }: Core): { name: string; problem: string }[] {
+  const problems = new Map(calls.problems().map(({ channel, problem }) => [channel, problem]));
+  return [...channels().keys()].map((name) => ({ name, problem: problems.get(name) ?? "" }));
 }
 
 export function openapi(core: Core): Handler<Routes["openapi"]> {

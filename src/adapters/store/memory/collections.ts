@@ -20,6 +20,7 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     usage: of("usage"),
     merges: of("merges"),
     pullRequests: of("pullRequests"),
+    calls: of("calls"),
   };
 }
 

@@ -48,12 +48,12 @@ export function createEffects(tables: Tables, read: Run, write: Run): Effects {
           keep(tables, task, happened);
         }),
       ),
-    failEffect: (id, { word, reason }, retryAt) =>
+    failEffect: (id, failure, retryAt) =>
       write(() =>
         change(id, (row) => {
           row.state = retryAt === undefined ? "failed" : "owed";
           row.tries++;
-          row.failure = { word, reason };
+          row.failure = { ...failure };
           row.dueAt = retryAt ?? row.dueAt;
         }),
       ),

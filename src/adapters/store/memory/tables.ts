@@ -30,7 +30,7 @@ export type Kind = (typeof kinds)[number];
 
 const kinds = [
   ...(["agents", "workspaces", "runs", "credentials"] as const),
-  ...(["findings", "messages", "conversations", "usage", "merges", "pullRequests"] as const),
+  ...(["findings", "messages", "conversations", "usage", "merges", "pullRequests", "calls"] as const),
 ] as const;
 
 export interface KeptRow {

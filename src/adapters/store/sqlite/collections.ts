@@ -17,6 +17,7 @@ type Collections = Pick<
   | "usage"
   | "merges"
   | "pullRequests"
+  | "calls"
   | "liveRuns"
 >;
 
@@ -36,6 +37,7 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     usage: of("usage"),
     merges: of("merge"),
     pullRequests: of("pull_request"),
+    calls: of("person_call"),
   };
 }
 

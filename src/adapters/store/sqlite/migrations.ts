@@ -104,6 +104,7 @@ create table artifact (
 create index artifact_by_task on artifact (task, id);
 ${kinds.map(tableOf).join("")}`,
   `create index live_run on run (at, position) where ${isLive};`,
+  tableOf("person_call"),
 ];
 
 /** Records of one kind. */

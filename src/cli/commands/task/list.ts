@@ -9,6 +9,7 @@ import { usualLimit } from "../../task-parameters.ts";
 import { marksIn, writeTasks } from "../../task-table.ts";
 import { watchWork } from "../../watch-work.ts";
 import { writeJson } from "../../write-json.ts";
+import { writeNeeds } from "../../write-needs.ts";
 
 export interface ListFlags {
   readonly project?: string;
@@ -19,6 +20,7 @@ export interface ListFlags {
   readonly parent?: string;
   readonly limit: number;
   readonly before?: number;
+  readonly "needs-me": boolean;
   readonly watch: boolean;
   readonly json: boolean;
 }
@@ -32,7 +34,7 @@ export async function list(this: Context, flags: ListFlags) {
     ...(shown === undefined ? {} : { project: shown.name }),
     ...(flags.status === undefined ? {} : { status: flags.status }),
     ...(flags.parent === undefined ? {} : { parent: await idOf(call, flags.parent) }),
-    ...openness(flags),
+    ...(flags["needs-me"] ? { needs: "true" as const } : openness(flags)),
     limit: String(flags.limit),
   };
   if (flags.watch) return watchWork(this, query, flags.json);
@@ -41,8 +43,9 @@ export async function list(this: Context, flags: ListFlags) {
   if (flags.json) return this.print(writeJson(answer));
   const { tasks, next } = answer;
   if (tasks.length === 0) return this.say(whyEmpty(flags, shown?.name, projects.length));
-  this.print(writeTasks(tasks, this, Date.now()));
-  const marks = marksIn(tasks);
+  if (flags["needs-me"]) this.print(writeNeeds(tasks, this, Date.now()));
+  else this.print(writeTasks(tasks, this, Date.now()));
+  const marks = flags["needs-me"] ? "" : marksIn(tasks);
   if (marks !== "") this.say(`\n${marks}`);
   if (next !== null)
     this.say(`\nThere are more: signalbox task list ${[...sameFlags(flags), `--before ${next}`].join(" ")}`);
@@ -62,6 +65,7 @@ async function idOf(call: Call, reference: string): Promise<string> {
 function whyEmpty(flags: ListFlags, project: string | undefined, projects: number): string {
   if (projects === 0) return "There are no tasks, and no project yet. To make a repository one, in it: signalbox init";
   const where = project === undefined ? "" : ` in ${project}`;
+  if (flags["needs-me"]) return `No task${where} needs you now. To see what happens: signalbox status --watch`;
   const isPlain = flags.status === undefined && flags.parent === undefined && flags.before === undefined;
   if (!isPlain) return `There is no such task${where}. To see all: signalbox task list --open --closed`;
   if (flags.closed && !flags.open) return `No task${where} is over yet. To see the others: signalbox task list`;
@@ -72,7 +76,7 @@ function sameFlags(flags: ListFlags): readonly string[] {
   const { project, status, parent, limit } = flags;
   const values = { project, status, parent, limit: limit === usualLimit ? undefined : limit };
   return [
-    ...(["all", "open", "closed"] as const).flatMap((name) => (flags[name] ? [`--${name}`] : [])),
+    ...(["all", "open", "closed", "needs-me"] as const).flatMap((name) => (flags[name] ? [`--${name}`] : [])),
     ...Object.entries(values).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name} ${shellWord(String(value))}`],
     ),

@@ -1,0 +1,25 @@
+import { listed } from "./count.ts";
+import type { Seen } from "./doctor-daemon.ts";
+import { type Check, type Finding, ok, warning } from "./doctor-finding.ts";
+
+/** Where the person is called when a task needs one. Only a daemon that runs can tell. */
+export function callCheck(seen: Seen): Check {
+  return { name: "calls", look: () => look(seen) };
+}
+
+function look(seen: Seen): readonly Finding[] {
+  if (seen === undefined || seen === "silent") return ok("the daemon calls you when it runs");
+  const { channels, quiet } = seen.calls;
+  const failing = channels.filter(({ problem }) => problem !== "");
+  if (failing.length > 0)
+    return failing.flatMap(({ name, problem }) =>
+      warning(`${name}: ${problem}`, name === "terminal" ? "" : `signalbox config get notify.${name}`),
+    );
+  if (channels.length === 0) return ok(`you are called nowhere: ${howToBeCalled}`);
+  const hours = quiet === "" ? "" : `, not from ${quiet.replace("-", " to ")}`;
+  return ok(`by ${listed(channels.map(({ name }) => name))}${hours}`);
+}
+
+/** For whoever has no desktop here. */
+export const howToBeCalled =
+  "there is no desktop here. Set notify.webhook or notify.command (signalbox config set), or keep signalbox events --follow --bell open";

@@ -1,0 +1,120 @@
+import { type Need, type NeedFacts, needsOf, type SeenRun } from "../../engine/needs.ts";
+import { isPersonsTurn } from "../../engine/persons-turn.ts";
+import { startOf } from "../../engine/start-of.ts";
+import type { Task } from "../../engine/task.ts";
+import { parseTaskDocument, type TaskDocument } from "../../engine/task-document.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Store, StoredTask } from "../../ports/store.ts";
+import type { Agents } from "../agents/agents.ts";
+import { runRecordId } from "../agents/run-name.ts";
+import { sentence, shownTime } from "../agents/sentence.ts";
+import { isWanted } from "../agents/start-run.ts";
+import type { RunWatch } from "../agents/watch-run.ts";
+
+export interface NeedPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  workflowOf(task: Task): Promise<Workflow>;
+  /** Undefined where no agents are started. */
+  agents(): Agents | undefined;
+}
+
+/**
+ * What a task needs a person for now. `known` says since when needs are known that are there already; `document` is the
+ * task's as it is in its folder, where somebody has just read that.
+ */
+export async function lookAtNeeds(
+  ports: NeedPorts,
+  stored: StoredTask,
+  known: ReadonlyMap<string, number>,
+  document?: TaskDocument,
+): Promise<readonly Need[]> {
+  const { store } = ports;
+  const { task, updatedAt } = stored;
+  const workflow = await ports.workflowOf(task).catch(() => undefined);
+  const open = await store.openEffects(task.id);
+  const failed = open.find(({ state }) => state === "failed");
+  const facts: NeedFacts = {
+    ...{ task, workflow, changedAt: updatedAt, now: ports.clock.now(), known },
+    runs: await runsOf(ports, task),
+    messages: await undelivered(store, task),
+    merge: await mergeOf(store, stored),
+    failure: failed && { code: failed.failure?.code ?? "" },
+    isOwing: open.some(({ state }) => state === "owed"),
+    limit: ports.agents()?.dispatch.endlessLimit(task.id),
+    hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
+    questions: workflow === undefined ? "" : await questionsOf(store, workflow, task, document),
+  };
+  return needsOf(facts);
+}
+
+/** As far as they are looked after, and else as they were last recorded. */
+async function runsOf({ store, agents }: NeedPorts, task: Task): Promise<readonly SeenRun[]> {
+  const found: SeenRun[] = [];
+  for (const { key } of Object.values(task.runs)) {
+    const id = runRecordId(task.id, key);
+    const watch = agents()?.watchOf(id);
+    if (watch !== undefined) found.push(seenRun(watch));
+    else {
+      const { started, endedAt } = (await store.runs.get(id)) ?? {};
+      if (started === undefined || endedAt !== undefined) continue;
+      found.push({ key, activity: "unknown", what: "", raised: started.raised, error: "" });
+    }
+  }
+  return found;
+}
+
+function seenRun({ run, started, signs: { activity, what, error } }: RunWatch): SeenRun {
+  return { key: run.key, activity, what, raised: started.raised, error: errorText(error) };
+}
+
+/** A limit passes by itself; what else its provider or its program said does not. */
+function errorText(error: RunWatch["signs"]["error"]): string {
+  if (error === undefined || error.kind === "rate-limit") return "";
+  const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
+  return `${sentence(error.message)}${until}`;
+}
+
+async function undelivered(store: Store, task: Task): Promise<NeedFacts["messages"]> {
+  if (Object.keys(task.runs).length === 0) return [];
+  return (await store.messages.list({ task: task.id })).flatMap(({ to, text, problem = "", deliveredAt }) =>
+    deliveredAt === undefined && problem !== "" && isWanted(task, to) ? [{ to, text, problem }] : [],
+  );
+}
+
+async function mergeOf(store: Store, { task, updatedAt }: StoredTask): Promise<NeedFacts["merge"]> {
+  const merge = task.phase === "over" ? undefined : await store.merges.get(task.id);
+  if (merge === undefined) return undefined;
+  const { state, target, reason, endedAt } = merge;
+  if (state === "waits") return { state, target, reason };
+  if (state === "lined-up" || state === "merged" || state === "undone") return undefined;
+  // What has happened to the task since then may have mended it.
+  const isLast = endedAt !== undefined && updatedAt <= endedAt;
+  return isLast ? { state: "refused", target, reason } : undefined;
+}
+
+async function hopelessOf(ports: NeedPorts, workflow: Workflow, task: Task): Promise<NeedFacts["hopeless"]> {
+  if (task.dependsOn.length === 0 || startOf(workflow, task) === undefined) return [];
+  const all = await Promise.all(task.dependsOn.map((id) => ports.store.getTask(id)));
+  const found: NeedFacts["hopeless"][number][] = [];
+  for (const stored of all) {
+    if (stored === undefined) continue;
+    const { project, number, status } = stored.task;
+    const state = (await ports.workflowOf(stored.task).catch(() => undefined))?.states[status];
+    if (state?.terminal && state.outcome !== "done") found.push({ name: `${project}#${number}`, status });
+  }
+  return found;
+}
+
+async function questionsOf(
+  store: Store,
+  workflow: Workflow,
+  task: Task,
+  document: TaskDocument | undefined,
+): Promise<string> {
+  const state = workflow.states[task.status];
+  if (state === undefined || !isPersonsTurn(state)) return "";
+  const read = document ?? parseTaskDocument((await store.getDocument(task.id)).text);
+  return read.byHeading.get("Questions")?.body.trim() ?? "";
+}

@@ -1,0 +1,157 @@
+import type { Need } from "../../engine/needs.ts";
+import type { Task } from "../../engine/task.ts";
+import type { TaskDocument } from "../../engine/task-document.ts";
+import type { Kept } from "../../ports/records.ts";
+import type { Collection, Store, StoredTask } from "../../ports/store.ts";
+import type { Agents } from "../agents/agents.ts";
+import { createTurns } from "../turns.ts";
+import { lookAtNeeds, type NeedPorts } from "./need-facts.ts";
+
+/** Who needs a person now, kept up to date as tasks, runs, messages and merges change. */
+export interface Needs {
+  /** What a task needs a person for; nothing where it is over. */
+  of(stored: StoredTask, document?: TaskDocument): Promise<readonly Need[]>;
+  /** How many tasks are open, and how many of those need a person. */
+  counts(): Promise<{ readonly open: number; readonly needPerson: number }>;
+  /** Something about a task may have changed. */
+  noticed(task: string): void;
+  /** An open task is there, or was changed, or is over. */
+  heard(stored: StoredTask): void;
+  stop(): Promise<void>;
+}
+
+export interface NeedsPorts extends NeedPorts {
+  /** Since when needs are known that are there already. */
+  known(task: string): ReadonlyMap<string, number>;
+  /** What an open task needs now; nothing where it is over, or needs nobody. */
+  found(stored: StoredTask, needs: readonly Need[]): Promise<void>;
+  /** A task has changed. */
+  heard(task: Task): void;
+  /** The task was deleted. */
+  forgot(task: string): void;
+  onError(error: unknown): void;
+}
+
+/** Several changes of a task are looked at together. Whoever asks in between is answered from what is there. */
+const coalescing = 250;
+const retryPause = 5_000;
+
+export function createNeeds(ports: NeedsPorts): Needs {
+  const { store, clock } = ports;
+  const open = new Map<string, readonly Need[]>();
+  const dirty = new Set<string>();
+  let cancel: (() => void) | undefined;
+  let isStopped = false;
+  let underWay = Promise.resolve();
+  const inTurn = createTurns();
+
+  const look = (id: string) => inTurn(id, () => lookAt(id));
+  const lookAt = async (id: string): Promise<readonly Need[]> => {
+    dirty.delete(id);
+    try {
+      const stored = await store.getTask(id);
+      const isOpen = stored?.isOpen === true;
+      const needs = isOpen ? await lookAtNeeds(ports, stored, ports.known(id)) : [];
+      if (!isOpen) open.delete(id);
+      else if (open.has(id)) open.set(id, needs);
+      if (stored === undefined) ports.forgot(id);
+      else tellOf(stored, needs);
+      return needs;
+    } catch (error) {
+      dirty.add(id);
+      throw error;
+    }
+  };
+  /** Who only asks must not wait for what is written, nor hear that it could not be. */
+  const tellOf = (stored: StoredTask, needs: readonly Need[]) => {
+    ports.found(stored, needs).catch((error) => {
+      ports.onError(error);
+      dirty.add(stored.task.id);
+      wake(retryPause);
+    });
+  };
+  const lookAtAll = async () => {
+    for (const id of [...dirty]) if (!isStopped) await look(id);
+  };
+  const wake = (pause = coalescing) => {
+    if (isStopped || cancel !== undefined || dirty.size === 0) return;
+    cancel = clock.after(pause, () => {
+      underWay = lookAtAll()
+        .then(
+          () => coalescing,
+          (error) => {
+            ports.onError(error);
+            return retryPause;
+          },
+        )
+        .then((next) => {
+          cancel = undefined;
+          wake(next);
+        });
+    });
+  };
+  const noticed = (task: string) => {
+    if (!open.has(task) && !dirty.has(task)) return;
+    dirty.add(task);
+    wake();
+  };
+
+  return {
+    noticed,
+    async of(stored, document) {
+      if (!stored.isOpen) return [];
+      if (document !== undefined) return lookAtNeeds(ports, stored, ports.known(stored.task.id), document);
+      const known = dirty.has(stored.task.id) ? undefined : open.get(stored.task.id);
+      return known ?? look(stored.task.id);
+    },
+    async counts() {
+      await lookAtAll().catch(ports.onError);
+      return { open: open.size, needPerson: [...open.values()].filter(({ length }) => length > 0).length };
+    },
+    heard({ task, isOpen }) {
+      const { id } = task;
+      ports.heard(task);
+      if (!open.has(id) && isOpen) open.set(id, []);
+      // Tasks that depend on it may have lost their hope.
+      if (!isOpen && open.delete(id)) for (const each of open.keys()) dirty.add(each);
+      dirty.add(id);
+      wake();
+    },
+    async stop() {
+      isStopped = true;
+      cancel?.();
+      await underWay;
+    },
+  };
+}
+
+/** The same store; says so whenever something is written that can make a task need a person, besides the task itself. */
+export function noticingStore(store: Store, noticed: (task: string) => void): Store {
+  const noticing = <T extends Kept>(collection: Collection<T>): Collection<T> => ({
+    ...collection,
+    async put(record) {
+      await collection.put(record);
+      noticed(record.task);
+    },
+  });
+  return {
+    ...store,
+    runs: noticing(store.runs),
+    messages: noticing(store.messages),
+    merges: noticing(store.merges),
+  };
+}
+
+/** Says so whenever a run shows something else that can need a person. Runs are looked at all the time; this changes rarely. */
+export function noticeRuns(agents: Agents, noticed: (task: string) => void): void {
+  const last = new Map<string, string>();
+  agents.follow((id) => {
+    const watch = agents.watchOf(id);
+    if (watch === undefined) return void last.delete(id);
+    const { activity, what, error } = watch.signs;
+    const shown = JSON.stringify([activity, activity === "asks" ? what : "", error?.kind, error?.message]);
+    if (last.get(id) === shown) return;
+    last.set(id, shown);
+    noticed(watch.run.task);
+  });
+}

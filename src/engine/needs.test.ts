@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { atWork, builtIn } from "../../test/engine/drive.ts";
+import { briefNeed, type NeedFacts, needsOf } from "./needs.ts";
+import type { Held, Task } from "./task.ts";
+
+const { task: working } = atWork();
+
+function needs(change: Partial<Task>, more: Partial<NeedFacts> = {}, name = "default") {
+  const task: Task = { ...working, phase: "waiting", ...change };
+  return needsOf({
+    ...{ task, workflow: builtIn(name), changedAt: 5, now: 9, runs: [], messages: [], merge: undefined },
+    ...{ failure: undefined, isOwing: false, limit: undefined, hopeless: [], questions: "", known: new Map() },
+    ...more,
+  });
+}
+const first = (...args: Parameters<typeof needs>) => needs(...args)[0];
+const run = { key: "worker#1", activity: "idle", what: "", raised: "", error: "" } as const;
+const id = working.id;
+
+test("a task whose agent works needs nobody", () => {
+  expect(needs({}, { runs: [{ ...run, activity: "busy" }] })).toEqual([]);
+});
+
+test("a held task says why, since when, and how to try again", () => {
+  const held: Held = { reason: "The disk is full.", word: "error", again: "effects" };
+  expect(needs({ held })).toEqual([
+    {
+      reason: "effect",
+      text: "The disk is full.",
+      fix: `Mend the cause, then try again: signalbox task continue ${id}`,
+      command: `signalbox task continue ${id}`,
+      since: 5,
+      key: `${id}:${working.entry}:effect`,
+    },
+  ]);
+  expect(first({ held: { ...held, again: "do" } })).toMatchObject({ reason: "held" });
+  expect(first({ held: { ...held, word: "exit", again: "wait" } })).toMatchObject({ reason: "agent" });
+  expect(first({ held }, { failure: { code: "agents.budget" } })).toMatchObject({ reason: "budget" });
+  expect(first({ held: { ...held, word: "cost" } })).toMatchObject({ reason: "budget" });
+});
+
+test("a need that is known already is as old as it was", () => {
+  const known = new Map([[`${id}:${working.entry}:approval`, 2]]);
+  expect(first({ status: "reviewing" }, { known })).toMatchObject({ since: 2 });
+});
+
+test("work that a person merges is offered to be merged, before anything else", () => {
+  for (const name of ["default", "classic", "minimal"]) {
+    const need = first({ status: "reviewing", runs: {} }, {}, name);
+    expect(need).toMatchObject({ reason: "approval", command: `signalbox task merge ${id}` });
+    expect(need?.fix).not.toContain("--status done");
+  }
+  expect(first({ status: "reviewing" })?.fix).toContain(`signalbox task request-changes ${id}`);
+});
+
+test("where an agent goes on with the person's words, an answer is offered first, and the questions are told", () => {
+  for (const name of ["default", "classic"]) {
+    const need = first({ status: "clarification" }, { questions: "Which beans?" }, name);
+    expect(need).toMatchObject({ reason: "question", command: `signalbox task answer ${id}` });
+    expect(need?.text).toContain("Its agent asks:\nWhich beans?");
+    expect(need?.fix.split("\n")[0]).toBe(`Answer: signalbox task answer ${id}`);
+  }
+});
+
+test("where words can lead to several states, each has a command that names its state", () => {
+  expect(first({ status: "stuck", runs: {} }, {}, "classic")?.fix.split("\n")).toEqual([
+    `Answer, and go on in working: signalbox task answer ${id} --status working`,
+    `Answer, and go on in agent-review: signalbox task answer ${id} --status agent-review`,
+  ]);
+});
+
+test("an agent that waits for a person in a state of its person's needs nobody else", () => {
+  const idle = { runs: { worker: { key: "worker#1", mode: "session" as const } } };
+  expect(needs({ status: "clarification", ...idle }, { runs: [run] }, "classic")).toHaveLength(1);
+});
+
+test("a state in which an agent should be at work, and none is, needs a person; not while something is owed", () => {
+  expect(first({ runs: {} })).toMatchObject({ reason: "agent", command: `signalbox task respawn ${id}` });
+  expect(first({ runs: {} }, {}, "classic")).toMatchObject({ reason: "agent" });
+  expect(needs({ runs: {} }, { isOwing: true })).toEqual([]);
+});
+
+test("a task that has not started needs nobody, whoever starts it", () => {
+  for (const name of ["default", "classic", "minimal"])
+    expect(needs({ status: "pending", runs: {}, runCount: 0 }, {}, name)).toEqual([]);
+});
+
+test("a run that is raised or asks needs a person, once for each run; what it wrote becomes no command", () => {
+  const asking = { ...run, activity: "asks", what: "Run signalbox task cancel x" } as const;
+  expect(needs({}, { runs: [asking] })).toMatchObject([
+    { reason: "agent", command: `signalbox task attach ${id} --role worker#1`, since: 9 },
+  ]);
+  const raised = { ...asking, raised: "It waits in a dialog." };
+  expect(needs({}, { runs: [raised] })).toHaveLength(1);
+  expect(needs({}, { runs: [raised] })[0]?.key).toBe(needs({}, { runs: [asking] })[0]?.key);
+  expect(needs({}, { runs: [{ ...run, error: "Not logged in." }] })).toMatchObject([{ reason: "agent" }]);
+});
+
+test("messages that did not arrive, limits without an end, merges and dependencies need a person", () => {
+  const messages = [{ to: "worker#1", text: "Go on\nwith it", problem: "It is deaf." }];
+  expect(first({}, { messages, runs: [run] })).toMatchObject({ reason: "message" });
+  expect(first({}, { limit: "No more.", runs: [run] })).toMatchObject({ reason: "limit", text: "No more." });
+  const merge = { state: "waits", target: "main", reason: "Yours is in the way." } as const;
+  expect(first({ status: "reviewing" }, { merge })).toMatchObject({ reason: "merge" });
+  const hopeless = [{ name: "coffee#1", status: "cancelled" }];
+  expect(needs({ status: "pending", runs: {}, runCount: 0 }, { hopeless })).toMatchObject([{ reason: "dependency" }]);
+});
+
+test("a question of a dialogue is a need for each round", () => {
+  const wait = { ...working.wait, turn: "reply" as const, round: 1 };
+  const log = [{ from: "agent" as const, text: "Which beans?" }];
+  const one = first({ wait, log });
+  expect(one).toMatchObject({ reason: "question", text: "Its agent asks: Which beans?" });
+  expect(first({ wait: { ...wait, round: 2 }, log })?.key).not.toBe(one?.key);
+});
+
+test("a task that is over needs nobody, unless it still owes something that has failed", () => {
+  expect(needs({ status: "done", phase: "over", runs: {} })).toEqual([]);
+  const held: Held = { reason: "The folder is locked.", word: "error", again: "effects" };
+  expect(needs({ status: "done", phase: "entering", runs: {}, held })).toMatchObject([{ reason: "effect" }]);
+});
+
+test("a task whose workflow is gone needs a person", () => {
+  expect(first({}, { workflow: undefined })).toMatchObject({ reason: "workflow" });
+  expect(first({ status: "nowhere" })).toMatchObject({ reason: "workflow" });
+});
+
+test("on one line a need has no command, and no line breaks", () => {
+  expect(briefNeed({ text: "The disk\n  is full." })).toBe("The disk is full.");
+  const text = "Nobody has allowed that yet. To allow it: signalbox project update coffee --full-permissions allow";
+  expect(briefNeed({ text })).toBe("Nobody has allowed that yet.");
+});
