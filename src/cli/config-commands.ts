@@ -1,5 +1,6 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
-import { configFields } from "../home/config-fields.ts";
+import { configFields, type Field } from "../home/config-fields.ts";
+import { formOf } from "../home/config-value.ts";
 import { flag, json } from "./parameters.ts";
 
 const key = {
@@ -8,6 +9,11 @@ const key = {
   placeholder: "KEY",
   brief: "A key of the configuration, such as workflow or notify.webhook",
 } as const;
+
+/** Every key, with its form and what it is for. */
+const keys = Object.values<Field>(configFields)
+  .map((field) => `  ${field.key}: ${formOf(field)}\n      ${field.description}`)
+  .join("\n");
 
 const get = buildCommand({
   loader: async () => (await import("./commands/config-get.ts")).configGet,
@@ -38,11 +44,15 @@ const set = buildCommand({
   },
   docs: {
     brief: "Change a value in your configuration, or in the repository's",
-    fullDescription: `Remarks and order stay as they are. The daemon sees a change of your file by itself. Prints the path of the file.
+    fullDescription: `Comments and order stay as they are. The daemon sees a change of your file by itself. Prints the path of the file. Commands (setup, teardown, test_command) are run without a shell; what needs one is written as [sh, -c, "a && b"].
 
 Examples:
   signalbox config set harness codex
+  signalbox config set test_command "python3 -m unittest"
   signalbox config set workflow my-flow --repository
+
+Keys and forms:
+${keys}
 
 Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
   },

@@ -44,7 +44,7 @@ export const init = buildCommand({
   },
   docs: {
     brief: "Make a repository a project",
-    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes, but --allow-full-permissions counts there too. On a terminal you are asked for them where the project's agents need them.
+    fullDescription: `What is not said is as the repository's configuration or your own says. Of a repository that is a project already nothing changes, but --allow-full-permissions counts there too. It says what agents' folders will lack, because git ignores it, and proposes how they are made ready (setup, test_command, copy) from what is in the repository. On a terminal you are asked for that, and for full permissions where the project's agents need them; elsewhere the commands are printed.
 
 --json: ${projectForm}
 Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder or workflow, or no git repository`,

@@ -42,6 +42,9 @@ const names: Shape = {
 const duration = (key: string) => (value: string) =>
   readDuration(value) === undefined ? `"${key}" must be a time such as 90s, 5m or 1h, but is "${value}".` : undefined;
 
+/** The harnesses that come with us, by their names. */
+export const builtInHarnesses = ["claude", "codex", "gemini", "opencode", "scripted"] as const;
+
 export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentConfig[Name]> } = {
   harnesses: {
     key: "harnesses",

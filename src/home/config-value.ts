@@ -1,6 +1,7 @@
 import { readShape } from "../engine/language/shape.ts";
 import { readTree, type Tree } from "../engine/language/tree.ts";
 import { Fault } from "../fault.ts";
+import { commandWords } from "./command-words.ts";
 import type { Field } from "./config-fields.ts";
 
 export type ConfigValue = string | number | boolean | readonly string[];
@@ -27,13 +28,15 @@ function writeItem(item: unknown): string {
   return isPlain ? text : JSON.stringify(text);
 }
 
-/** Lists are written a,b or, where a comma belongs to an item, as in a file: [a, b]. */
+/** Lists are written a,b or, where a comma belongs to an item, as in a file: [a, b]. Commands may be written as one types them. */
 function treeOf(field: Field, written: string | number | boolean): Tree {
   const place = { line: 1, column: 1, offset: 0 };
   const scalar = (value: string | number | boolean): Tree => ({ kind: "scalar", place, value });
   if (field.shape.kind !== "list") return scalar(asMeant(field, written));
   const text = String(written).trim();
   if (text.startsWith("[")) return readTree(text, "").tree ?? scalar(text);
+  if (field.isCommand && /\s/.test(text))
+    return { kind: "list", place, items: commandWords(text, field.key).map(scalar) };
   return { kind: "list", place, items: text === "" ? [] : text.split(",").map((item) => scalar(item.trim())) };
 }
 
@@ -44,4 +47,22 @@ function asMeant({ shape }: Field, written: string | number | boolean): string |
   if (shape.kind === "integer" && typeof written === "string" && /^-?\d+$/.test(written)) return Number(written);
   if (shape.kind === "number" && typeof written === "string" && /^-?\d+(\.\d+)?$/.test(written)) return Number(written);
   return written;
+}
+
+/** How a value is written on a command line. */
+export function formOf({ shape, isCommand }: Field): string {
+  if (isCommand) return '"npm test" or [npm, test]';
+  switch (shape.kind) {
+    case "boolean":
+      return "true or false";
+    case "integer":
+    case "number":
+      return "a number";
+    case "list":
+      return "a,b or [a, b]";
+    case "text":
+      return shape.oneOf === undefined ? "text" : shape.oneOf.join(", ");
+    default:
+      return "in the file";
+  }
 }

@@ -425,7 +425,7 @@ describe("task actions", () => {
     const id = await create("Possible coffee");
     const { code, stdout, stderr } = await task("actions", id);
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^x +Cancel it → spilled +signalbox task cancel ${id}$`, "m"));
+    expect(stdout).toMatch(new RegExp(`^Cancel it → spilled +signalbox task cancel ${id}$`, "m"));
     expect(stdout).not.toContain("Not now");
     expect(stderr).toContain(`signalbox task actions ${id} --all`);
     const all = await task("actions", id, "--all");

@@ -14,6 +14,7 @@ import type { Context } from "../context.ts";
 import { howToBeCalled } from "../doctor-calls.ts";
 import { mainRepository } from "../git-head.ts";
 import { hasCommits } from "../has-commits.ts";
+import { proposeSettings } from "../propose-settings.ts";
 import { type ProjectFlags, projectSettings, registerProject, repositoryOf } from "../register-project.ts";
 import { writeJson } from "../write-json.ts";
 
@@ -41,6 +42,7 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
   }
   if (!hasCommits(project.path))
     this.say('It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"');
+  else await proposeSettings(this, call, project);
   await offerPermissions(this, call, project);
   // Said once: whoever adds a second project knows it.
   if (known === undefined && projects.length === 0 && (await call(routes.status)).calls.channels.length === 0)

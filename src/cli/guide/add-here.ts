@@ -5,6 +5,7 @@ import { ask, askYes } from "../ask.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
 import { hasCommits } from "../has-commits.ts";
+import { proposeSettings } from "../propose-settings.ts";
 import { nameFrom, repositoryOf } from "../register-project.ts";
 import { wrap } from "../wrap.ts";
 import { chooseHarness } from "./choose-harness.ts";
@@ -38,6 +39,7 @@ export async function addHere(
   const harness = chosen === "" ? {} : { harness: chosen };
   const project = await call(routes.addProject, { body: { name, path: root, ...harness } });
   context.say(`It is a project now. How work is done in it: signalbox project update ${name} --help\n\n`);
+  await proposeSettings(context, call, project);
   return project;
 }
 

@@ -4,12 +4,12 @@ import { findTestCommand } from "../../engine/find-test-command.ts";
 import { summariseOutput } from "../../engine/summarise-output.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
+import { projectFiles } from "../../home/project-files.ts";
 import type { Command, CommandResult } from "../../ports/commands.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Perform } from "../perform.ts";
 import { createHeadAndTail } from "./head-and-tail.ts";
 import { keepOutput } from "./keep-output.ts";
-import { projectFiles } from "./project-files.ts";
 
 export interface RunTestsPorts {
   /** `onOutput` is told everything that is printed, as it comes; the result has only the end of it. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ProjectFiles } from "../../engine/test-command/project-files.ts";
-import { Fault } from "../../fault.ts";
+import type { ProjectFiles } from "../engine/test-command/project-files.ts";
+import { Fault } from "../fault.ts";
 
 /** Nobody writes larger ones by hand. */
 const largestFile = 1024 * 1024;

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { createHarnesses } from "./app-harnesses.ts";
+import { builtInHarnesses } from "./home/agent-fields.ts";
+import { homePlaces } from "./home/places.ts";
+
+test("the harnesses that a configuration may name are those that there are", () => {
+  const harnesses = createHarnesses({ env: {}, places: homePlaces("/nowhere"), defined: () => ({}) });
+  expect([...harnesses().keys()]).toEqual([...builtInHarnesses]);
+});

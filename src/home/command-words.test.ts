@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { commandWords } from "./command-words.ts";
+
+test.each([
+  ["python3 -m unittest", ["python3", "-m", "unittest"]],
+  ["npm", ["npm"]],
+  ["pytest -k 'a or b' --x=\"1 2\"", ["pytest", "-k", "a or b", "--x=1 2"]],
+  ["sh -c 'a && b'", ["sh", "-c", "a && b"]],
+  ["  ", []],
+])("%j is taken apart as a shell would", (text, words) => {
+  expect(commandWords(text, "setup")).toEqual(words);
+});
+
+test.each(["npm ci && npm test", "make test | tee log", "echo $HOME", "pytest 'open"])("%j needs a shell", (text) => {
+  expect(() => commandWords(text, "test_command")).toThrow(/without a shell/);
+});

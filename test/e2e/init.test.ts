@@ -1,0 +1,73 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { cliFile } from "../programs.ts";
+import { atTerminal } from "./at-terminal.ts";
+import { git, startBrew } from "./brew-stage.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+function fillRepository(folder: string): void {
+  const files = {
+    "package.json": '{ "scripts": { "test": "vitest" } }\n',
+    "package-lock.json": "{}\n",
+    ".gitignore": "node_modules/\n.env*\n",
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  git(folder, "add", "-A");
+  git(folder, "commit", "--quiet", "-m", "package");
+  writeFileSync(join(folder, ".env"), "SECRET=1\n");
+  mkdirSync(join(folder, "node_modules/x"), { recursive: true });
+  writeFileSync(join(folder, "node_modules/x/index.js"), "");
+}
+
+test("init proposes setup, tests and .env from what it finds, and what it prints can be run as it is", async () => {
+  const { base, env, signalbox, in: at } = await startBrew(["coffee", "tea"], []);
+  for (const name of ["coffee", "tea"]) fillRepository(at(name));
+  const coffee = at("coffee");
+  const { stderr } = await signalbox(["init"], coffee);
+  expect(stderr).toContain("They lack what git ignores here: .env, node_modules/.");
+  const commands = [...stderr.matchAll(/^ {2}signalbox (.+)$/gm)].map(([, line = ""]) => line);
+  expect(commands).toEqual([
+    "config set setup '[npm, ci]' --repository",
+    "config set test_command '[npm, run, test]' --repository",
+    "config set copy '[.env]' --repository",
+    "trust --config",
+  ]);
+  for (const line of commands) {
+    const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+    expect({ line, ...(await signalbox(words, coffee)) }).toMatchObject({ line, code: 0 });
+  }
+  expect((await signalbox(["config", "get", "setup"], coffee)).stdout).toBe("[npm, ci]\n");
+  // What is configured is not proposed again.
+  expect((await signalbox(["init"], coffee)).stderr).not.toContain("config set");
+
+  const asked = atTerminal([process.execPath, cliFile, "init"], { base, env, folder: at("tea") });
+  await asked.shows(
+    /setup +npm ci {2}\(package-lock\.json\)\n +test_command +npm run test .*\n +copy +\.env {2}\(not in git\)/,
+  );
+  asked.say("y");
+  await asked.shows(/it ended with 0/);
+  const written = readFileSync(join(at("tea"), ".signalbox/config.yml"), "utf8");
+  expect(written).toMatch(/^setup:\n {2}- npm\n {2}- ci\n/m);
+  expect((await signalbox(["config", "get"], at("tea"))).stderr).not.toContain("until you trust it");
+});
+
+test("a wrong value is refused at once with the right form, and a command may be written as one types it", async () => {
+  const { signalbox, home, in: at } = await startBrew(["coffee"]);
+  const set = (...args: readonly string[]) => signalbox(["config", "set", ...args], at("coffee"));
+  expect((await set("test_command", "python3 -m unittest")).code).toBe(0);
+  expect((await signalbox(["config", "get", "test_command"], at("coffee"))).stdout).toBe('[python3, "-m", unittest]\n');
+  const shell = await set("test_command", "make && make test");
+  expect(shell).toMatchObject({ code: 2, stdout: "" });
+  const [, advice = ""] = /signalbox config set test_command '(.+)'\n/.exec(shell.stderr) ?? [];
+  expect((await set("test_command", advice)).code).toBe(0);
+  expect(await set("harness", "nonsense")).toMatchObject({
+    code: 2,
+    stderr:
+      'error: There is no harness "nonsense".\nThere are claude, codex, gemini, opencode, scripted. To see what is installed: signalbox harness list\n',
+  });
+  expect((await set("harness", "claud")).stderr).toContain('Did you mean "claude"?');
+  expect(existsSync(join(home, "config.yml"))).toBe(true);
+  expect((await set("harness", "scripted")).code).toBe(0);
+});
