@@ -4,6 +4,11 @@ import { builtInHarnesses } from "./home/agent-fields.ts";
 import { homePlaces } from "./home/places.ts";
 
 test("the harnesses that a configuration may name are those that there are", () => {
-  const harnesses = createHarnesses({ env: {}, places: homePlaces("/nowhere"), defined: () => ({}) });
+  const harnesses = createHarnesses({
+    env: {},
+    places: homePlaces("/nowhere"),
+    defined: () => ({}),
+    allowed: () => [],
+  });
   expect([...harnesses().keys()]).toEqual([...builtInHarnesses]);
 });

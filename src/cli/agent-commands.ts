@@ -134,5 +134,6 @@ Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project`,
 
 export const agentCommands = buildRouteMap({
   routes: { spawn, ps, assign, kill, cleanup },
+  aliases: { ls: "ps", new: "spawn" },
   docs: { brief: "Look at agents, name them, and end them" },
 });

@@ -137,6 +137,8 @@ Start with:
   signalbox workflow show default           read one
   signalbox workflow eject default my-flow  make your own from it
 
+ls, new and rm stand for list, create and delete; signalbox help task create is signalbox task create --help
+
 Environment: SIGNALBOX_HOME (your files, ~/.signalbox), NO_COLOR
 Exit codes: 0 ok, 1 something failed or an error was found, 2 wrong usage, 3 not found`,
   },

@@ -190,6 +190,6 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
 
 export const crewCommands = buildRouteMap({
   routes: { spawn, assign, run, stop, ps, peek, logs, kill, cleanup, merge, clean, dashboard },
-  aliases: { d: "dashboard" },
+  aliases: { d: "dashboard", ls: "ps", new: "spawn" },
   docs: { brief: "Let named agents work off the tickets of a project" },
 });

@@ -44,5 +44,6 @@ Exit codes: 0 ok, 1 the one that is named is not installed, or there is none of 
 
 export const harnessCommands = buildRouteMap({
   routes: { list, check },
+  aliases: { ls: "list" },
   docs: { brief: "Look at the programs that agents run in" },
 });

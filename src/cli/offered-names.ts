@@ -13,13 +13,14 @@ export function projectNames(context: Context): Promise<readonly string[]> {
   return ask(context, async (call) => (await call(routes.listProjects)).projects.map(({ name }) => name));
 }
 
-/** Tasks by id and by number; of this folder's project where it is in one. */
+/** Tasks by id and by number, those that are open first; of this folder's project where it is in one. */
 export function taskNames(context: Context): Promise<readonly string[]> {
   return ask(context, async (call) => {
     const project = await projectHere(call);
     const query = { limit: "200", ...(project === undefined ? {} : { project: project.name }) };
-    const { tasks } = await call(routes.listTasks, { query });
-    return tasks.flatMap((task) => [task.id, shownTask(task)]);
+    const { tasks: open } = await call(routes.listTasks, { query: { ...query, open: "true" } });
+    const { tasks: over } = await call(routes.listTasks, { query: { ...query, open: "false", limit: "50" } });
+    return [...open, ...over].flatMap((task) => [task.id, shownTask(task)]);
   });
 }
 

@@ -109,5 +109,6 @@ Exit codes: 0 ok, 1 it has changed again meanwhile, or you said no, 2 wrong usag
 
 export const projectCommands = buildRouteMap({
   routes: { add, list, update, trust, remove },
+  aliases: { ls: "list", new: "add", rm: "remove" },
   docs: { brief: "Register repositories, and say how work is done in them" },
 });

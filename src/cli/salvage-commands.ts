@@ -64,5 +64,6 @@ Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 nothing is salvaged
 
 export const salvageCommands = buildRouteMap({
   routes: { list, restore, drop },
+  aliases: { ls: "list", rm: "drop" },
   docs: { brief: "Get back what agents left uncommitted" },
 });

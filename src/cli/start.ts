@@ -1,6 +1,6 @@
-import { run } from "@stricli/core";
+import { type Application, run } from "@stricli/core";
 import { createApp } from "./app.ts";
-import { createContext } from "./context.ts";
+import { type Context, createContext } from "./context.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
 import { offerCompletions } from "./offer-completions.ts";
 import { writeError } from "./write-failure.ts";
@@ -17,8 +17,16 @@ export async function start(process: NodeJS.Process): Promise<void> {
   const app = createApp(context);
   const given = process.argv.slice(2);
   const isAlone = given.length === 0 && (await import("./is-person-there.ts")).isPersonThere(process, context.home);
-  const words = isAlone ? ["guide"] : given;
+  const words = isAlone ? ["guide"] : withHelp(app, given);
   if (words[0] === "complete" && words[1] === "--") await offerCompletions(app, words.slice(2), context);
   else await run(app, words, context);
   process.exitCode = exitCodeOf(process.exitCode);
+}
+
+/** `help task create`, `task help create` and `task help` are what people try before `task create --help`. */
+function withHelp({ root }: Application<Context>, words: readonly string[]): readonly string[] {
+  const [first = "", second, ...rest] = words;
+  if (first === "help") return [...words.slice(1), "--help"];
+  const target = second === "help" && "getAllEntries" in root ? root.getRoutingTargetForInput(first) : undefined;
+  return target !== undefined && "getAllEntries" in target ? [first, ...rest, "--help"] : words;
 }

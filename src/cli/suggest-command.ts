@@ -4,6 +4,8 @@ import { listed } from "./count.ts";
 /** What other programs call things, and what they are called here. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["version", "signalbox --version"],
+  ["ls", "signalbox task list"],
+  ["new", "signalbox task create"],
   ["start", "signalbox up"],
   ["stop", "signalbox down"],
   ["restart", "signalbox down && signalbox up"],

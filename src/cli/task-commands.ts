@@ -41,5 +41,6 @@ export const taskCommands = buildRouteMap({
     export: exportTask,
     delete: deleteTask,
   },
+  aliases: { ls: "list", new: "create", rm: "delete" },
   docs: { brief: "Create tasks, look at them, and move them along" },
 });

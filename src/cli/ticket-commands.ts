@@ -90,5 +90,6 @@ ${exitCodes("its file cannot be written")}`,
 
 export const ticketCommands = buildRouteMap({
   routes: { list, show, start, close, reopen, note },
+  aliases: { ls: "list" },
   docs: { brief: "Look at tickets, the files or issues that tasks are made from" },
 });

@@ -193,5 +193,6 @@ Exit codes: 0 ok, 1 the file is there already or cannot be written, 2 wrong usag
 
 export const workflowCommands = buildRouteMap({
   routes: { list, show, validate, verify, graph, simulate, eject },
+  aliases: { ls: "list" },
   docs: { brief: "Read, check, draw and rehearse workflows" },
 });

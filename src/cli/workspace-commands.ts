@@ -28,5 +28,6 @@ Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project`,
 
 export const workspaceCommands = buildRouteMap({
   routes: { list, gc },
+  aliases: { ls: "list" },
   docs: { brief: "Look at the folders that agents work in, and clean them up" },
 });

@@ -28,3 +28,25 @@ test("a verb takes several tasks of several projects; one that fails stops no ot
   expect((await signalbox(["task", "show", "2"], coffee)).code).toBe(3);
   expect((await signalbox(["task", "cancel"], coffee)).stderr).toContain("TASK is missing.");
 });
+
+test("ls, new, rm and help are understood, and open tasks are offered first", async () => {
+  const { signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  for (const summary of ["One pot", "Two pots"])
+    expect((await signalbox(["task", "new", summary], coffee)).code).toBe(0);
+  await signalbox(["task", "cancel", "2"], coffee);
+  expect((await signalbox(["task", "ls"], coffee)).stdout).toContain("One pot");
+  for (const noun of ["project", "workspace", "salvage", "ticket", "agent", "crew", "harness", "workflow"])
+    expect({ noun, code: (await signalbox([noun, "ls"], coffee)).code }).toEqual({ noun, code: 0 });
+  const offered = (await signalbox(["complete", "--", "task", "explain", ""], coffee)).stdout.split("\n");
+  expect(offered.filter((each) => each.includes("#"))).toEqual(["coffee#1", "coffee#2"]);
+  expect((await signalbox(["task", "rm", "2", "--yes"], coffee)).code).toBe(0);
+  const { stdout } = await signalbox(["task", "create", "--help"], coffee);
+  for (const words of [
+    ["help", "task", "create"],
+    ["task", "help", "create"],
+  ])
+    expect((await signalbox(words, coffee)).stdout).toBe(stdout);
+  expect((await signalbox(["help"], coffee)).stdout).toContain("Commands:");
+  expect((await signalbox(["task", "help"], coffee)).stdout).toContain("signalbox task COMMAND");
+});

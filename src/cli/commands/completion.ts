@@ -1,19 +1,22 @@
 import type { Context } from "../context.ts";
 
-/** The scripts ask the command itself, so they never grow old. Where it has nothing to offer, the shell offers files. */
+/**
+ * The scripts ask the command itself, so they never grow old. Where it has nothing to offer, the shell offers files. Offers
+ * stay in the order in which they are made: what is open comes first. Bash before 4.4 sorts them.
+ */
 const scripts = {
   bash: `_signalbox() {
   local IFS=$'\\n'
   COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
-complete -o default -F _signalbox signalbox
+complete -o default -o nosort -F _signalbox signalbox 2>/dev/null || complete -o default -F _signalbox signalbox
 `,
   zsh: `#compdef signalbox
 _signalbox() {
   local -a offers
   offers=("\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   offers=("\${(@)offers:#}")
-  if (( \${#offers} )); then compadd -- "\${offers[@]}"; else _files; fi
+  if (( \${#offers} )); then compadd -V signalbox -- "\${offers[@]}"; else _files; fi
 }
 compdef _signalbox signalbox
 `,
@@ -27,7 +30,7 @@ compdef _signalbox signalbox
     __fish_complete_path "$word"
   end
 end
-complete --command signalbox --no-files --arguments '(__signalbox_offers)'
+complete --command signalbox --no-files --keep-order --arguments '(__signalbox_offers)'
 `,
 };
 
