@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type HarnessDefinition, harnessesProblem, harnessesShape } from "./harness-definition.ts";
+import { fixText } from "./language/context.ts";
 import { readShape } from "./language/shape.ts";
 import { readTree } from "./language/tree.ts";
 
@@ -8,7 +9,9 @@ function read(text: string) {
   const { tree } = readTree(text, "config.yml");
   const complaints: string[] = [];
   if (tree === undefined) throw new Error("This is no YAML.");
-  const value = readShape(harnessesShape, tree, [], (_, message, fix) => complaints.push(`${message} ${fix}`.trim()));
+  const value = readShape(harnessesShape, tree, [], (_, message, fix) =>
+    complaints.push(`${message} ${fixText(fix)}`.trim()),
+  );
   const harnesses = value as Readonly<Record<string, HarnessDefinition>>;
   const problem = complaints[0] ?? harnessesProblem(harnesses);
   return { harnesses, problem };

@@ -1,3 +1,4 @@
+import { fixText } from "../engine/language/context.ts";
 import { readShape } from "../engine/language/shape.ts";
 import { readTree, type Tree } from "../engine/language/tree.ts";
 import { Fault } from "../fault.ts";
@@ -10,7 +11,9 @@ export type ConfigValue = string | number | boolean | readonly string[];
 export function configValue(field: Field, written: string | number | boolean, name: string): ConfigValue {
   const complaints: string[] = [];
   const tree = treeOf(field, written);
-  const read = readShape(field.shape, tree, [name], (_, message, fix) => complaints.push(`${message} ${fix}`.trim()));
+  const read = readShape(field.shape, tree, [name], (_, message, fix) =>
+    complaints.push(`${message} ${fixText(fix)}`.trim()),
+  );
   const [complaint = field.problem?.(read)] = complaints;
   if (complaint === undefined) return read as ConfigValue;
   throw new Fault("usage", complaint, { hint: `${name}: ${field.description}.` });

@@ -32,7 +32,7 @@ export interface SleeperPorts extends Pick<StartPorts, "terminal" | "processes" 
   readonly table: ProcessTable;
   readonly harnesses: Harnesses;
   readonly dispatch: Dispatch;
-  readonly mail: Pick<Mail, "waits" | "isTelling" | "pending">;
+  readonly mail: Mail;
   readonly inTurn: Turns;
   workflowOf(task: Task): Promise<Workflow>;
   isWatched(watch: RunWatch): boolean;

@@ -40,7 +40,14 @@ export async function bringBack(
   const own = await workspacesOf(project);
   const { control } = own;
   const merge = await core.store.merges.get(ended.id);
-  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  const branches = await control.syncFrom({ from: project.path, name: "user" }).then(
+    (synced) => synced.branches,
+    (error): Readonly<Record<string, string>> => {
+      // Without a commit nobody can have worked yet.
+      if (error instanceof Fault && error.code === "git.no-commits") return {};
+      throw error;
+    },
+  );
   const commit = (await control.commitAt(taskRef(ended.id))) ?? branches[ended.branch] ?? merge?.commit;
   if (commit === undefined || commit === "" || branches[base] === undefined) return [];
   const target = where() === "remote" ? (await findTips(own, project, base, where())).base : branches[base];

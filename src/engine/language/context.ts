@@ -22,6 +22,11 @@ export interface Context {
 /** How to mend a problem. A fix that takes time to find is given as a function. */
 export type Fix = string | (() => string);
 
+/** The sentence of a fix, looked for if need be. */
+export function fixText(fix: Fix): string {
+  return typeof fix === "string" ? fix : fix();
+}
+
 interface Where {
   /** Point at the key instead of the value. */
   readonly key?: boolean;
@@ -36,8 +41,7 @@ export function createReporter(tree: Tree, text: string, file: string) {
   const problems: Problem[] = [];
   let suggestions = 0;
   const worded = (fix: Fix) => {
-    if (typeof fix === "string") return fix;
-    return ++suggestions > maxSuggestions ? "" : fix();
+    return typeof fix !== "string" && ++suggestions > maxSuggestions ? "" : fixText(fix);
   };
   const report =
     (level: Problem["level"]) =>
