@@ -25,6 +25,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
+  "workspace.restored": ({ workspace }) => `the workspace ${workspace} was made again`,
   "document.unclaimed": ({ role, sections }) =>
     `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in: not counted`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),

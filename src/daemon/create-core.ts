@@ -46,6 +46,7 @@ import { boundFolder, performInWorkspace } from "./workspaces/bound-folder.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import type { UpkeepLimits } from "./workspaces/upkeep-limits.ts";
+import { workspaceTrouble } from "./workspaces/workspace-trouble.ts";
 
 export interface CorePorts {
   readonly version: string;
@@ -113,7 +114,8 @@ export function createCore(ports: CorePorts): RunningCore {
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
   const channels = ports.channels ?? (() => new Map());
   const calls = createCalls({ store, clock, channels, onError, settings: () => callSettings(config().values) });
-  const needs = createNeeds({ store, clock, workflowOf, agents: () => agents, ...calls, onError });
+  const troubleOf = async (task: Task) => (parts === undefined ? undefined : workspaceTrouble(parts.pools, task));
+  const needs = createNeeds({ store, clock, workflowOf, agents: () => agents, troubleOf, ...calls, onError });
   const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
@@ -165,7 +167,7 @@ export function createCore(ports: CorePorts): RunningCore {
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
-  const performers: Performers = performInWorkspace(store, {
+  const plainPerformers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),
     release_workspace: returnFolders({ store, places }),
@@ -175,7 +177,8 @@ export function createCore(ports: CorePorts): RunningCore {
     close_ticket: closeTicket({ store, clock, ticketsOf }),
     spawn_next: async (_, { task }) => scheduler.startNext(task),
     ...ports.performers(folderOf, workflowOf, portOf, commands),
-  });
+  };
+  const performers = performInWorkspace(store, plainPerformers, async (task) => (await troubleOf(task)) === undefined);
   const isCancelled = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome === "cancelled";
   const performer = createPerformer({ store, clock, submit, performers, isCancelled, onError });
   const mayStart = (project: string) => pauses.why(project) === undefined;

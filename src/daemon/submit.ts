@@ -114,7 +114,7 @@ async function submitOnce(
     ...(changes.length > 0 ? { document } : {}),
     artifacts,
     dropsOwed,
-    retriesFailed: request.kind === "continue" && task.held?.again === "effects",
+    retriesFailed: isTriedAgain(task, request),
   });
   changed(saved, owes || decision.effects.length > 0 || decision.task.phase !== "waiting");
   return { decision, stored: saved, from };
@@ -178,6 +178,11 @@ function endsWork(before: Task, request: Request, after: Task): boolean {
 /** Who leads a task out of a state in which a hook failed does without that hook, and without those that came after it. */
 function leavesFailure(before: Task, { kind }: Decision): boolean {
   return kind === "moved" && before.held?.again === "effects";
+}
+
+/** A person has seen to what an effect failed for. */
+function isTriedAgain({ held }: Task, { kind }: Request): boolean {
+  return held?.again === "effects" && (kind === "continue" || kind === "respawn");
 }
 
 function actorOf(request: Request) {

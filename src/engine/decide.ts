@@ -38,9 +38,9 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
     case "reply":
       return reply(workflow, task, request, facts);
     case "respawn":
-      return respawn(workflow, task, request.actor);
+      return respawn(workflow, task, request.actor, facts);
     case "remind":
-      return remind(workflow, task, request.actor, request.word);
+      return remind(workflow, task, request.actor, request.word, facts);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
     case "ended":

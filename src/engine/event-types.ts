@@ -54,6 +54,10 @@ export const eventTypes = {
     when: "what it is called or how it is made has changed",
     data: { changed: "the names of what has changed", run: "the run that asked" },
   },
+  "workspace.restored": {
+    when: "a person has its workspace made again, which somebody had deleted or broken",
+    data: { workspace: "its folder" },
+  },
   "document.unclaimed": {
     when: "a run that worked beside another role has ended, and its file says what it has not handed in: that does not count",
     data: { role, run, sections: "the sections" },

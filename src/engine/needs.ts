@@ -18,6 +18,7 @@ export const needReasons = {
   merge: "a merge waits for a file of the person's, or was refused",
   dependency: "the task depends on one that will never be done",
   workflow: "the task's workflow cannot be read any more",
+  workspace: "the task's workspace, its branch or the repository was deleted, moved or broken",
 } as const;
 
 export type NeedReason = keyof typeof needReasons;
@@ -62,6 +63,8 @@ export interface NeedFacts {
   readonly hopeless: readonly { readonly name: string; readonly status: string }[];
   /** What an agent has written down as its questions; empty where nothing. */
   readonly questions: string;
+  /** What is wrong with its workspace, and what to do; undefined where nothing is. */
+  readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
   /** Since when needs are known that are there already, by key. */
   readonly known: ReadonlyMap<string, number>;
 }
@@ -86,7 +89,9 @@ export function needsOf(facts: NeedFacts): readonly Need[] {
   const state = workflow?.states[task.status];
   if (task.phase === "over" || state?.terminal === true) return afterTheEnd(facts);
   if (workflow === undefined || state === undefined) return [lostWorkflow(facts)];
+  const { trouble } = facts;
   return [
+    ...(trouble === undefined ? [] : [need(facts, "workspace", trouble.reason, trouble.fix)]),
     ...mergeNeeds(facts),
     ...dialogueNeeds(facts),
     ...facts.runs.flatMap((run) => runNeeds(facts, run)),

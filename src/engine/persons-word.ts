@@ -61,14 +61,14 @@ export function withMessage(workflow: Workflow, before: Task, decision: Decision
 }
 
 /** Where the task stands does not change; whoever its state is about learns of something. */
-export function remind(workflow: Workflow, task: Task, actor: Actor, word: PersonsWord): Decision {
+export function remind(workflow: Workflow, task: Task, actor: Actor, word: PersonsWord, facts: Facts): Decision {
   const state = stateOf(workflow, task.status);
   const refusal = standing(state, task, actor);
   if (refusal !== undefined) return rejected(refusal);
   const isAlive = roleAt(state).some((role) => task.runs[role]?.mode === "session");
   const decision: Decision = isAlive
     ? { kind: "stayed", task, events: [], effects: [] }
-    : respawn(workflow, task, actor);
+    : respawn(workflow, task, actor, facts);
   return withWord(workflow, task, decision, word);
 }
 

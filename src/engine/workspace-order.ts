@@ -36,7 +36,7 @@ function inWorkspace(effects: readonly Effect[], before: boolean): readonly Effe
   let has = before;
   let all: Effect[] | undefined;
   for (const [i, effect] of effects.entries()) {
-    if (!has && actions[effect.action]?.inWorkspace) {
+    if (!has && actions[effect.action]?.inWorkspace === "always") {
       all ??= effects.slice(0, i);
       all.push({ action: "acquire_workspace", params: {} });
       has = true;

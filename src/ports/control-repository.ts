@@ -55,6 +55,11 @@ export interface ControlRepository {
 
   /** The user's branch ends at the commit, or it has not moved. */
   publish(order: PublishOrder): Promise<PublishResult>;
+  /**
+   * Makes a branch of the user's again that is gone, also where a worktree still counts on it. No file changes. Nothing
+   * where the branch is there.
+   */
+  restoreBranch(order: Omit<PublishOrder, "expected" | "workspaces">): Promise<void>;
   /** What `publish` would wait for, as far as that can be told beforehand. Changes nothing. */
   inTheWay(order: PublishOrder): Promise<Waits | undefined>;
   /** Refused with `git.ref-moved` where the remote's branch is elsewhere, with `git.remote-refused` by the remote itself. */

@@ -25,6 +25,8 @@ export interface WorkspaceKind {
   park(order: ParkOrder): Promise<boolean>;
   /** Runs nothing that was planted in a clone. A worktree shares its configuration: compare `Git.fingerprint` before. */
   inspect(folder: string): Promise<Inspection>;
+  /** What is wrong with a workspace, as a sentence; undefined where nothing is. Only reads: no git is run. */
+  flawOf(folder: string): Promise<string | undefined>;
   /** Undefined where HEAD is on no branch, or where there is no working copy. */
   currentBranch(folder: string): Promise<string | undefined>;
   /** Gives the branch that is checked out another name, which nobody may have yet. */
@@ -97,6 +99,8 @@ export interface PrepareOrder {
   readonly branch: string;
   /** Where the branch begins, if it is not there yet. */
   readonly base: string;
+  /** Where the branch was last known to be: it begins there if it is gone. */
+  readonly lastAt?: string;
   /**
    * Whether the branch may be there with commits of its own. If not, that is refused with `workspace.branch-taken`. Clones
    * know the user's branches from the control repository, where they are under `refs/remotes/user/`.

@@ -19,7 +19,10 @@ const perform = runCommand({
   folderOf: async () => folder,
   env: { PATH: process.env.PATH ?? "" },
 });
-const context = { task: { ...blankIdentity, id: "t1", status: "working" } as never, key: "t1:7" };
+const context = {
+  task: { ...blankIdentity, id: "t1", status: "working", workspace: "/workspace" } as never,
+  key: "t1:7",
+};
 const run = (command: readonly string[], timeout?: string) =>
   perform({ action: "run_command", params: timeout === undefined ? { command } : { command, timeout } }, context);
 

@@ -1,19 +1,22 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import { runCommand } from "../../src/daemon/effects/run-command.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { boundFolder } from "../../src/daemon/workspaces/bound-folder.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { startGitCore } from "./git-core.ts";
 
+const patience = { timeout: 30_000 };
 const env = { PATH: process.env.PATH ?? "" };
 
 /** Nothing in it acquires a workspace, or ends a run. */
 const forgetful = `
 version: 1
 states:
-  work: { do: [{ action: run_command, command: [sh, -c, "pwd >> made"] }], next: look }
+  work: { do: [{ action: run_tests, command: [sh, -c, "pwd >> made"] }], next: look }
   look: { waits_for: human, next: over }
   over: { terminal: true }
   dropped: { terminal: true, outcome: cancelled }
@@ -22,20 +25,20 @@ transitions:
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
 `;
 
-function start(flow: string, poolSize = 1) {
+function start(flow: string, poolSize = 1, scratch = tmpdir()) {
   return startGitCore({
     ...{ name: "forgetful", flow, poolSize },
     ports: {
       commands: spawnCommands,
       performers: (folderOf) => ({
-        run_command: runCommand({ commands: spawnCommands, folderOf, env }),
+        run_command: runCommand({ commands: spawnCommands, folderOf, scratch, env }),
         spawn_agent: async () => {},
       }),
     },
   });
 }
 
-test("a command runs in a workspace, never in the user's checkout, also where the workflow acquires none", async () => {
+test("tests run in a workspace, never in the user's checkout, also where the workflow acquires none", async () => {
   const { create, repository, store, git } = await start(forgetful);
   const task = await create("b1111");
   expect(task).toMatchObject({ status: "look" });
@@ -44,6 +47,23 @@ test("a command runs in a workspace, never in the user's checkout, also where th
   expect(existsSync(join(repository, "made"))).toBe(false);
   expect(git(repository, "status", "--porcelain")).toBe("");
   expect((await store.workspaces.list({ task: "b1111" })).map(({ path }) => path)).toEqual([task.workspace]);
+});
+
+test("a command of a task without a workspace runs in an empty folder, which is taken away", async () => {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-scratch-")));
+  onTestFinished(() => removeFolder(scratch));
+  const flow = `
+version: 1
+states:
+  first: { do: [{ action: run_command, command: [sh, -c, "pwd > ../seen; ls -A >> ../seen; touch litter"] }], next: look }
+  look: { waits_for: human, next: over }
+  over: { terminal: true }
+`;
+  const { create, repository, git } = await start(flow, 1, scratch);
+  expect(await create("b1111")).toMatchObject({ status: "look", workspace: "" });
+  const [folder = "", ...files] = readFileSync(join(scratch, "seen"), "utf8").trim().split("\n");
+  expect([dirname(folder), files, existsSync(folder)]).toEqual([scratch, [], false]);
+  expect(git(repository, "status", "--porcelain")).toBe("");
 });
 
 test("while all workspaces are taken a task waits for one, explain says so, and it goes on by itself", async () => {
@@ -57,8 +77,8 @@ test("while all workspaces are taken a task waits for one, explain says so, and 
       | undefined;
     return answer?.blocked.map(({ reason }) => reason);
   };
-  await expect.poll(() => core.store.getTask("b2222")).toBeDefined();
-  await expect.poll(explain).toContainEqual("All workspaces of coffee are taken (1).");
+  await expect.poll(() => core.store.getTask("b2222"), patience).toBeDefined();
+  await expect.poll(explain, patience).toContainEqual("All workspaces of coffee are taken (1).");
   expect((await core.store.getTask("b2222"))?.task.held).toBeUndefined();
   await move("b1111", "over");
   expect(await waiting).toMatchObject({ status: "look", workspace: first.workspace });
@@ -69,7 +89,7 @@ test("a task that is cancelled while it waits for a workspace ends without one",
   const { create, core, until } = await start(forgetful);
   await create("b1111");
   void create("b2222");
-  await expect.poll(async () => core.pools?.room.waits("b2222")).toBe(true);
+  await expect.poll(async () => core.pools?.room.waits("b2222"), patience).toBe(true);
   await core.submit("b2222", { kind: "move", to: "dropped", actor: { role: "human" } });
   expect(await until("b2222", ({ isOpen }) => !isOpen)).toMatchObject({ status: "dropped", workspace: "" });
 });
@@ -78,11 +98,11 @@ test("a daemon that stops does not wait for a workspace, and acquires it after t
   const { create, core, start: again, until } = await start(forgetful);
   await create("b1111");
   void create("b2222").catch(() => {});
-  await expect.poll(async () => core.pools?.room.waits("b2222")).toBe(true);
+  await expect.poll(async () => core.pools?.room.waits("b2222"), patience).toBe(true);
   await core.close();
   const next = again();
   await next.recover();
-  await expect.poll(async () => next.pools?.room.waits("b2222")).toBe(true);
+  await expect.poll(async () => next.pools?.room.waits("b2222"), patience).toBe(true);
   await next.submit("b1111", { kind: "move", to: "over", actor: { role: "human" } });
   expect(await until("b2222", ({ task }) => task.status === "look")).toMatchObject({ status: "look" });
   await next.close();

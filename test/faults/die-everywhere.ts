@@ -50,6 +50,7 @@ async function live(deaths: readonly Death[]) {
       }
       done.push(`${name} ${key}`);
     },
+    acquire_workspace: async () => {},
     spawn_agent: async ({ agent }, { key }) => void done.push(`${agent?.run} ${key}`),
     notify: async () => {
       throw new Error("No bell.");

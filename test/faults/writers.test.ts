@@ -42,7 +42,9 @@ let daemon: Daemon;
 beforeAll(async () => {
   home = createHome(workflows);
   daemon = await startDaemon(home);
-  await createAsk(home)(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "brew" } });
+  await createAsk(home)(routes.addProject, {
+    body: { name: "coffee", path: home.repository, workflow: "brew", poolSize: 50 },
+  });
 }, 60_000);
 afterAll(async () => {
   await killDaemons();

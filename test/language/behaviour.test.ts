@@ -979,11 +979,11 @@ prompts: { p: x, r: x }`);
   expect(life.task).toMatchObject({ status: "a", entry: 1, crashCount: 1, held: undefined });
 });
 
-test("Where a run, a command or tests would begin and the task has no workspace, the engine acquires one first.", () => {
+test("Where a run or tests would begin and the task has no workspace, the engine acquires one first.", () => {
   const life = begin(
     `
 states: { a: { agent: { prompt: p, mode: turn }, respawn_prompt: p, do: [run_tests], next: b }, b: , c: { terminal: true } }
-transitions: [{ from: b, to: c, by: human, hooks: [release_workspace, { action: run_command, command: [tidy] }] }]
+transitions: [{ from: b, to: c, by: human, hooks: [release_workspace, { action: run_command, command: [tidy] }, run_tests] }]
 prompts: { p: x }`,
     {},
     false,
@@ -1008,7 +1008,13 @@ prompts: { p: x }`,
   life.numbers = { workspace: 1 };
   life.did("ok");
   life.move("c");
-  expect(life.actions).toEqual(["release_workspace", "acquire_workspace", "run_command", "release_workspace"]);
+  expect(life.actions).toEqual([
+    "release_workspace",
+    "run_command",
+    "acquire_workspace",
+    "run_tests",
+    "release_workspace",
+  ]);
 });
 
 test("Giving a workspace back and reaching the end both end every run first, whatever the file says and in whatever order.", () => {

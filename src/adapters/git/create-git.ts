@@ -25,6 +25,7 @@ import { createObeyed } from "./user/obeyed.ts";
 import { publish } from "./user/publish.ts";
 import { pushBranch } from "./user/push-branch.ts";
 import { remoteUrl } from "./user/remote-url.ts";
+import { restoreBranch } from "./user/restore-branch.ts";
 
 export interface GitOptions {
   /** Our own environment; git gets the little that it needs. */
@@ -88,6 +89,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     revertMerge: (order) => revertMerge(control, order),
     moveRef: (ref, to, from) => moveRef(control, ref, to, from),
     publish: (order) => publish(control, order),
+    restoreBranch: (order) => restoreBranch(control, order),
     inTheWay: (order) => inTheWay(control, order),
     pushBranch: (order) => pushBranch(control, order),
     deleteRemoteBranch: (order) => deleteRemoteBranch(control, order),

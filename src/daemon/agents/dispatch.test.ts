@@ -199,3 +199,10 @@ test("a run that begins to work by itself has a seat, also where none was free, 
   await settle();
   expect(started).toEqual(["a", "b", "c"]);
 });
+
+test("a run that asks for a seat after the stop is refused instead of waiting for ever", async () => {
+  const { dispatch, refused, enter } = stage();
+  dispatch.stop();
+  await enter("a");
+  expect(refused).toEqual(["agents.stopping"]);
+});

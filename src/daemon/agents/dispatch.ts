@@ -100,6 +100,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       limits.set(harness, { ...found, until: now + found.length });
     return limits.get(harness);
   };
+  let isStopped = false;
   const whyNot = ({ run, project, harness }: Seat): string | undefined => {
     if (seats.has(run)) return undefined;
     const halt = paused(project);
@@ -130,6 +131,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       each.refuse(fault);
     }
   };
+  const stopping = () => new Fault("agents.stopping", "The daemon stops.", { retry: "later" });
   const superseded = () => new Fault("agents.superseded", "The run is not wanted any more.");
 
   const fill = () => {
@@ -156,6 +158,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
   return {
     enter: (seat) =>
       new Promise<void>((start, refuse) => {
+        if (isStopped) return refuse(stopping());
         // It is in the queue before its rank is known: if its task does not want it any more meanwhile, it is refused.
         const waiting: Waiting = { seat, rank: undefined, start, refuse };
         queue.push(waiting);
@@ -207,8 +210,9 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
     stop() {
+      isStopped = true;
       cancel();
-      refuse(() => true, new Fault("agents.stopping", "The daemon stops.", { retry: "later" }));
+      refuse(() => true, stopping());
     },
   };
 }

@@ -3,6 +3,7 @@ import { fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
+import { taskRef } from "../../ports/control-repository.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
@@ -12,6 +13,7 @@ import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import type { Submit } from "../submit.ts";
 import { type BindPorts, bindWorkspace } from "../workspaces/bind-workspace.ts";
+import { keptWork } from "../workspaces/kept-work.ts";
 import { leasePort } from "../workspaces/lease-port.ts";
 import { makeRoom } from "../workspaces/make-room.ts";
 import type { PoolPorts } from "../workspaces/pool-ports.ts";
@@ -44,7 +46,7 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     if (bound === undefined) return;
     const workspace = await leasePort(ports, bound, settings.ports);
     const base = await baseOf(ports, workspaces, project, task, params.base);
-    await prepare(ports, workspaces, settings, task, workspace, base, key);
+    await prepare(ports, workspaces, project, settings, task, workspace, base, key);
     const { stored } = await ports.submit(task.id, {
       kind: "edit",
       actor: { role: "engine" },
@@ -106,19 +108,27 @@ async function baseOf(
 /** What the last task left behind is saved before anything of it is touched. */
 async function prepare(
   ports: AcquirePorts,
-  { control, kind, repository }: ProjectWorkspaces,
+  own: ProjectWorkspaces,
+  project: Project,
   settings: ProjectSettings,
   task: Task,
   workspace: Workspace,
   base: { commit: string; branch: string },
   key: string,
 ): Promise<void> {
+  const { control, kind, repository } = own;
   const folder = workspace.path;
-  const found = await kind.inspect(folder);
+  const before = await kind.inspect(folder);
+  const lastAt = before.kind === "there" ? undefined : await bringBack(own, project, task, workspace);
+  // A branch that was deleted by hand is back: perhaps nothing else was wrong.
+  const found = lastAt === undefined ? before : await kind.inspect(folder);
   const isMarked = workspace.readyFor === task.id;
   // It has its workspace already: whatever is in it is the work of this task.
   if (found.kind === "there" && isMarked && (found.branch === task.branch || task.workspace === folder)) return;
-  const order = { folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true };
+  const order = {
+    ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true },
+    ...(lastAt === undefined ? {} : { lastAt }),
+  };
   const save = async () => {
     const at = ports.clock.now();
     const { saved } = await control.salvage({ folder, task: task.id, at, anybodys: true, repository });
@@ -137,6 +147,23 @@ async function prepare(
   });
   await furnish(ports, kind, settings, task, workspace, key);
   await ports.store.workspaces.put({ ...workspace, readyFor: task.id });
+}
+
+/**
+ * Work that was collected outlives its folder and its branch: the branch is made again where it was last known to be.
+ * Gives that commit; undefined where nothing was collected.
+ */
+async function bringBack(
+  { control, repository }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  workspace: Workspace,
+): Promise<string | undefined> {
+  if ((await control.commitAt(taskRef(task.id))) === undefined) return undefined;
+  const commit = await keptWork({ control }, project, task);
+  if (commit === undefined || workspace.kind !== "worktree") return commit;
+  await control.restoreBranch({ repository, branch: task.branch, commit });
+  return commit;
 }
 
 /** Brings in what git does not, and runs the setup. After a crash all of it is done again. */

@@ -1,6 +1,6 @@
 import type { Task } from "../../engine/task.ts";
-import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
+import { keptWork } from "../workspaces/kept-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 /**
@@ -16,7 +16,5 @@ export async function taskCommit(
   if (found?.kind === "there" && found.branch !== undefined) {
     return (await control.collect({ folder: task.workspace, branch: found.branch, task: task.id })).commit;
   }
-  const collected = await control.commitAt(taskRef(task.id));
-  if (collected !== undefined) return collected;
-  return (await control.syncFrom({ from: project.path, name: "user" })).branches[task.branch];
+  return keptWork({ control }, project, task);
 }

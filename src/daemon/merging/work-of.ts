@@ -1,6 +1,6 @@
 import type { Task } from "../../engine/task.ts";
-import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
+import { keptWork } from "../workspaces/kept-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 /** The commit with all of a task's work, or why there is none that could be merged. */
@@ -33,11 +33,8 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
   return { kind: "ready", commit };
 }
 
-async function collected({ control }: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {
-  const known = await control.commitAt(taskRef(task.id));
-  if (known !== undefined) return { kind: "ready", commit: known };
-  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
-  const commit = branches[task.branch];
+async function collected(own: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {
+  const commit = await keptWork(own, project, task);
   if (commit !== undefined) return { kind: "ready", commit };
   return { kind: "refused", reason: `There is no branch "${task.branch}" yet, so there is nothing to merge.` };
 }

@@ -11,6 +11,7 @@ import { runRecordId } from "../agents/run-name.ts";
 import { sentence, shownTime } from "../agents/sentence.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { RunWatch } from "../agents/watch-run.ts";
+import type { Trouble } from "../workspaces/workspace-trouble.ts";
 
 export interface NeedPorts {
   readonly store: Store;
@@ -18,6 +19,8 @@ export interface NeedPorts {
   workflowOf(task: Task): Promise<Workflow>;
   /** Undefined where no agents are started. */
   agents(): Agents | undefined;
+  /** What is wrong with a task's workspace; missing where there are none. */
+  troubleOf?(task: Task): Promise<Trouble | undefined>;
 }
 
 /**
@@ -44,6 +47,7 @@ export async function lookAtNeeds(
     isOwing: open.some(({ state }) => state === "owed"),
     limit: ports.agents()?.dispatch.endlessLimit(task.id),
     hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
+    trouble: await ports.troubleOf?.(task),
     questions: workflow === undefined ? "" : await questionsOf(store, workflow, task, document),
   };
   return needsOf(facts);

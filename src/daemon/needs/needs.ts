@@ -35,6 +35,8 @@ export interface NeedsPorts extends NeedPorts {
 /** Several changes of a task are looked at together. Whoever asks in between is answered from what is there. */
 const coalescing = 250;
 const retryPause = 5_000;
+/** How often workspaces are looked for that somebody has deleted. */
+const pollInterval = 60_000;
 
 export function createNeeds(ports: NeedsPorts): Needs {
   const { store, clock } = ports;
@@ -90,6 +92,21 @@ export function createNeeds(ports: NeedsPorts): Needs {
         });
     });
   };
+  /** Nobody tells us when a folder is deleted. */
+  const isOutdated = async (task: Task, known: readonly Need[]) =>
+    (await ports.troubleOf?.(task))?.reason !== known.find(({ reason }) => reason === "workspace")?.text;
+  const lookForTrouble = async () => {
+    for (const [id, known] of [...open]) {
+      const stored = isStopped ? undefined : await store.getTask(id);
+      if (stored?.isOpen && (await isOutdated(stored.task, known))) noticed(id);
+    }
+  };
+  let cancelPoll = () => {};
+  const poll = () => {
+    if (isStopped || ports.troubleOf === undefined) return;
+    cancelPoll = clock.after(pollInterval, () => void lookForTrouble().catch(ports.onError).finally(poll));
+  };
+  poll();
   const noticed = (task: string) => {
     if (!open.has(task) && !dirty.has(task)) return;
     dirty.add(task);
@@ -102,7 +119,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
       if (!stored.isOpen) return [];
       if (document !== undefined) return lookAtNeeds(ports, stored, ports.known(stored.task.id), document);
       const known = dirty.has(stored.task.id) ? undefined : open.get(stored.task.id);
-      return known ?? look(stored.task.id);
+      return known === undefined || (await isOutdated(stored.task, known)) ? look(stored.task.id) : known;
     },
     async counts() {
       await lookAtAll().catch(ports.onError);
@@ -119,6 +136,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
     },
     async stop() {
       isStopped = true;
+      cancelPoll();
       cancel?.();
       await underWay;
     },

@@ -16,18 +16,25 @@ export async function boundFolder(store: Store, task: Task): Promise<string> {
 }
 
 /**
- * Wraps what happens in a workspace: where the task has none by then, it is acquired first. The engine orders that
- * beforehand; this covers orders of earlier versions, and a workspace that was given back in between.
+ * Wraps what happens in a workspace: where the task has none by then, or somebody has deleted it, it is acquired first. The
+ * engine orders that beforehand; this covers what has happened since, and orders of earlier versions.
  */
-export function performInWorkspace(store: Store, performers: Performers): Performers {
-  const wrapped = Object.entries(performers).map(([name, perform]) =>
-    actions[name]?.inWorkspace ? [name, acquiringFirst(perform)] : [name, perform],
+export function performInWorkspace(
+  store: Store,
+  performers: Performers,
+  isWhole: (task: Task) => Promise<boolean>,
+): Performers {
+  return Object.fromEntries(
+    Object.entries(performers).map(([name, perform]) => {
+      const where = actions[name]?.inWorkspace;
+      return [name, where === undefined ? perform : acquiringFirst(perform, where === "always")];
+    }),
   );
-  return Object.fromEntries(wrapped);
 
-  function acquiringFirst(perform: Perform): Perform {
+  function acquiringFirst(perform: Perform, isAlways: boolean): Perform {
     return async (effect, { task, key }) => {
-      if (!(await isBound(store, task)))
+      const isBoundNow = await isBound(store, task);
+      if (isBoundNow ? !(await isWhole(task)) : isAlways)
         await performers.acquire_workspace?.({ action: "acquire_workspace", params: {} }, { task, key });
       const now = (await store.getTask(task.id))?.task ?? task;
       return perform(effect, { task: now, key });

@@ -79,6 +79,10 @@ function guardControl(control: ControlRepository, project: Project, check: Check
       await check();
       return control.inTheWay(order);
     },
+    async restoreBranch(order) {
+      await check();
+      return control.restoreBranch(order);
+    },
     async publish(order) {
       await check();
       return control.publish(order);
@@ -97,6 +101,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     prepare: async (order) => (await at(order.folder)).prepare(order),
     park: async (order) => (await at(order.folder)).park(order),
     inspect: async (folder) => (await at(folder)).inspect(folder),
+    flawOf: async (folder) => (await kindOf(await kindAt(folder))).flawOf(folder),
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),

@@ -34,24 +34,30 @@ export interface OutsidePorts {
 export function createOutside(ports: OutsidePorts): OutsideOf {
   const { store, workspacesOf, collected, follow, filesGone, where } = ports;
   return async (task, asksForMain = false) => {
-    if (task.workspace === "") return nothingOutside;
+    // Of a task without a workspace only that is asked for which its branch can tell.
+    if (task.workspace === "" && (!asksForMain || task.runCount === 0)) return nothingOutside;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothingOutside;
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
     const seen = await workspaceFacts(workspaces, project, task, where());
+    if (task.workspace === "") return { ...noFiles, facts: await withForge(store, task, seen) };
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
     const read = seen.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : noFiles;
     // Meanwhile the folder may have been given back, and what was read may be another task's.
     const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
     if (!isStillOurs) return { ...noFiles, facts: nowhere };
-    // A forge may have squashed it: then no commit of the task's is in the branch, but its work is.
-    const isMerged = (await store.pullRequests.get(task.id))?.state === "merged";
-    const facts = isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
+    const facts = await withForge(store, task, seen);
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     if (read.gone.length > 0) filesGone(task);
     return { ...read, facts };
   };
+}
+
+/** A forge may have squashed it: then no commit of the task's is in the branch, but its work is. */
+async function withForge(store: Store, { id }: Task, seen: WorkspaceFacts): Promise<WorkspaceFacts> {
+  const isMerged = (await store.pullRequests.get(id))?.state === "merged";
+  return isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
 }

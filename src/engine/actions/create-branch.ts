@@ -6,4 +6,5 @@ export const createBranch: ActionDeclaration = {
   params: { name: { type: "text" }, from: { type: "text" } },
   words: {},
   holds: true,
+  inWorkspace: "where-bound",
 };

@@ -7,8 +7,8 @@ export interface ActionDeclaration {
   readonly words: Readonly<Record<string, Word>>;
   /** A failure keeps the later effects of the task from being performed. */
   readonly holds: boolean;
-  /** It happens in the task's workspace: where the task has none, one is acquired first. */
-  readonly inWorkspace?: true;
+  /** It happens in the task's workspace: one is acquired first where the task has none, or only made again where it is lost. */
+  readonly inWorkspace?: "always" | "where-bound";
 }
 
 export interface Param {

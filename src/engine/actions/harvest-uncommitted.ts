@@ -6,4 +6,5 @@ export const harvestUncommitted: ActionDeclaration = {
   params: {},
   words: {},
   holds: true,
+  inWorkspace: "where-bound",
 };

@@ -6,4 +6,5 @@ export const nameBranch: ActionDeclaration = {
   params: { model: { type: "text" }, prompt: { type: "prompt" } },
   words: {},
   holds: false,
+  inWorkspace: "where-bound",
 };

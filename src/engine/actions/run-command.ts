@@ -2,12 +2,12 @@ import type { ActionDeclaration } from "./declaration.ts";
 
 export const runCommand: ActionDeclaration = {
   name: "run_command",
-  summary: "Run a command in the workspace",
+  summary: "Run a command in the workspace, or in an empty folder where the task has none",
   params: {
     command: { type: "list", required: true },
     timeout: { type: "duration" },
   },
   words: {},
   holds: true,
-  inWorkspace: true,
+  inWorkspace: "where-bound",
 };

@@ -6,5 +6,5 @@ export const runTests: ActionDeclaration = {
   params: { command: { type: "list" }, timeout: { type: "duration" } },
   words: { tests: "answer", untested: "answer" },
   holds: true,
-  inWorkspace: true,
+  inWorkspace: "always",
 };

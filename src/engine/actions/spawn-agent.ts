@@ -18,5 +18,5 @@ export const spawnAgent: ActionDeclaration = {
   },
   words: {},
   holds: true,
-  inWorkspace: true,
+  inWorkspace: "always",
 };

@@ -134,6 +134,10 @@ export function createMemoryControl(
       changed("publish");
       return { kind: "published", at: commit };
     },
+    async restoreBranch({ branch, commit }) {
+      if (!branches.has(branch)) branches.set(branch, commit);
+      changed("restore");
+    },
     inTheWay: async ({ branch, commit }) => waits(commit, branches.get(branch)),
     pushBranch: unavailable,
     deleteRemoteBranch: unavailable,

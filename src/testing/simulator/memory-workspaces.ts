@@ -79,6 +79,7 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       const rest = { parked, untracked: 0, operation: undefined, locked: undefined };
       return { kind: "there", branch: folder.branch, head: repositories.head(folder), dirty, ...rest };
     },
+    flawOf: async (path) => (folders.has(path) ? undefined : "It is gone."),
     currentBranch: async (path) => folders.get(path)?.branch,
     async renameBranch(path, to) {
       const folder = mustHave(path);

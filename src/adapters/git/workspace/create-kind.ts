@@ -9,7 +9,7 @@ import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
 import { forwardBranch } from "./forward-branch.ts";
-import { currentBranch, inspect } from "./inspect.ts";
+import { currentBranch, flawOf, inspect } from "./inspect.ts";
 import { learnBranch } from "./learn-branch.ts";
 import { readOurs, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
@@ -67,6 +67,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     prepare: (order) => prepare(shop, mechanics, order),
     park: (order) => park(shop, mechanics, order),
     inspect: (folder) => inspect(shop, mechanics, folder),
+    flawOf: (folder) => flawOf(shop, mechanics, folder),
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),

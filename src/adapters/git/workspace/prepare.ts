@@ -88,14 +88,14 @@ interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBran
 
 /** What will be checked out: where the branch is, or where it begins. */
 async function chooseCommit(mechanics: Mechanics, preparing: Preparing): Promise<string> {
-  const { folder, branch, base, existing, record, found } = preparing;
+  const { folder, branch, base, lastAt, existing, record, found } = preparing;
   const elsewhere = await mechanics.useOf(branch, folder, found.folders);
   if (elsewhere !== undefined) throw branchElsewhere(branch, elsewhere);
   // What else a former task has made in its clone is in nobody's way.
   const isSame = record === undefined || record.branch === branch;
   const tip = await mechanics.tipOf(branch, isSame ? found.folders : undefined);
   if (tip !== undefined && tip !== base && !existing && record?.branch !== branch) throw branchTaken(branch);
-  return tip ?? base;
+  return tip ?? lastAt ?? base;
 }
 
 /** Refuses to go on where something could be lost. `ready` where everything is as it should be already. */

@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Store } from "../../ports/store.ts";
+import type { WorkspacesOf } from "./project-workspaces.ts";
+
+export interface Trouble {
+  /** A sentence. */
+  readonly reason: string;
+  readonly fix: string;
+}
+
+/** What is wrong with a task's workspace or its project's repository; undefined where nothing is. Runs no git. */
+export async function workspaceTrouble(
+  { store, workspacesOf }: { readonly store: Store; readonly workspacesOf: WorkspacesOf },
+  { id, project: name, workspace }: Pick<Task, "id" | "project" | "workspace">,
+): Promise<Trouble | undefined> {
+  if (workspace === "") return undefined;
+  const project = await store.getProject(name);
+  if (project === undefined) return undefined;
+  if (!existsSync(project.path)) {
+    const reason = `The repository of ${name} is not at ${project.path} any more.`;
+    return { reason, fix: `Say where it is now: signalbox project update ${name} --path PATH` };
+  }
+  const fix = `Make it again from what was saved: signalbox task respawn ${id}`;
+  try {
+    const flaw = await (await workspacesOf(project)).kind.flawOf(workspace);
+    if (flaw === undefined) return undefined;
+    const isGone = !existsSync(workspace);
+    return { reason: isGone ? `Its workspace ${workspace} is gone.` : `Its workspace ${workspace}: ${flaw}`, fix };
+  } catch (error) {
+    // What may pass by itself is nobody's business yet.
+    if (!(error instanceof Fault) || error.retry !== "never") return undefined;
+    return { reason: `Its workspace ${workspace}: ${error.message}`, fix };
+  }
+}
