@@ -17,6 +17,7 @@ import type { Store } from "./ports/store.ts";
  */
 export async function openStore(places: Places): Promise<Store | undefined> {
   const loss = storeLoss(places);
+  if (loss?.code === "store.busy") return undefined;
   if (loss !== undefined) throw loss;
   try {
     await backUpBeforeUpgrade(places);

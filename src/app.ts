@@ -32,7 +32,8 @@ import { askedPullRequests } from "./daemon/forge/asked-pull-requests.ts";
 import { createForges, type ForgeOf } from "./daemon/forge/project-forge.ts";
 import { guardStore } from "./daemon/guard-store.ts";
 import { createHandlers } from "./daemon/handlers.ts";
-import { type Listening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
+import { createHomeGuard, type HomeGuard } from "./daemon/home-guard.ts";
+import { type SocketListening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
 import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
 import { createStoreKeeper } from "./daemon/store-keeper.ts";
@@ -97,7 +98,13 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   });
   let web: WebDoor | undefined;
   let running: RunningCore | undefined;
-  const stored = await openStore(places);
+  let stored: Store | undefined;
+  try {
+    stored = await openStore(places);
+  } finally {
+    // Either it cannot be opened, or another daemon has it, which puts its own number back.
+    if (stored === undefined) rmSync(places.pid, { force: true });
+  }
   if (stored === undefined) return daemonExit.alreadyRunning;
   const keeper = createStoreKeeper(stored, { clock: systemClock, log, places });
   const store = guardStore(stored, {
@@ -138,14 +145,30 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     stop: () => setImmediate(() => stopping.abort()),
   });
   running = core;
-  let socket: Listening | undefined;
+  let socket: SocketListening | undefined;
+  let guard: HomeGuard | undefined;
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
   try {
     // Whoever asks at once, such as the command that has started us, is not told that nobody has used anything.
     await core.agents?.book.open();
     const ports = { handlers: createHandlers(core), callers: core.callers, log, version };
-    socket = await serveSocket(ports, places.socket);
+    const listen = async () => {
+      socket?.leave();
+      socket = await serveSocket(ports, places.socket);
+    };
+    await listen();
+    guard = createHomeGuard({
+      ...{ home, places, clock: systemClock, log, lock, pid: process.pid, listen },
+      isListening: () => socket?.isInPlace() === true,
+      lookAtStore: store.look,
+      useToken: core.callers.useHuman,
+      onHomeGone: () => {
+        keeper.leave();
+        stopping.abort();
+      },
+    });
+    guard.start();
     web = createWebDoor((port) => serveTcp(ports, port), log);
     await web.use(config.resolved().port);
     log.info("The daemon has started", { version, home, pid: process.pid });
@@ -156,6 +179,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     await stopped;
     log.info("The daemon stops; agents go on");
   } finally {
+    await guard?.stop();
     await Promise.all([socket?.close(), web?.use(0)]);
     const closed = core.close();
     killing.abort();
@@ -164,8 +188,8 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     await keeper.stop();
     await store.close();
     await log.close();
-    rmSync(places.pid, { force: true });
-    lock.release();
+    if (guard === undefined) lock.release();
+    else guard.release();
   }
   return daemonExit.ok;
 }

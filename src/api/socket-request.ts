@@ -8,7 +8,14 @@ export interface SocketRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; undefined for none. */
   readonly body?: string | undefined;
+  /** Milliseconds to wait for the whole answer; without it, as long as it takes. */
+  readonly patience?: number;
+  /** Ends the wait: then there is no answer. */
+  readonly signal?: AbortSignal;
 }
+
+/** The code of a fault: the daemon is there, but says nothing. */
+export const silentDaemon = "daemon.silent";
 
 export interface SocketAnswer {
   readonly status: number;
@@ -29,18 +36,35 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
         bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
         // Whoever has the whole answer need not wait for the end of the connection.
         if (!isWhole(bytes)) return;
+        clearTimeout(timer);
         hangUp();
         resolve(readAnswer(bytes));
       },
       () => {
+        clearTimeout(timer);
         try {
           resolve(readAnswer(bytes));
         } catch (error) {
           reject(error);
         }
       },
-      (error) => reject(isCutOff(error) ? daemonGone(error) : error),
+      (error) => {
+        clearTimeout(timer);
+        reject(isCutOff(error) ? daemonGone(error) : error);
+      },
     );
+    const { patience, signal } = request;
+    signal?.addEventListener("abort", () => {
+      hangUp();
+      reject(daemonGone());
+    });
+    const timer =
+      patience === undefined
+        ? undefined
+        : setTimeout(() => {
+            hangUp();
+            reject(new Fault(silentDaemon, "The daemon does not answer.", { retry: "later" }));
+          }, patience);
   });
 }
 

@@ -11,7 +11,8 @@ import { packageVersion } from "../home/package-version.ts";
 import { homePlaces } from "../home/places.ts";
 import { type Asker, askDaemon, isNotRunning, olderDaemon, type Question, requestOf } from "./ask-daemon.ts";
 import type { Context } from "./context.ts";
-import { startDaemon } from "./start-daemon.ts";
+import { isOfAgent } from "./credential.ts";
+import { awaitDaemon, startDaemon } from "./start-daemon.ts";
 
 type Caller = Pick<Context, "home" | "process">;
 
@@ -92,9 +93,17 @@ async function ask(context: Caller, asker: Asker, question: Question): Promise<S
       await replaceDaemon(asker);
     } catch (error) {
       if (!isNotRunning(error) || attempt > mostAttempts) throw error;
-      await startDaemon(asker.places, context.home, asker.env);
+      await startDaemon(asker.places, context.home, asker.env).catch((problem: unknown) => {
+        if (!isOfAgent(asker.places, asker.env) || isToldByDaemon(problem)) throw problem;
+        return awaitDaemon(asker.places, problem);
+      });
     }
   }
+}
+
+/** A daemon was started, and refused to go on: nobody else could start one either. */
+function isToldByDaemon(problem: unknown): boolean {
+  return problem instanceof Fault && problem.code.startsWith("store.") && problem.code !== "store.read-only";
 }
 
 const mostAttempts = 3;

@@ -19,7 +19,9 @@ export const down = buildCommand({
   },
   docs: {
     brief: "Stop the daemon",
-    fullDescription: `Agents go on, and one that hands something over starts it again; signalbox pause --all --now ends them before. What tasks still owe is carried out after the next start; a command that is under way is killed, and run again then.
+    fullDescription: `A daemon that does not answer, because it hangs or was stopped, is found by its lock; with --force the system ends it, which loses nothing. Without, you are told so after a few seconds.
+
+Agents go on, and one that hands something over starts it again; signalbox pause --all --now ends them before. What tasks still owe is carried out after the next start; a command that is under way is killed, and run again then.
 
 Exit codes: 0 ok, also where it does not run, 1 it does not stop, 2 wrong usage`,
   },
@@ -38,7 +40,8 @@ export const status = buildCommand({
     fullDescription: `With --watch the daemon is started where it does not run; see signalbox task list --watch, which shows one project.
 
 --json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem }], quiet }, projects, configProblems, log }
-Exit codes: 0 it runs, 1 failed, 2 wrong usage, 3 it does not run`,
+A daemon that lives but does not answer is told of after a few seconds; then --json has running, answers (false), pid, home and log.
+Exit codes: 0 it runs, 1 it does not answer, or failed, 2 wrong usage, 3 it does not run`,
   },
 });
 

@@ -1,15 +1,15 @@
 import { listed } from "./count.ts";
-import type { Seen } from "./doctor-daemon.ts";
 import { type Check, type Finding, ok, warning } from "./doctor-finding.ts";
+import type { FoundDaemon } from "./find-daemon.ts";
 
 /** Where the person is called when a task needs one. Only a daemon that runs can tell. */
-export function callCheck(seen: Seen): Check {
-  return { name: "calls", look: () => look(seen) };
+export function callCheck(daemon: FoundDaemon): Check {
+  return { name: "calls", look: () => look(daemon) };
 }
 
-function look(seen: Seen): readonly Finding[] {
-  if (seen === undefined || seen === "silent") return ok("the daemon calls you when it runs");
-  const { channels, quiet } = seen.calls;
+function look(daemon: FoundDaemon): readonly Finding[] {
+  if (daemon.kind !== "answers") return ok("the daemon calls you when it runs");
+  const { channels, quiet } = daemon.status.calls;
   const failing = channels.filter(({ problem }) => problem !== "");
   if (failing.length > 0)
     return failing.flatMap(({ name, problem }) =>

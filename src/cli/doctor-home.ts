@@ -12,12 +12,12 @@ import { shellWord } from "./shell-word.ts";
 import { writeSize } from "./write-size.ts";
 
 /** The user's folder: whose it is, who can look into it, what is written there, and how much room there is. */
-export function homeChecks(home: string, isRunning: boolean): readonly Check[] {
+export function homeChecks(home: string): readonly Check[] {
   const places = homePlaces(home);
   return [
     { name: "home", look: () => lookAtFolder(home) },
     { name: "socket", look: () => lookAtFolder(dirname(places.socket)) },
-    { name: "token", look: () => lookAtToken(places.humanToken, isRunning) },
+    { name: "token", look: () => lookAtToken(places.humanToken) },
     { name: "config", look: () => lookAtConfig(places.config) },
     { name: "disk", look: () => lookAtDisk(home) },
   ];
@@ -62,27 +62,24 @@ function nearestFolder(folder: string): string {
   return above === folder || statOf(folder) !== undefined ? folder : nearestFolder(above);
 }
 
-function lookAtToken(file: string, isRunning: boolean): readonly Finding[] {
+function lookAtToken(file: string): readonly Finding[] {
   const found = statOf(file);
-  const restart = "signalbox down --force && signalbox up";
-  if (found === undefined) {
-    const lost = `${file} is gone, so the daemon does not know that it is you`;
-    return isRunning ? error(lost, restart) : ok("not there yet; it is made when it is needed");
-  }
+  if (found === undefined) return ok("not there yet; it is made when it is needed");
   const path = shellWord(file);
-  if (!isOurs(found)) return error(`${file} belongs to somebody else`, `rm ${path} && ${restart}`);
+  const renew = `Delete it; the daemon makes another one, and this one is worth nothing any more: rm ${path}`;
+  if (!isOurs(found)) return error(`${file} belongs to somebody else`, renew);
   if ((found.mode & 0o077) !== 0) {
-    const renew = `If somebody may have read it, make a new one: rm ${path} && ${restart}`;
-    return error(`others can read ${file}, and so pass for you`, `chmod 600 ${path}\n${renew}`, () => {
+    const again = `If somebody may have read it: ${renew}`;
+    return error(`others can read ${file}, and so pass for you`, `chmod 600 ${path}\n${again}`, () => {
       chmodSync(file, 0o600);
-      return `closed it to others\n${renew}`;
+      return `closed it to others\n${again}`;
     });
   }
   try {
     readHumanToken({ humanToken: file });
     return ok("yours alone");
   } catch (problem) {
-    return error((problem as Error).message, `rm ${path} && ${restart}`);
+    return error((problem as Error).message, renew);
   }
 }
 

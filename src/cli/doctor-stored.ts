@@ -71,6 +71,9 @@ const busy = 5;
 
 const nothing = { troubled: [], projects: [] };
 
+/** What is known while a daemon has the database and does not answer. */
+export const storedInUse: Stored = { version: 0, damage: [], unread: "in use", ...nothing };
+
 /** As it stands in the file's header: the daemon that runs lets nobody else open its database. */
 function writtenVersion(file: string): number {
   const header = Buffer.alloc(64);

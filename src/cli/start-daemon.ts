@@ -4,7 +4,7 @@ import { getPriority, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorBody, faultOf } from "../api/error.ts";
-import { socketRequest } from "../api/socket-request.ts";
+import { silentDaemon, socketRequest } from "../api/socket-request.ts";
 import { Fault } from "../fault.ts";
 import {
   personsEnvironment,
@@ -12,12 +12,17 @@ import {
   startedByAgent,
   surroundingsForAgent,
 } from "../home/daemon-environment.ts";
+import { lockHolder } from "../home/lock-holder.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { packageRoot } from "../home/package-root.ts";
 import type { Places } from "../home/places.ts";
 import { isOfAgent } from "./credential.ts";
+import { silentFault } from "./find-daemon.ts";
 
 const patience = 20_000;
+/** For one that another process has started, has its lock, and does not answer: it may be on its way out. */
+const otherPatience = 10_000;
+const answerPatience = 3_000;
 /** The daemon's own way to say that another one has the home; that one will answer. */
 const alreadyRunning = 75;
 
@@ -48,19 +53,50 @@ export function daemonSurroundings(places: Places, home: string, env: NodeJS.Pro
 /** Starts the daemon and comes back when it answers. Of several that are started at once, one stays. */
 export async function startDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
+  const began = performance.now();
   let ended = spawnDaemon(places, home, env);
-  for (let waited = 0; waited < patience; waited += 15) {
+  let tried = began;
+  while (performance.now() - began < patience) {
     if (await answers(places.socket)) return;
     const code = ended();
     if (code !== undefined && code !== alreadyRunning) throw startFault(places);
     await sleep(15);
+    if (code !== alreadyRunning) continue;
     // The one that has the home does not answer: it may be on its way out, and then the place is free.
-    if (code === alreadyRunning && waited % 300 === 0) ended = spawnDaemon(places, home, env);
+    if (performance.now() - began > otherPatience) throw silentFault(lockHolder(places)?.pid);
+    if (performance.now() - tried < 300) continue;
+    tried = performance.now();
+    ended = spawnDaemon(places, home, env);
   }
-  throw new Fault("daemon.silent", "The daemon does not answer.", {
+  throw new Fault(silentDaemon, "The daemon does not answer.", {
     retry: "later",
     hint: `Look into ${places.log} and ${places.startReport}.`,
   });
+}
+
+/** How long a run waits for a daemon that it cannot start itself. */
+const runPatience = 30_000;
+
+/**
+ * For a run in a sandbox, which may not write to the home: waits for a daemon that somebody else starts, such as the
+ * supervisor of a run outside of the sandbox, or the next command of a person.
+ */
+export async function awaitDaemon(places: Places, why: unknown): Promise<void> {
+  const end = performance.now() + runPatience;
+  while (performance.now() < end) {
+    if (await answers(places.socket)) return;
+    await sleep(100);
+  }
+  const reason = why instanceof Error ? why.message : String(why);
+  throw new Fault(
+    "daemon.absent",
+    `The daemon does not run, and cannot be started from here: ${reason} Nobody else started it within ${runPatience / 1000} s.`,
+    {
+      retry: "later",
+      hint: "Nothing was changed. Keep what you have written, and try again later; a person starts the daemon with signalbox up",
+      cause: why,
+    },
+  );
 }
 
 /** Gives a function that tells the exit code, once there is one. */
@@ -111,7 +147,7 @@ function openReport(file: string): number {
 
 async function answers(socket: string): Promise<boolean> {
   try {
-    await socketRequest({ socket, method: "GET", path: "/v1/status", headers: {} });
+    await socketRequest({ socket, method: "GET", path: "/v1/status", headers: {}, patience: answerPatience });
     return true;
   } catch {
     return false;

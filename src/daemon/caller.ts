@@ -18,6 +18,8 @@ export interface Callers {
   issue(credential: Omit<Credential, "id" | "revokedAt">, secret: string): Promise<string>;
   /** The run is over: what it shows is not believed any more. */
   revoke(task: string, run: string): Promise<void>;
+  /** From now on this is the person's token; the one before is worth nothing. */
+  useHuman(token: string): void;
 }
 
 /** Thirty agents have thirty credentials; what is beyond is read again. */
@@ -25,7 +27,7 @@ const mostCredentials = 1_000;
 
 /** Only the daemon writes credentials, so what was read once is known. */
 export function createCallers(store: Store, clock: Clock, humanToken: string): Callers {
-  const human = hashOf(humanToken);
+  let human = hashOf(humanToken);
   const known = new Remembered<Credential>(mostCredentials);
   const put = (credential: Credential) =>
     known.write(
@@ -56,6 +58,9 @@ export function createCallers(store: Store, clock: Clock, humanToken: string): C
       return token;
     },
     revoke,
+    useHuman(token) {
+      human = hashOf(token);
+    },
   };
 }
 

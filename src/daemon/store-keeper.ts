@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { backupFile, listBackups, pruneBackups } from "../home/backups.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import type { Places } from "../home/places.ts";
@@ -20,6 +22,8 @@ export interface StoreKeeper {
   written(): void;
   /** Saves what can still be read of a store whose file is lost. */
   rescue(): Promise<void>;
+  /** The home is not where it was: nothing is written there any more. */
+  leave(): void;
   /** Notes durably how far the store has come. The store must still be open. */
   stop(): Promise<void>;
 }
@@ -83,11 +87,16 @@ export function createStoreKeeper(store: Store, { clock, log, places }: KeeperPo
     },
     async rescue() {
       isLost = true;
+      // Where the home was moved, nothing is made where it was.
+      if (!existsSync(dirname(places.storeNote))) return;
       try {
         await copy("asked");
       } catch (error) {
         log.error("What was in the store could not be copied", { error });
       }
+    },
+    leave() {
+      isLost = true;
     },
     async stop() {
       cancelLook();

@@ -15,6 +15,7 @@ export function storeLoss(places: Places): Fault | undefined {
   const note = readStoreNote(places);
   const size = statSync(database, { throwIfNoEntry: false })?.size;
   const found = size === undefined || size === 0 ? undefined : tryLook(database);
+  if (found === "in use") return new Fault("store.busy", `Another process has the database ${database} open.`);
   if (found === "unreadable") return undefined;
   if (found === undefined || found.version === 0) {
     if (note?.isEmptyOnPurpose === true) return undefined;
@@ -36,13 +37,15 @@ export function storeLoss(places: Places): Fault | undefined {
 }
 
 /** What is wrong with the file itself is told by whoever opens it. */
-function tryLook(database: string): DatabaseLook | "unreadable" {
+function tryLook(database: string): DatabaseLook | "in use" | "unreadable" {
   try {
     return lookAtDatabase(database);
-  } catch {
-    return "unreadable";
+  } catch (error) {
+    return ((error as { errcode?: number }).errcode ?? 0) === busy ? "in use" : "unreadable";
   }
 }
+
+const busy = 5;
 
 /** What a store that was in use has left behind elsewhere. */
 function tracesOf(places: Places, number: number, projects: number): readonly string[] {

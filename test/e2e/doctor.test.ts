@@ -209,15 +209,19 @@ describe("with a daemon at work", () => {
     daemon.kill("SIGSTOP");
     const found = await doctor(home);
     expect(wrong(found)).toEqual(["daemon error"]);
-    expect(found.of("daemon")[0]?.fix).toContain(`kill -9 ${daemon.pid}`);
+    expect(found.of("daemon")[0]?.fix).toContain("\nsignalbox down --force\n");
   });
 
-  test("a token that is gone is an error, and the commands bring a new one", async () => {
+  test("a token that others can read is an error, and the commands bring a new one", async () => {
     const { home } = await usedHome();
-    rmSync(homePlaces(home).humanToken);
+    const { humanToken } = homePlaces(home);
+    const before = readFileSync(humanToken, "utf8");
+    chmodSync(humanToken, 0o644);
     const [token] = (await doctor(home)).of("token");
     expect(token?.level).toBe("error");
-    await follow(home, token?.fix ?? "");
+    const [, command = ""] = /: (rm .*)$/m.exec(token?.fix ?? "") ?? [];
+    await follow(home, command);
+    await expect.poll(() => existsSync(humanToken) && readFileSync(humanToken, "utf8") !== before).toBe(true);
     expect(wrong(await doctor(home))).toEqual([]);
   });
 });
@@ -258,7 +262,7 @@ describe("the user's folder", () => {
     expect([fixed.ok, wrong(fixed)]).toEqual([true, []]);
     expect([home, folder, humanToken].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600]);
     expect(fixed.of("token")[0]?.mended).toMatch(
-      /^closed it to others\nIf somebody may have read it, make a new one: rm /,
+      /^closed it to others\nIf somebody may have read it: Delete it; .*: rm /,
     );
   });
 

@@ -4,15 +4,16 @@ import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import { count, listed } from "../count.ts";
 import { callCheck } from "../doctor-calls.ts";
-import { daemonCheck, lookForDaemon, quietCall, type Seen } from "../doctor-daemon.ts";
+import { daemonCheck, quietCall } from "../doctor-daemon.ts";
 import { type Check, error, type Finding } from "../doctor-finding.ts";
 import { homeChecks } from "../doctor-home.ts";
 import { programChecks } from "../doctor-programs.ts";
 import { runCheck } from "../doctor-runs.ts";
 import { skillCheck } from "../doctor-skill.ts";
-import { askStored, readStored, type Stored } from "../doctor-stored.ts";
+import { askStored, readStored, type Stored, storedInUse } from "../doctor-stored.ts";
 import { workChecks } from "../doctor-work.ts";
 import { exitCodes } from "../exit-code.ts";
+import { type FoundDaemon, findDaemon } from "../find-daemon.ts";
 import { wrap } from "../wrap.ts";
 import { writeJson } from "../write-json.ts";
 
@@ -29,16 +30,17 @@ interface Line extends Finding {
 
 export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise<void> {
   const places = homePlaces(this.home);
-  const seen = await lookForDaemon(places.socket);
+  const daemon = await findDaemon(places);
+  const isRunning = daemon.kind !== "none";
   const env = this.process.env ?? {};
   const checks = [
     ...programChecks(env, loadConfig(places.config, "user").config.agentsEnvironment ?? []),
     skillCheck({ home: homedir(), env, repository: this.repository }),
-    ...homeChecks(this.home, seen !== undefined),
-    daemonCheck(this.home, seen),
-    ...workChecks(this.home, await lookIntoStore(places, seen), seen !== undefined),
-    runCheck(isTold(seen) ? quietCall(places.socket) : undefined),
-    callCheck(seen),
+    ...homeChecks(this.home),
+    daemonCheck(this.home, daemon),
+    ...workChecks(this.home, await lookIntoStore(places, daemon), isRunning),
+    runCheck(daemon.kind === "answers" ? quietCall(places.socket) : undefined),
+    callCheck(daemon),
   ];
   const lines: Line[] = [];
   for (const check of checks) lines.push(...(await examine(check, fix)));
@@ -56,12 +58,9 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
 }
 
 /** The store is the daemon's while it runs. */
-async function lookIntoStore({ database, socket }: Places, seen: Seen): Promise<Stored | undefined> {
-  return isTold(seen) ? askStored(quietCall(socket), database) : readStored(database);
-}
-
-function isTold(seen: Seen): boolean {
-  return seen !== undefined && seen !== "silent";
+async function lookIntoStore({ database, socket }: Places, daemon: FoundDaemon): Promise<Stored | undefined> {
+  if (daemon.kind === "answers") return askStored(quietCall(socket), database);
+  return daemon.kind === "silent" ? storedInUse : readStored(database);
 }
 
 /** With `fix`, what can be mended is mended, and then looked at again. */

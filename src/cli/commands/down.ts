@@ -4,22 +4,37 @@ import { Fault } from "../../fault.ts";
 import { homePlaces } from "../../home/places.ts";
 import { callRunning } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { findDaemon, silentFault } from "../find-daemon.ts";
 import { isAlive } from "../is-alive.ts";
 
 const patience = 10_000;
 
 export async function down(this: Context, { force }: { force: boolean }): Promise<void> {
-  const status = await callRunning(this, (call) => call(routes.status));
-  if (status === undefined) return this.say("The daemon does not run.");
+  const found = await findDaemon(homePlaces(this.home));
+  if (found.kind === "none") return this.say("The daemon does not run.");
+  if (found.kind === "silent") return endSilent(this, found.pid, force);
+  const { status } = found;
   if (force) process.kill(status.pid, "SIGKILL");
   else await callRunning(this, (call) => call(routes.stop, { body: {} }));
   await waitFor(this, status.pid);
-  const { atWork, idle } = status.agents;
-  const count = atWork + idle;
-  if (count === 0) return this.say("The daemon has stopped. Tasks are taken up again when it starts.");
-  const who = count === 1 ? "One agent goes" : `${count} agents go`;
+  const { atWork } = status.agents;
+  if (atWork === 0) return this.say("The daemon has stopped. Tasks are taken up again when it starts.");
+  const who = atWork === 1 ? "One agent goes" : `${atWork} agents go`;
   this.say(`The daemon has stopped. ${who} on; whoever hands something over starts it again.`);
   this.say("To end agents too, before it stops: signalbox pause --all --now");
+}
+
+/** The system ends a process that answers nobody. Agents go on; the store keeps what was saved. */
+async function endSilent(context: Context, pid: number | undefined, force: boolean): Promise<void> {
+  if (!force) throw silentFault(pid);
+  if (pid === undefined) {
+    throw new Fault("daemon.unknown", "The daemon does not answer, and the system does not tell which process it is.", {
+      hint: "It may belong to another user, or run in another container. End it there.",
+    });
+  }
+  process.kill(pid, "SIGKILL");
+  await waitFor(context, pid);
+  context.say(`The daemon (process ${pid}) did not answer, and was killed. Tasks are taken up again when it starts.`);
 }
 
 /** Gone means: the process, not only its socket. Whoever starts the next one at once must get the lock. */

@@ -1,16 +1,21 @@
-import { routes } from "../../api/routes.ts";
 import { homePlaces } from "../../home/places.ts";
-import { callRunning } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { listed } from "../count.ts";
 import { exitCodes } from "../exit-code.ts";
+import { findDaemon, silentFault } from "../find-daemon.ts";
 import { watchWork } from "../watch-work.ts";
 import { writeJson } from "../write-json.ts";
 
 export async function status(this: Context, { watch, json }: { watch: boolean; json: boolean }): Promise<void> {
   if (watch) return watchWork(this, { open: "true", limit: "500" }, json);
   const { log } = homePlaces(this.home);
-  const found = await callRunning(this, (call) => call(routes.status));
+  const daemon = await findDaemon(homePlaces(this.home));
+  if (daemon.kind === "silent") {
+    if (!json) throw silentFault(daemon.pid);
+    this.process.exitCode = exitCodes.failed;
+    return this.print(writeJson({ running: true, answers: false, pid: daemon.pid ?? null, home: this.home, log }));
+  }
+  const found = daemon.kind === "answers" ? daemon.status : undefined;
   if (found === undefined) this.process.exitCode = exitCodes.notFound;
   if (json)
     return this.print(

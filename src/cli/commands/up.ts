@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { routes } from "../../api/routes.ts";
 import { homePlaces } from "../../home/places.ts";
-import { callRunning, createCall } from "../connect.ts";
+import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { findDaemon, silentFault } from "../find-daemon.ts";
 import { daemonArguments, daemonSurroundings } from "../start-daemon.ts";
 
 export async function up(this: Context, { foreground }: { foreground: boolean }): Promise<void> {
   if (foreground) return stayInForeground(this);
-  const before = await callRunning(this, (call) => call(routes.status));
+  const found = await findDaemon(homePlaces(this.home));
+  if (found.kind === "silent") throw silentFault(found.pid);
+  const before = found.kind === "answers" ? found.status : undefined;
   const { pid, version, address } = await createCall(this)(routes.status);
   const where = address === "" ? "" : `, on http://${address}`;
   this.say(

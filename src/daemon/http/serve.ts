@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { errorBodyOf } from "../../api/error.ts";
 import type { Route } from "../../api/route.ts";
@@ -32,14 +32,28 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+export interface SocketListening extends Listening {
+  /** False once the file at the path is not the one that is listened on any more. */
+  isInPlace(): boolean;
+  /** Takes no new connections; those that are there are served to their end. */
+  leave(): void;
+}
+
 /** Listens on the socket for the command line and for agents. */
-export async function serveSocket(ports: ServePorts, path: string): Promise<Listening> {
+export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
   // The lock is ours, so whoever made this socket is gone.
-  rmSync(path, { force: true });
+  rmSync(path, { force: true, recursive: true });
   const server = createServer(answerer(ports, { address: undefined }));
   await listen(server, { path });
   chmodSync(path, 0o600);
-  return { address: "", close: () => close(server) };
+  const own = statSync(path).ino;
+  return {
+    address: "",
+    close: () => close(server),
+    isInPlace: () => statSync(path, { throwIfNoEntry: false })?.ino === own,
+    // Deletes whatever is at the path, so it comes before somebody else listens there.
+    leave: () => void server.close(),
+  };
 }
 
 /** Listens on TCP, for browsers, on this machine only. */

@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { isLocked } from "../../src/home/lock.ts";
+import { lockHolder } from "../../src/home/lock-holder.ts";
+import { command } from "./command.ts";
+import { createAsk, type Daemon, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
+import { createHome, type Home, movedTo } from "./home.ts";
+import { until } from "./look-at-system.ts";
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(async () => {
+  await killDaemons();
+  home.remove();
+});
+
+const pidOf = async (where: Home) => JSON.parse((await command(where, "status", "--json")).stdout).pid as number;
+
+describe("while a daemon runs", () => {
+  test("a second one does not start although the lock's file was deleted, and the lock is taken again", async () => {
+    const { lock, pid } = home.places;
+    const daemon = await startDaemon(home);
+    rmSync(lock);
+    const second = spawnDaemon(home);
+    expect(await second.ended).toBe(75);
+    await until(() => isLocked(lock) && readFileSync(pid, "utf8") === `${daemon.pid}\n`);
+    expect(await spawnDaemon(home).ended).toBe(75);
+    expect(await pidOf(home)).toBe(daemon.pid);
+  });
+
+  test.for([
+    ["the socket", (where: Home) => rmSync(where.places.socket)],
+    ["the socket, and a file is in its place", (where: Home) => replace(where.places.socket)],
+    ["the folder with lock, socket and number", (where: Home) => rmSync(where.places.run, { recursive: true })],
+  ] as const)("%s can be deleted: the next command reaches it, and there is no other", async ([, lose]) => {
+    const daemon = await startDaemon(home);
+    await createAsk(home)(routes.pause, { body: { all: true, now: false } });
+    await until(() => existsSync(join(home.places.run, "paused.json")));
+    // It has been looked at since.
+    await new Promise((done) => setTimeout(done, 1_100));
+    lose(home);
+    expect(await pidOf(home)).toBe(daemon.pid);
+    expect(await command(home, "project", "list", "--json")).toMatchObject({ code: 0, stderr: "" });
+    expect(await pidOf(home)).toBe(daemon.pid);
+    await until(() => existsSync(join(home.places.run, "paused.json")) && isLocked(home.places.lock));
+    await daemon.kill();
+    await startDaemon(home);
+    expect(await createAsk(home)(routes.status)).toMatchObject({ paused: { all: true } });
+  });
+
+  test("a deleted token becomes another one, which counts at once; the old one does not", async () => {
+    const { humanToken } = home.places;
+    const daemon = await startDaemon(home);
+    const old = readFileSync(humanToken, "utf8");
+    rmSync(humanToken);
+    await until(() => existsSync(humanToken));
+    expect(readFileSync(humanToken, "utf8")).not.toBe(old);
+    expect(await command(home, "pause", "--all")).toMatchObject({ code: 0 });
+    writeFileSync(humanToken, old, { mode: 0o600 });
+    expect(await pidOf(home)).toBe(daemon.pid);
+  });
+
+  test("a home that is moved ends it, and the next command there is served by another", async () => {
+    const daemon = await startDaemon(home);
+    await createAsk(home)(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
+    const elsewhere = join(home.base, "elsewhere");
+    renameSync(home.folder, elsewhere);
+    expect(await daemon.ended).toBe(0);
+    expect(existsSync(home.folder)).toBe(false);
+    const { stdout } = await command(movedTo(home, elsewhere), "project", "list", "--json");
+    expect(JSON.parse(stdout).projects).toMatchObject([{ name: "coffee" }]);
+  });
+});
+
+test("the number of a dead daemon means nothing", async () => {
+  const daemon = await startDaemon(home);
+  await daemon.kill();
+  // A process that has nothing to do with it has got the same number.
+  writeFileSync(home.places.pid, `${process.pid}\n`);
+  expect(lockHolder(home.places)).toBeUndefined();
+  expect(await command(home, "status")).toMatchObject({ code: 3 });
+  expect(await command(home, "down", "--force")).toMatchObject({ code: 0, stderr: "The daemon does not run.\n" });
+});
+
+describe("a daemon that is stopped in its tracks", () => {
+  async function stopped(): Promise<Daemon> {
+    const daemon = await startDaemon(home);
+    daemon.child.kill("SIGSTOP");
+    return daemon;
+  }
+
+  test("is told of by status, down and doctor, with the command that ends it, and that command ends it", async () => {
+    const daemon = await stopped();
+    for (const words of [["status"], ["down"]]) {
+      const { code, stderr } = await command(home, ...words);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(`The daemon (process ${daemon.pid}) lives, but does not answer.`),
+      ]);
+      expect(stderr).toContain("signalbox down --force");
+    }
+    const { stdout } = await command(home, "status", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ running: true, answers: false, pid: daemon.pid });
+    const { checks } = JSON.parse((await command(home, "doctor", "--json")).stdout);
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        name: "daemon",
+        level: "error",
+        found: `lives (process ${daemon.pid}), but does not answer`,
+      }),
+    );
+    const { code, stderr } = await command(home, "down", "--force");
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`(process ${daemon.pid}) did not answer, and was killed`),
+    ]);
+    expect(await daemon.ended).toBe("SIGKILL");
+    expect(await command(home, "project", "list")).toMatchObject({ code: 0 });
+  });
+
+  test("is ended also where its socket, its lock and its number are deleted", async () => {
+    const daemon = await stopped();
+    rmSync(home.places.run, { recursive: true });
+    expect(lockHolder(home.places)).toEqual({ pid: daemon.pid });
+    expect(await command(home, "down", "--force")).toMatchObject({ code: 0 });
+    expect(await daemon.ended).toBe("SIGKILL");
+  });
+
+  test("does not hold up other commands for ever", async () => {
+    await stopped();
+    const { code, stderr } = await command(home, "project", "list");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("has not answered for a while")]);
+  });
+});
+
+test("a run that cannot start a daemon waits for one that somebody else starts", async () => {
+  const daemon = await startDaemon(home);
+  await createAsk(home)(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
+  await daemon.kill();
+  // Its start report cannot be written, as in a sandbox in which the home can only be read.
+  const { startReport } = home.places;
+  const blocked = { ...home, places: home.places, env: { ...home.env, SIGNALBOX_RUN: "reviewer#1" } };
+  rmSync(startReport, { force: true });
+  mkdirSync(startReport);
+  expect(await command(home, "project", "list")).toMatchObject({ code: 1 });
+  const waiting = command(blocked, "project", "list", "--json");
+  await new Promise((done) => setTimeout(done, 500));
+  await startDaemon(home);
+  const { code, stdout } = await waiting;
+  expect([code, JSON.parse(stdout).projects.length]).toEqual([0, 1]);
+});
+
+function replace(path: string): void {
+  rmSync(path);
+  writeFileSync(path, "");
+  expect(dirname(path)).toBe(home.places.run);
+}
