@@ -21,6 +21,7 @@ import { errorBodyOf } from "./api/error.ts";
 import { createHarnesses } from "./app-harnesses.ts";
 import { notifierOf, notifyChannels } from "./app-notifiers.ts";
 import { openStore } from "./app-store.ts";
+import { startWatchdog, type Watchdog } from "./app-watchdog.ts";
 import { ownFile, ownProgram } from "./daemon/agents/own-program.ts";
 import { placeRunPrograms } from "./daemon/agents/run-programs.ts";
 import { publishAgents } from "./daemon/agents-at-work.ts";
@@ -147,6 +148,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   running = core;
   let socket: SocketListening | undefined;
   let guard: HomeGuard | undefined;
+  let watchdog: Watchdog | undefined;
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
   try {
@@ -172,6 +174,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     web = createWebDoor((port) => serveTcp(ports, port), log);
     await web.use(config.resolved().port);
     log.info("The daemon has started", { version, home, pid: process.pid });
+    watchdog = startWatchdog(home, places, process.argv, log);
     placeRunPrograms(places, config.resolved().agentsAliases);
     await publishAgents(core);
     keeper.start();
@@ -179,6 +182,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     await stopped;
     log.info("The daemon stops; agents go on");
   } finally {
+    watchdog?.stop();
     await guard?.stop();
     await Promise.all([socket?.close(), web?.use(0)]);
     const closed = core.close();

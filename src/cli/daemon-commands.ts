@@ -6,7 +6,7 @@ export const up = buildCommand({
   parameters: { flags: { foreground: flag("Stay in front until it is stopped, and log to the terminal") } },
   docs: {
     brief: "Start the daemon",
-    fullDescription: `There is one daemon for each home folder. Every command that needs it starts it by itself; a newer command line replaces an older daemon. In containers and in CI, use --foreground.
+    fullDescription: `There is one daemon for each home folder. Every command that needs it starts it by itself; a newer command line replaces an older daemon. One that is killed or crashes is started again by a watchdog of its own; one that is stopped is not. In containers and in CI, use --foreground.
 
 Exit codes: 0 ok, 1 it did not start, 2 wrong usage`,
   },

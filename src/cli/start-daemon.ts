@@ -104,7 +104,7 @@ function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () =
   const report = openReport(places.startReport);
   const surroundings = daemonSurroundings(places, home, env);
   const own = process.umask(surroundings.umask);
-  const child = spawn(process.execPath, daemonArguments(), {
+  const child = spawn(process.execPath, daemonArguments("--revived=0"), {
     cwd: home,
     detached: true,
     stdio: ["ignore", report, report],

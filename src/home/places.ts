@@ -24,6 +24,8 @@ export interface Places {
   /** The number of the process that has the lock. */
   readonly pid: string;
   readonly startReport: string;
+  /** There while somebody has killed the daemon on purpose: it is not to be started again by itself. */
+  readonly stopped: string;
   /** Where agents work, for those who must know before they speak for a person. */
   readonly agents: string;
   readonly humanToken: string;
@@ -61,6 +63,7 @@ export function homePlaces(home: string): Places {
     lock: join(run, "lock.db"),
     pid: join(run, "daemon.pid"),
     startReport: join(run, "start.log"),
+    stopped: join(run, "stopped"),
     agents: join(run, "agents.json"),
     humanToken: join(root, "human.token"),
     surroundings: join(root, "environment.json"),

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
@@ -14,10 +15,11 @@ export async function down(this: Context, { force }: { force: boolean }): Promis
   if (found.kind === "none") return this.say("The daemon does not run.");
   if (found.kind === "silent") return endSilent(this, found.pid, force);
   const { status } = found;
-  if (force) process.kill(status.pid, "SIGKILL");
+  if (force) kill(this, status.pid);
   else await callRunning(this, (call) => call(routes.stop, { body: {} }));
   await waitFor(this, status.pid);
-  const { atWork } = status.agents;
+  // Also those that rest: their programs live.
+  const atWork = status.agents.atWork + status.agents.idle;
   if (atWork === 0) return this.say("The daemon has stopped. Tasks are taken up again when it starts.");
   const who = atWork === 1 ? "One agent goes" : `${atWork} agents go`;
   this.say(`The daemon has stopped. ${who} on; whoever hands something over starts it again.`);
@@ -32,9 +34,19 @@ async function endSilent(context: Context, pid: number | undefined, force: boole
       hint: "It may belong to another user, or run in another container. End it there.",
     });
   }
-  process.kill(pid, "SIGKILL");
+  kill(context, pid);
   await waitFor(context, pid);
   context.say(`The daemon (process ${pid}) did not answer, and was killed. Tasks are taken up again when it starts.`);
+}
+
+/** On purpose: nobody is to start it again by itself. */
+function kill({ home }: Context, pid: number): void {
+  try {
+    writeFileSync(homePlaces(home).stopped, "", { mode: 0o600 });
+  } catch {
+    // Then it may come back; the home cannot be written, or its folder is gone.
+  }
+  process.kill(pid, "SIGKILL");
 }
 
 /** Gone means: the process, not only its socket. Whoever starts the next one at once must get the lock. */

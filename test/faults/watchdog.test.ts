@@ -1,0 +1,50 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { command } from "./command.ts";
+import { createAsk } from "./daemon.ts";
+import { createHome, type Home } from "./home.ts";
+import { isGone, until } from "./look-at-system.ts";
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+/** The number of the daemon that answers; undefined where none does. */
+const answering = () =>
+  createAsk(home)(routes.status).then(
+    ({ pid }) => pid,
+    () => undefined,
+  );
+
+test("a daemon that is killed is started again without a command; one that is stopped or killed on purpose is not", async () => {
+  expect((await command(home, "up")).code).toBe(0);
+  const first = (await answering()) ?? 0;
+  process.kill(first, "SIGKILL");
+  await until(() => isGone(first));
+  await expect.poll(answering, { timeout: 20_000 }).toBeDefined();
+  const second = (await answering()) ?? 0;
+  expect(second).not.toBe(first);
+  for (const words of [["down"], ["down", "--force"]]) {
+    expect((await command(home, "up")).code).toBe(0);
+    expect((await command(home, ...words)).code).toBe(0);
+    // As long as a watchdog waits, and some more.
+    await new Promise((done) => setTimeout(done, 2_000));
+    expect((await command(home, "status")).code).toBe(3);
+  }
+});
+
+test("a run whose sandbox lets it only read the home is served by the daemon that is started again", async () => {
+  expect((await command(home, "up")).code).toBe(0);
+  const pid = (await answering()) ?? 0;
+  process.kill(pid, "SIGKILL");
+  await until(() => isGone(pid));
+  // The report of a start is the first thing that a command writes, and in a sandbox it cannot.
+  rmSync(home.places.startReport);
+  mkdirSync(home.places.startReport);
+  const env = { ...home.env, SIGNALBOX_RUN: "reviewer#1" };
+  const { code, stdout } = await command({ ...home, env }, "project", "list", "--json");
+  expect([code, JSON.parse(stdout)]).toEqual([0, { projects: [] }]);
+});
