@@ -60,3 +60,17 @@ test("the reason says for how long, in minutes", () => {
     reason: "It gave no sign of life for 5.5 minutes.",
   });
 });
+
+test("what keeps a run from working is told at once, in its own words", () => {
+  const obstacle = "Codex is not logged in. Log in: codex login";
+  const sight = { ...healthy, activity: "asks" as const, obstacle };
+  expect(reconcile(sight, { stall: undefined, time: undefined })).toEqual({ kind: "raise", reason: obstacle });
+  expect(kind({ process: "ended", obstacle })).toBe("judge");
+});
+
+test("a session that does not get ready is told after two minutes, once", () => {
+  expect(kind({ activity: "starting", starting: 119 })).toBe("none");
+  expect(kind({ activity: "starting", starting: 120 })).toBe("raise");
+  expect(kind({ activity: "starting", starting: 500, isRaised: true })).toBe("none");
+  expect(kind({ mode: "turn", activity: "starting", starting: 500 })).toBe("none");
+});

@@ -14,6 +14,8 @@ export interface RunSight {
   readonly isAtWork: boolean;
   /** Since it went idle; 0 where it is not. */
   readonly idle: number;
+  /** Since it began to start without being ready for anything; 0 or missing where it is. */
+  readonly starting?: number;
   /** What it waits for a person to do before it can work, in a sentence; empty or missing where nothing is known. */
   readonly obstacle?: string;
   /** A person was told of what it waits for, or that nobody knows. */
@@ -39,6 +41,8 @@ export type Healing =
 
 /** One that is lost this soon was not lost by accident: something ends it whenever it is started. */
 const soonest = 10;
+/** What takes longer to be ready shows something that nobody here knows. */
+const longestStart = 120;
 /** How often longer than the limit something may be at work without a sign of life before a person is asked. */
 const patience = 6;
 
@@ -64,6 +68,9 @@ export function reconcile(sight: RunSight, { stall, time }: RunLimits): Healing 
     return sight.isRaised
       ? { kind: "none" }
       : { kind: "raise", reason: "It waits in a dialog for a person's decision." };
+  }
+  if (sight.mode === "session" && !sight.isRaised && (sight.starting ?? 0) >= longestStart) {
+    return { kind: "raise", reason: "It has not begun to work for two minutes. Its window shows why." };
   }
   if (sight.activity === "idle") return { kind: "idle" };
   if (stall === undefined || sight.quiet < stall) return { kind: "none" };

@@ -42,6 +42,7 @@ test("Codex is asked for its status, and may have a provider that needs no login
   const out = `echo "WARNING: something" >&2; echo "Not logged in" >&2; exit 1`;
   expect(await loginOf("codex", person({ codex: out }), [])).toEqual({ state: "out", hint: "Log in: codex login" });
   expect((await loginOf("codex", person({ codex: `echo "Logged in using ChatGPT"` }), [])).state).toBe("in");
+  expect((await loginOf("codex", person({ codex: `echo "API key configured - ***" >&2` }), [])).state).toBe("in");
   const own = person({ codex: out }, { ".codex/config.toml": 'model_provider = "mine"\n' });
   expect((await loginOf("codex", own, [])).state).toBe("unknown");
 });

@@ -53,7 +53,7 @@ const checks: Readonly<Record<keyof typeof commands, Check>> = {
   async codex(env, home) {
     const { code, output } = await ask(env, "codex", "login", "status");
     const isOut = /not logged in/i.test(output);
-    if (code === 0 && !isOut) return /logged in/i.test(output) ? "in" : "unknown";
+    if (code === 0 && !isOut) return /logged in|key configured/i.test(output) ? "in" : "unknown";
     // A provider of the person's own may need no login.
     const settings = readText(join(env.CODEX_HOME || join(home, ".codex"), "config.toml"));
     return isOut && !/^\s*model_provider\s*=/m.test(settings) ? "out" : "unknown";

@@ -12,6 +12,7 @@ import { roleFileName } from "../../ports/workspaces.ts";
 import { killAgent, killSession } from "../effects/end-agents.ts";
 import type { Performers } from "../perform.ts";
 import { createTurns } from "../turns.ts";
+import { createAwaitLogin } from "./await-login.ts";
 import { type Brake, createBrake, type EndedRun, endByPerson } from "./brake.ts";
 import { checkCosts } from "./check-costs.ts";
 import { capsOf, createDispatch, type Dispatch, seatOf } from "./dispatch.ts";
@@ -199,8 +200,9 @@ export function createAgents(given: AgentsPorts): Agents {
   });
   const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
   const costs = checkCosts({ ...given, book, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
+  const awaitLogin = createAwaitLogin({ clock, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
   const healing = healRun({
-    ...{ ...given, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed },
+    ...{ ...given, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed, awaitLogin },
     rewatch: (run) => watch(run),
   });
   const heal: typeof healing = async (watch, found) => {

@@ -39,6 +39,8 @@ export interface HealPorts {
   /** It goes on as another process. */
   rewatch(run: Run): void;
   idle(watch: RunWatch): Promise<void>;
+  /** It waits to be logged in. */
+  awaitLogin(watch: RunWatch): Promise<void>;
 }
 
 /** How often an answer that does not fit is asked for again in the same session. */
@@ -71,7 +73,8 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "overdue":
         return endRun(ports, watch, { word: "time", reason: healing.reason });
       case "raise":
-        return raise(ports, watch, healing.reason);
+        await raise(ports, watch, healing.reason);
+        return watch.obstacle?.kind === "login" ? ports.awaitLogin(watch) : undefined;
       case "idle":
         return ports.idle(watch);
     }

@@ -41,6 +41,8 @@ export interface RunWatch {
   /** As it was in the last look at all panes; undefined where there is none, or the run has no terminal. */
   readonly pane: Pane | undefined;
   readonly reading: TurnReading | undefined;
+  /** What keeps it from working until a person has done something. */
+  readonly obstacle: Obstacle | undefined;
   /** Looks, learns, and does what follows. */
   look(seen: Seen): Promise<void>;
   /** Learns what it left in its files, once it has been ended: what it used counts, and nothing else follows. */
@@ -159,7 +161,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       const screen = await terminal.capture(started.name);
       shown = harness.readScreen(screen, pane.title);
       readySince = shown === "ready" ? Math.min(readySince, clock.now()) : Number.POSITIVE_INFINITY;
-      await meet(hasWorked ? undefined : harness.readObstacle?.(screen));
+      await meet(hasWorked ? undefined : seenOn(screen));
     }
     if (obstacle !== undefined) {
       behindDialog = known;
@@ -176,6 +178,12 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     const activity = known === "starting" && shown === "ready" && isEarly ? known : activityOf(shown, known, isMute);
     behindDialog = activity === "asks" ? known : undefined;
     if (activity !== signs.activity) signs = { ...signs, activity, since: clock.now() };
+  };
+
+  const seenOn = (screen: string): Obstacle | undefined => {
+    const seen = harness.readObstacle?.(screen);
+    const isAwaited = seen?.kind === "login" && harness.login !== undefined;
+    return isAwaited ? { ...seen, told: `${seen.told} (it then goes on by itself)` } : seen;
   };
 
   /** What a person was told about an obstacle is over when the obstacle is. */
@@ -250,6 +258,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         isAtWork: isBusy,
         idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
         obstacle: (obstacle ?? failedLogin())?.told ?? "",
+        // A program that says nothing of itself may look like that for ever.
+        starting: signs.activity === "starting" && harness.can.acknowledges !== "no" ? (now - signs.since) / 1000 : 0,
         isRaised: (run.started?.raised ?? "") !== "",
       },
       limits,
@@ -270,6 +280,9 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     },
     get pane() {
       return pane;
+    },
+    get obstacle() {
+      return obstacle ?? failedLogin();
     },
     harness,
     reading,

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Pane } from "../../ports/terminal.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { createAwaitLogin } from "./await-login.ts";
+import type { RunWatch } from "./watch-run.ts";
+
+function stage() {
+  const clock = createScriptedClock(0);
+  const now = { state: "out", watchers: 0 };
+  const ended: string[] = [];
+  const awaitLogin = createAwaitLogin({ clock, end: async (_, { word }) => void ended.push(word) });
+  const watch = () =>
+    ({
+      run: { id: "t1/worker#1" },
+      pane: { watchers: now.watchers } as Pane,
+      harness: { name: "codex", login: async () => ({ state: now.state, hint: "" }) },
+    }) as unknown as RunWatch;
+  const look = async () => {
+    await clock.pass(20_000);
+    await awaitLogin(watch());
+    return ended;
+  };
+  return { now, look };
+}
+
+test("a run that waits to be logged in is started anew once somebody has logged in", async () => {
+  const { now, look } = stage();
+  expect(await look()).toEqual([]);
+  now.state = "in";
+  expect(await look()).toEqual(["lost"]);
+  // What it shows then is no missing login.
+  expect(await look()).toEqual(["lost"]);
+});
+
+test("a run is left alone where the login was never seen to be missing, or a person looks at its window", async () => {
+  const { now, look } = stage();
+  now.state = "in";
+  expect(await look()).toEqual([]);
+  now.state = "out";
+  await look();
+  Object.assign(now, { state: "in", watchers: 1 });
+  expect(await look()).toEqual([]);
+  now.watchers = 0;
+  expect(await look()).toEqual(["lost"]);
+});
