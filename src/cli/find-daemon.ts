@@ -15,7 +15,7 @@ export type FoundDaemon =
   | { readonly kind: "silent"; readonly pid: number | undefined }
   | { readonly kind: "none" };
 
-const patience = 3_000;
+const patience = 2_500;
 
 /** Shows no credential: whoever reaches the socket may read, and the token may be what is wrong. */
 export async function findDaemon(places: Places): Promise<FoundDaemon> {
