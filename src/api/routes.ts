@@ -184,7 +184,7 @@ export const routes = {
     summary: "Forget a task that is over; its history goes into the trash folder",
     access: "human",
     query: record({}, { project: name }),
-    answer: record({ kept: text }),
+    answer: record({ kept: text, left: list(text) }),
   }),
   moveTask: route({
     name: "moveTask",

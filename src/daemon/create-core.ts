@@ -22,6 +22,7 @@ import { openCrewState } from "./crew/crew-state.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { closeTicket } from "./effects/close-ticket.ts";
 import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
+import { stopChildren } from "./effects/stop-children.ts";
 import { testsOf } from "./effects/tests-of.ts";
 import { createErrorLog } from "./error-log.ts";
 import { createFacts } from "./facts.ts";
@@ -175,6 +176,7 @@ export function createCore(ports: CorePorts): RunningCore {
     ...agents?.performers,
     run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
     close_ticket: closeTicket({ store, clock, ticketsOf }),
+    stop_children: stopChildren({ store }),
     spawn_next: async (_, { task }) => scheduler.startNext(task),
     ...ports.performers(folderOf, workflowOf, portOf, commands),
   };

@@ -241,7 +241,8 @@ async function noteFailure(
   else limits.delete(owed.id);
   const failure = { word, reason, ...(error instanceof Fault ? { code: error.code } : {}) };
   if (isHopeful) return store.failEffect(owed.id, failure, clock.now() + pause);
-  if (actions[action]?.holds !== false || task.phase === "doing") return store.failEffect(owed.id, failure);
+  const { holds = true, failsSilently = false } = actions[action] ?? {};
+  if (holds || (task.phase === "doing" && !failsSilently)) return store.failEffect(owed.id, failure);
   const note: TaskEvent = { type: "effect.failed", by: "engine", data: { action, reason }, set: {} };
   await store.finishEffect(owed.id, clock.now(), note);
 }

@@ -14,7 +14,8 @@ import type { State, Workflow } from "./workflow.ts";
 /** The wait is over; of a held task: what did not succeed is started again. */
 export function decideContinue(workflow: Workflow, task: Task, actor: Actor, facts: Facts): Decision {
   const state = stateOf(workflow, task.status);
-  const refusal = standing(state, task, actor) ?? mayContinue(state, task, actor);
+  const refusal =
+    (owesItsEnd(state, task, actor) ? undefined : standing(state, task, actor)) ?? mayContinue(state, task, actor);
   if (refusal !== undefined) return rejected(refusal);
   // A person stands on this way round: what bounded the machine is open again.
   const visits = actor.role === "human" ? restarted(state) : task.visits;
@@ -60,6 +61,11 @@ function forgetsFailures({ rules, out }: State, word: string): boolean {
   ];
   const escalates = rules.some(({ does }) => does.kind !== "then" && does.after !== undefined);
   return !escalates && !guards.some(({ source }) => source === "crash_count");
+}
+
+/** A task that has ended and still owes something of that: a person can have it tried again, or nothing ever would. */
+function owesItsEnd(state: State, { held }: Task, { role }: Actor): boolean {
+  return state.terminal && held?.again === "effects" && role === "human";
 }
 
 function mayContinue(state: State, task: Task, actor: Actor): Reason | undefined {

@@ -31,6 +31,8 @@ export function explain(workflow: Workflow, task: Task, facts: Facts): Explanati
 
 function whereIs(state: State, task: Task): string {
   const name = `"${state.name}"`;
+  if (state.terminal && task.held !== undefined)
+    return `The task has ended in ${name} (${state.outcome}), but not everything that belongs to its end could be done.`;
   if (state.terminal) return `The task is over: it ended in ${name} (${state.outcome}).`;
   if (task.held !== undefined) return `The task is held in ${name} until a person looks at it.`;
   if (task.phase === "entering") return `The task has entered ${name}; what belongs to that is being carried out.`;

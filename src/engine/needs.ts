@@ -125,8 +125,11 @@ const endsWithCommand = /(signalbox [^\n]+?)\.?$/;
 
 /** A task in its last state can still owe something, such as giving its workspace back. */
 function afterTheEnd(facts: NeedFacts): readonly Need[] {
-  const { held } = facts.task;
-  return held === undefined || facts.task.phase === "over" ? [] : [heldNeed(facts, held.reason)];
+  const { id, held, phase } = facts.task;
+  if (held === undefined || phase === "over") return [];
+  const again = `Mend the cause, then try again: signalbox task retry ${id}`;
+  const forget = `Or forget the task; what is in its workspace is saved first: signalbox task delete ${id}`;
+  return [{ ...heldNeed(facts, held.reason), fix: `${again}\n${forget}` }];
 }
 
 function lostWorkflow(facts: NeedFacts): Need {

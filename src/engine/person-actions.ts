@@ -224,6 +224,8 @@ function ends(seen: Seen): readonly PersonAction[] {
   const { task, around, state } = seen;
   const running = no("It is not over.", `Cancel it first: signalbox task cancel ${task.id}`);
   const isOver = state.terminal && task.phase === "over" ? free : running;
+  // One that cannot do what belongs to its end can be forgotten all the same.
+  const canForget = state.terminal && task.held !== undefined ? free : isOver;
   const kills = around.alive.map((run) => {
     const command = `signalbox agent kill ${task.project}#${task.number}/${run}`;
     return { ...action(seen, "kill", `End ${run}`, "K", free), command };
@@ -236,7 +238,7 @@ function ends(seen: Seen): readonly PersonAction[] {
     isOver,
     `create --from ${task.id}`,
   );
-  return [...kills, from, action(seen, "delete", "Forget it", "D", isOver)];
+  return [...kills, from, action(seen, "delete", "Forget it", "D", canForget)];
 }
 
 function action(

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import type { TaskEvent } from "../../engine/decision.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { publishFile } from "../../home/publish-file.ts";
@@ -10,8 +11,9 @@ import { publishAgents } from "../agents-at-work.ts";
 import type { Asked, Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { eventsOf } from "../events-of.ts";
-import { releaseWorkspaces } from "../workspaces/release-workspaces.ts";
+import { leaveWorkspaces } from "../workspaces/release-workspaces.ts";
 import { findTask } from "./find-task.ts";
+import { haltTask } from "./move-task.ts";
 
 /** Everything that is known about a task, one JSON object a line: the task, its document, then all that happened. */
 async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<string> {
@@ -52,7 +54,7 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { id, project, number, status } = stored.task;
-    if (stored.isOpen) {
+    if (stored.isOpen && !(await canBeForgotten(core, stored.task))) {
       throw new Fault("task.in-use", `The task ${id} is in "${status}" and not over.`, {
         hint: `Cancel it first: signalbox task cancel ${id}`,
       });
@@ -62,13 +64,28 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     makePrivateFolder(core.places.trash);
     const kept = join(core.places.trash, `${project}-${number}-${id}.jsonl`);
     publishFile(kept, text, { mode: 0o600 });
+    const { pools } = core;
     // The folder would be forgotten with the task, and what is in it with the folder.
-    if (core.pools !== undefined) await releaseWorkspaces(core.pools, id);
+    const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
     await core.store.deleteTask(id);
     await publishAgents(core);
     core.scheduler.forgot(id);
     core.deadlines.forgot(id);
-    core.log.info("A task was deleted", { task: id, kept });
-    return { kept };
+    core.log.info("A task was deleted", { task: id, kept, left });
+    return { kept, left };
   };
+}
+
+/**
+ * Whether an open task can go: it has ended and cannot do what belongs to that, or nobody knows its workflow any more. It
+ * could neither be cancelled nor go on.
+ */
+export async function canBeForgotten({ workflows }: Core, task: Task): Promise<boolean> {
+  try {
+    const { states } = await workflows.get(task.workflowHash);
+    return states[task.status]?.terminal === true && task.held !== undefined;
+  } catch (error) {
+    if (error instanceof Fault && error.code.startsWith("workflow.")) return true;
+    throw error;
+  }
 }

@@ -72,7 +72,7 @@ function cancels({ states }: Workflow, status: string, request: Request): boolea
 }
 
 /** Ends the agents and the commands of a task, then does `then` before anything is started again. */
-async function haltTask<T>({ agents, stopCommands }: Core, task: string, then: () => Promise<T>): Promise<T> {
+export async function haltTask<T>({ agents, stopCommands }: Core, task: string, then: () => Promise<T>): Promise<T> {
   const release = stopCommands(task);
   try {
     if (agents === undefined) return await then();

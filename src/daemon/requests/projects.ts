@@ -3,12 +3,13 @@ import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { findWorkflow, isPath } from "../../home/workflows.ts";
-import type { Project } from "../../ports/store.ts";
+import type { Project, StoredTask } from "../../ports/store.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectView } from "../views.ts";
 import { type Retired, retireProject } from "../workspaces/retire-project.ts";
+import { canBeForgotten } from "./export-task.ts";
 import { setPermissions } from "./set-permissions.ts";
 
 export function listProjects({ store }: Core): Handler<Routes["listProjects"]> {
@@ -75,12 +76,24 @@ export function removeProject(core: Core): Handler<Routes["removeProject"]> {
     const project = await mustHave(core, params.project ?? "");
     const { name } = project;
     // A project with open tasks is refused by the store, before anything of it is touched.
-    const isOpen = (await core.store.listTasks({ project: name, isOpen: true }, { limit: 1 })).length > 0;
-    const retired = core.pools === undefined || isOpen ? nothing : await retireProject(core.pools, project);
+    const open = await core.store.listTasks({ project: name, isOpen: true }, { limit: 100 });
+    await refuseStuck(core, name, open);
+    const retired = core.pools === undefined || open.length > 0 ? nothing : await retireProject(core.pools, project);
     await core.store.removeProject(name);
     core.log.info("A project was removed", { project: name, ...retired });
     return retired;
   };
+}
+
+/** Who is told to cancel tasks that have ended already would be sent round in circles. */
+async function refuseStuck(core: Core, project: string, open: readonly StoredTask[]): Promise<void> {
+  const stuck: string[] = [];
+  for (const { task } of open) if (await canBeForgotten(core, task)) stuck.push(task.id);
+  if (stuck.length === 0) return;
+  const text = `The project "${project}" has tasks that have ended, but could not do what belongs to that: ${stuck.length}.`;
+  throw new Fault("store.in-use", text, {
+    hint: `See why: signalbox task explain ${stuck[0]}\nOr forget them: signalbox task delete ${stuck.join(" ")}`,
+  });
 }
 
 export async function mustHave({ store }: Core, name: string): Promise<Project> {

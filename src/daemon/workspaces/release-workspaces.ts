@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
 import { type BindPorts, unbindWorkspace } from "./bind-workspace.ts";
 import type { Parking } from "./parking.ts";
@@ -32,4 +35,32 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
     released.push(workspace.path);
   }
   return released;
+}
+
+/**
+ * For a task that is forgotten: gives its workspaces back, and keeps those whose content cannot be saved as they are, under a
+ * name that no task ever gets. Gives the folders that were kept.
+ */
+export async function leaveWorkspaces(ports: ReleaseWorkspacesPorts, task: string): Promise<readonly string[]> {
+  try {
+    await releaseWorkspaces(ports, task);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Fault) || error.retry === "later") throw error;
+    ports.log.warn("A workspace could not be saved, and is kept as it is", { task, error });
+    return setAside(ports, task);
+  }
+}
+
+async function setAside({ store }: ReleaseWorkspacesPorts, task: string): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const workspace of await store.workspaces.list({ task })) {
+    const aside = `${workspace.path}-left-${task}`;
+    if (existsSync(workspace.path)) {
+      await rename(workspace.path, aside);
+      kept.push(aside);
+    }
+    await store.workspaces.remove(workspace.id);
+  }
+  return kept;
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Fault } from "../../fault.ts";
 import type { Project } from "../../ports/store.ts";
 import type { PoolPorts } from "./pool-ports.ts";
 import { isBegun } from "./project-workspaces.ts";
@@ -11,16 +12,16 @@ export interface Retired {
   readonly control: string;
   /** How much is salvaged in it. */
   readonly salvaged: number;
-  /** Workspaces that stay where they are, because the repository that they belong to is gone. */
+  /** Workspaces that stay where they are, because what is in them could not be saved. */
   readonly left: readonly string[];
 }
 
 /**
  * Takes everything of ours out of a project's repository before the project is forgotten: its workspaces, once
- * what is in them has been saved, and what hides task files. Refused, with what is left as it was, where something cannot be saved.
+ * what is in them has been saved, and what hides task files. A workspace that cannot be saved stays where it is.
  */
 export async function retireProject(ports: PoolPorts, project: Project): Promise<Retired> {
-  const { store, places, workspacesOf } = ports;
+  const { store, places, log, workspacesOf } = ports;
   if (!isBegun(places, project)) return { control: "", salvaged: 0, left: [] };
   const workspaces = await workspacesOf(project);
   const isThere = existsSync(join(project.path, ".git"));
@@ -31,11 +32,18 @@ export async function retireProject(ports: PoolPorts, project: Project): Promise
       left.push(workspace.path);
       continue;
     }
-    if (workspace.task !== "") await releaseWorkspaces(ports, workspace.task);
-    await removeWorkspace(ports, workspaces, workspace);
+    try {
+      if (workspace.task !== "") await releaseWorkspaces(ports, workspace.task);
+      await removeWorkspace(ports, workspaces, workspace);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.retry === "later") throw error;
+      log.warn("A workspace could not be saved, and stays", { project: project.name, path: workspace.path, error });
+      left.push(workspace.path);
+    }
   }
   // Last: what hides task files must not be gone while somebody looks what is in the workspaces.
-  if (isThere) await workspaces.kind.removeExclude();
+  if (isThere && left.length === 0) await workspaces.kind.removeExclude();
   const { control } = workspaces;
-  return { control: control.folder, salvaged: (await control.listSalvaged()).length, left };
+  const salvaged = await control.listSalvaged().catch(() => []);
+  return { control: control.folder, salvaged: salvaged.length, left };
 }

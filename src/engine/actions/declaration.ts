@@ -9,6 +9,8 @@ export interface ActionDeclaration {
   readonly holds: boolean;
   /** It happens in the task's workspace: one is acquired first where the task has none, or only made again where it is lost. */
   readonly inWorkspace?: "always" | "where-bound";
+  /** A failure is only noted, also where it is a state's own work: nothing follows from it. */
+  readonly failsSilently?: true;
 }
 
 export interface Param {

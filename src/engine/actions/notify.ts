@@ -6,4 +6,5 @@ export const notify: ActionDeclaration = {
   params: { message: { type: "text" }, title: { type: "text" } },
   words: {},
   holds: false,
+  failsSilently: true,
 };

@@ -22,10 +22,11 @@ export async function deleteTask(this: Context, { yes, json }: DeleteFlags, ...r
   await forEach(this, references, json, {
     act: async (_, call, reference) => {
       const { task } = await call(routes.getTask, await nameTask(call, reference));
-      const { kept } = await call(routes.deleteTask, { params: { task: task.id } });
-      return { kept, task: shownTask(task) };
+      const { kept, left } = await call(routes.deleteTask, { params: { task: task.id } });
+      return { kept, left, task: shownTask(task) };
     },
-    tell: (own, { kept, task }) => {
+    tell: (own, { kept, left, task }) => {
+      for (const folder of left) own.say(`What is in its workspace could not be saved, so the folder stays: ${folder}`);
       own.say(`${task} is deleted. Its history is kept in:`);
       own.print(kept);
     },

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { stopChildren } from "../../src/daemon/effects/stop-children.ts";
+import { createHandlers } from "../../src/daemon/handlers.ts";
+import { Fault } from "../../src/fault.ts";
+import { coreStage } from "./core-stage.ts";
+import { human, startGitCore } from "./git-core.ts";
+
+const notifying = `
+version: 1
+states:
+  a: { waits_for: human, next: b }
+  b: { do: [notify], next: done }
+  done: { terminal: true, do: [notify] }
+`;
+
+test("a notify that fails as a state's own work is noted, and the task goes on", async () => {
+  const notify = async () => {
+    throw new Fault("notify.failed", "No notification could be delivered.");
+  };
+  const { create, core, rest, statuses, store } = await coreStage(notifying, 1, undefined, () => ({
+    performers: () => ({ notify }),
+  }));
+  await create("t1");
+  await rest();
+  await core.submit("t1", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("t1")).toEqual(["done"]);
+  expect((await store.getTask("t1"))?.task.phase).toBe("over");
+  const events = await store.listEvents({ task: "t1" }, 0, 100);
+  expect(events.filter(({ event }) => event.type === "effect.failed")).toHaveLength(2);
+});
+
+test("stopping children succeeds where there are none, and names those that are open", async () => {
+  const { core, create, store, rest } = await coreStage(notifying);
+  await create("t1");
+  await rest();
+  const task = (await store.getTask("t1"))?.task;
+  if (task === undefined) throw new Error("missing");
+  const stop = stopChildren({ store });
+  await stop({ action: "stop_children", params: {} }, { task, key: "k" });
+  await create("t2", { parent: "t1" });
+  await rest();
+  await expect(stop({ action: "stop_children", params: {} }, { task, key: "k" })).rejects.toMatchObject({
+    hint: "Cancel them:\nsignalbox task cancel t2\nThen: signalbox task retry t1",
+  });
+  await core.close();
+});
+
+const flow = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace, { action: run_command, command: [tidy] }] }
+`;
+
+/** A task that was cancelled, and whose last hook fails until `isMended`. */
+async function startEndedStage() {
+  const state = { isMended: false };
+  const stage = await startGitCore({
+    ...{ name: "ended", flow },
+    ports: {
+      performers: () => ({
+        async run_command() {
+          if (!state.isMended) throw new Fault("command.failed", "tidy ended with 1.");
+        },
+      }),
+    },
+  });
+  const handlers = createHandlers(stage.core) as Record<string, (asked: unknown) => Promise<never>>;
+  const ask = (route: string, params: object): Promise<never> => {
+    const asked = { params, body: {}, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
+    return handlers[route]?.(asked) ?? Promise.reject(new Error(route));
+  };
+  await stage.create("b1111");
+  const { workspace } = await stage.goOn("b1111");
+  writeFileSync(join(workspace, "idea.md"), "cold brew\n");
+  const isHeld = () => stage.until("b1111", ({ task }) => task.held !== undefined);
+  return { ...stage, state, ask, workspace, isHeld };
+}
+
+for (const verb of ["retryTask", "continueTask"]) {
+  test(`a cancelled task whose hook fails is over after ${verb}, once the cause is mended`, async () => {
+    const { ask, state, isHeld, until } = await startEndedStage();
+    await ask("cancelTask", { task: "b1111" });
+    await isHeld();
+    const { blocked }: { blocked: readonly { fix: string }[] } = await ask("explainTask", { task: "b1111" });
+    expect(blocked[0]?.fix).toContain("signalbox task retry b1111");
+    expect(blocked[0]?.fix).toContain("signalbox task delete b1111");
+    state.isMended = true;
+    await ask(verb, { task: "b1111" });
+    expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "dropped", phase: "over" });
+  });
+}
+
+test("a cancelled task whose hook fails for ever can be deleted, and then its project removed", async () => {
+  const { ask, isHeld, store, workspace, git, workspaces } = await startEndedStage();
+  await ask("cancelTask", { task: "b1111" });
+  await isHeld();
+  await expect(ask("removeProject", { project: "coffee" })).rejects.toMatchObject({
+    hint: expect.stringContaining("signalbox task delete b1111"),
+  });
+  const { control } = await workspaces();
+  expect(await ask("deleteTask", { task: "b1111" })).toMatchObject({ left: [] });
+  expect(await store.getTask("b1111")).toBeUndefined();
+  const [salvage = ""] = git(control.folder, "for-each-ref", "--format=%(refname)", "refs/signalbox/salvage").split(
+    "\n",
+  );
+  expect(git(control.folder, "show", `${salvage}:idea.md`)).toBe("cold brew");
+  expect(await ask("removeProject", { project: "coffee" })).toMatchObject({ salvaged: 1 });
+  expect(existsSync(join(workspace, "idea.md"))).toBe(false);
+});
+
+test("a cancelled task whose workspace cannot be saved can be deleted, and the folder is kept as it is", async () => {
+  const { ask, isHeld, store, workspace, repository } = await startEndedStage();
+  rmSync(repository, { recursive: true });
+  await ask("cancelTask", { task: "b1111" });
+  await isHeld();
+  const { left }: { left: readonly string[] } = await ask("deleteTask", { task: "b1111" });
+  expect(left).toEqual([`${workspace}-left-b1111`]);
+  expect(readFileSync(join(left[0] ?? "", "idea.md"), "utf8")).toBe("cold brew\n");
+  expect(await store.workspaces.list({ project: "coffee" })).toEqual([]);
+  expect(await ask("removeProject", { project: "coffee" })).toMatchObject({ left: [] });
+});
+
+test("a task whose workflow does not load any more can be deleted, with its work saved", async () => {
+  const { ask, core, store } = await startEndedStage();
+  core.workflows.get = async () => {
+    throw new Fault("workflow.invalid", 'The workflow "flow.yml" does not load any more.');
+  };
+  await expect(ask("cancelTask", { task: "b1111" })).rejects.toThrow("cannot be cancelled yet");
+  await ask("deleteTask", { task: "b1111" });
+  expect(await store.getTask("b1111")).toBeUndefined();
+});
