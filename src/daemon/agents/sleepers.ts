@@ -130,32 +130,44 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
       ports.watch(woken);
       return woken;
     });
+  const failures = new Map<string, number>();
+  /** Starts the program of a run that has a seat; false where it has to be tried again later. */
+  const tryToWake = async (run: Run): Promise<boolean> => {
+    try {
+      // Where it is not wanted any more, or a person has woken it, nobody else would give the seat back.
+      if ((await wake(run.id)) === undefined) dispatch.rests(run.id);
+      return true;
+    } catch (error) {
+      dispatch.rests(run.id);
+      const count = (failures.get(run.id) ?? 0) + 1;
+      failures.set(run.id, count);
+      const isHopeful = !(error instanceof Fault) || error.retry === "later";
+      if (count < maxTries && isHopeful) return false;
+      const reason = `It could not be started again in its session: ${error instanceof Error ? error.message : error}`;
+      return ports.end(run, { word: "lost", reason }).then(
+        () => true,
+        () => false,
+      );
+    }
+  };
   const rouse = (id: string) => {
     const run = asleep.get(id);
     if (run === undefined || rousing.has(id)) return;
     rousing.add(id);
-    track(
-      (async () => {
-        const hasSeat = await dispatch.enter(seatOf(run)).then(
-          () => true,
-          () => false,
-        );
-        if (!hasSeat) return;
-        for (let tries = 1; asleep.has(id); tries++) {
-          try {
-            if ((await wake(id)) === undefined) return dispatch.left(id);
-          } catch (error) {
-            const isHopeful = !(error instanceof Fault) || error.retry === "later";
-            if (tries >= maxTries || !isHopeful) {
-              const reason = error instanceof Error ? error.message : String(error);
-              await ports.end(run, { word: "lost", reason: `It could not be started again in its session: ${reason}` });
-              return;
-            }
-            await new Promise<void>((done) => void clock.after(retryPause, done));
-          }
-        }
-      })().finally(() => rousing.delete(id)),
+    const over = () => void rousing.delete(id);
+    const waking = dispatch.enter(seatOf(run)).then(
+      async () => {
+        if (await tryToWake(run)) failures.delete(id);
+        else clock.after(retryPause * Math.min(failures.get(id) ?? 1, maxTries), () => rouseAgain(id));
+      },
+      () => failures.delete(id),
     );
+    track(waking.finally(over));
+  };
+  /** It may not be needed any more. */
+  const rouseAgain = (id: string) => {
+    const run = asleep.get(id);
+    if (run !== undefined) track(rouseIfNeeded(run));
   };
   const rouseIfNeeded = async (run: Run) => {
     if ((await mail.pending(run)).length > 0 || (await isWaitedFor(run))) rouse(run.id);

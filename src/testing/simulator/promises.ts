@@ -168,6 +168,9 @@ export async function checkEffect(world: World, task: Task, effect: Effect): Pro
   switch (effect.action) {
     case "acquire_workspace": {
       const bound = await store.workspaces.list({ task: task.id });
+      // A task that was left while it waited for a workspace gives none back: it needs none before that.
+      const owed = (await store.openEffects(task.id)).map((each) => each.effect.action);
+      if (bound.length === 0 && owed.includes("release_workspace")) return;
       if (bound.length !== 1 || !repositories.folders.has(bound[0]?.path ?? ""))
         violate(promise, `${task.id} has no workspace.`);
       return;
