@@ -29,7 +29,7 @@ export interface Mail {
   /** Whether a message waits for the run, as far as is known. */
   waits(watch: RunWatch): boolean;
   /** What the run was not told yet. */
-  pending(run: Run): Promise<readonly Message[]>;
+  untold(run: Run): Promise<readonly Message[]>;
   /** Whether a message is being delivered to the run, or was a moment ago and nothing can show yet that it works. */
   isTelling(watch: RunWatch): boolean;
 }
@@ -89,7 +89,7 @@ export function createMail(ports: MailPorts): Mail {
       else wake(watch);
     },
     wake,
-    pending,
+    untold: pending,
     async giveUp(run) {
       for (const message of await pending(run))
         await store.messages.put({ ...message, problem: `${run.key} ended before it was told.` });

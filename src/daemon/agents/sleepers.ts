@@ -170,7 +170,7 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
     if (run !== undefined) track(rouseIfNeeded(run));
   };
   const rouseIfNeeded = async (run: Run) => {
-    if ((await mail.pending(run)).length > 0 || (await isWaitedFor(run))) rouse(run.id);
+    if ((await mail.untold(run)).length > 0 || (await isWaitedFor(run))) rouse(run.id);
   };
 
   return {

@@ -68,8 +68,8 @@ export const foundByLives: readonly Mutant[] = [
       },
       {
         file: "src/daemon/agents/sleepers.ts",
-        from: "if ((await mail.pending(run)).length > 0 || (await isWaitedFor(run))) rouse(run.id);",
-        to: "if ((await mail.pending(run)).length > 0) rouse(run.id);",
+        from: "if ((await mail.untold(run)).length > 0 || (await isWaitedFor(run))) rouse(run.id);",
+        to: "if ((await mail.untold(run)).length > 0) rouse(run.id);",
       },
     ],
   },

@@ -1,0 +1,59 @@
+// Lets thirty tasks of three workflows live at once, with fewer seats and workspaces than tasks: a real daemon, scripted agents
+// of whom some crash, ask, and fail their review. Ends with 1 where one stands still, or a person is called twice for one thing.
+// npm run crowd -- [--tasks 30] [--seats 4] [--workspaces 6] [--live 3] [--kills 1] [--keep]
+import { parseArgs } from "node:util";
+import buildPrograms from "../test/build-programs.ts";
+
+const { values } = parseArgs({
+  options: {
+    tasks: { type: "string", default: "30" },
+    seats: { type: "string", default: "4" },
+    workspaces: { type: "string", default: "6" },
+    live: { type: "string", default: "3" },
+    kills: { type: "string", default: "1" },
+    keep: { type: "boolean", default: false },
+  },
+});
+const number = (name: "tasks" | "seats" | "workspaces" | "live" | "kills"): number => {
+  if (/^\d{1,4}$/.test(values[name])) return Number(values[name]);
+  process.stderr.write(`--${name} must be a whole number, not "${values[name]}".\n`);
+  process.exit(2);
+};
+const plan = { seats: number("seats"), workspaces: number("workspaces"), live: number("live"), kills: number("kills") };
+const each = Math.max(1, Math.round(number("tasks") / 3));
+
+const removePrograms = buildPrograms();
+// What starts programs looks for the built ones when it is loaded.
+const { liveCrowd } = await import("../test/faults/crowd/crowd.ts");
+const { manners } = await import("../test/faults/crowd/crowd-script.ts");
+const began = Date.now();
+let toldAt = began;
+const seconds = () => Math.round((Date.now() - began) / 1000);
+const end = await liveCrowd({
+  ...{ ...plan, each },
+  onLook({ over, asking }) {
+    if (Date.now() - toldAt < 10_000) return;
+    toldAt = Date.now();
+    process.stderr.write(`${over} of ${each * 3} are over, ${asking} ask for a person, ${seconds()} s\n`);
+  },
+});
+const over = end.tasks.filter(({ task }) => task.phase === "over");
+const asking = end.tasks.filter(({ asks, task }) => asks && task.phase !== "over");
+const wrong = end.tasks.filter(({ task, wanted }) => (task.phase === "over") !== (manners[wanted.manner] === "over"));
+print(
+  `${end.tasks.length} tasks of default, classic and crew; ${plan.seats} seats, ${plan.workspaces} workspaces, ${plan.live} idle programs, ${plan.kills} kills`,
+);
+print(`${over.length} are over, ${asking.length} ask for a person; ${seconds()} s`);
+print(`at most ${end.working} worked at once; ${end.slept} times an idle program was ended to make room`);
+for (const { task } of wrong) print(`wrong: ${task.summary} is in ${task.status}`);
+for (const each of end.repeated) print(`called twice: ${each}`);
+for (const each of end.silent) print(`asks, and nobody was told: ${each}`);
+const failed = wrong.length + end.repeated.length + end.silent.length + Math.max(0, end.working - plan.seats) > 0;
+if (values.keep || failed) print(`Everything is kept in ${end.home.base}`);
+else end.home.remove();
+removePrograms?.();
+process.exit(failed ? 1 : 0);
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

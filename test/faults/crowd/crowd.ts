@@ -1,0 +1,232 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunView } from "../../../src/api/agent-wires.ts";
+import type { Call } from "../../../src/api/client.ts";
+import { routes } from "../../../src/api/routes.ts";
+import type { EventView, TaskView } from "../../../src/api/task-wires.ts";
+import { createAsk, startDaemon } from "../daemon.ts";
+import { createHome, type Home } from "../home.ts";
+import { type CrowdTask, crowdScript, type Manner, manners } from "./crowd-script.ts";
+
+export interface CrowdPlan {
+  /** How many tasks of each of the three workflows. */
+  readonly each: number;
+  readonly seats: number;
+  readonly live: number;
+  readonly workspaces: number;
+  /** How often the daemon is killed on the way. */
+  readonly kills: number;
+  /** Told of every look. */
+  onLook?(found: { readonly over: number; readonly asking: number; readonly working: number }): void;
+}
+
+export interface CrowdEnd {
+  readonly home: Home;
+  readonly tasks: readonly { readonly task: TaskView; readonly wanted: CrowdTask; readonly asks: boolean }[];
+  /** The most agents that were seen to work at once, and the most idle programs. */
+  readonly working: number;
+  readonly slept: number;
+  /** What was told to a person more than once for the same stay of a task. */
+  readonly repeated: readonly string[];
+  /** Tasks that ask for a person, and of which nobody was told why. */
+  readonly silent: readonly string[];
+}
+
+const patience = 1_200_000;
+const sessionManners: readonly Manner[] = [
+  "plain",
+  "crash",
+  "question",
+  "failed",
+  "plain",
+  "hopeless",
+  "failed",
+  "dialog",
+];
+
+/**
+ * Many tasks of three workflows at once, with fewer seats and workspaces than tasks: a real daemon, real git and terminals,
+ * scripted agents of whom some crash, ask and fail their review. A person merges and answers. Ends when each task is over or
+ * asks for a person, and throws where that does not come.
+ */
+export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }: CrowdPlan): Promise<CrowdEnd> {
+  const wanted = planTasks(each);
+  const plain = createHome();
+  const script = join(plain.base, "script.yml");
+  writeFileSync(script, crowdScript(wanted));
+  const home: Home = { ...plain, env: { ...plain.env, SIGNALBOX_SCRIPT: script } };
+  prepare(home, wanted);
+  writeFileSync(
+    home.places.config,
+    `agents: { environment: [NODE_COMPILE_CACHE], most: ${seats}, live: ${live} }\ntest_merges: false\n`,
+  );
+  let daemon = await startDaemon(home);
+  try {
+    const ask = createAsk(home);
+    const project = { path: home.repository, name: "coffee", harness: "scripted", poolSize: workspaces };
+    await ask(routes.addProject, { body: { ...project, fullPermissions: "allow" } });
+    const made = new Map<string, CrowdTask>();
+    for (const task of wanted) {
+      const ticket = task.workflow === "crew" ? { ticket: ticketOf(task) } : { summary: task.summary };
+      const body = { project: "coffee", workflow: task.workflow, ...ticket };
+      made.set((await ask(routes.createTask, { body })).task.id, task);
+    }
+    let working = 0;
+    let killed = 0;
+    for (const end = Date.now() + patience; ; await sleep(250)) {
+      const tasks = await tasksOf(ask).catch(() => undefined);
+      const runs = await ask(routes.listRuns, { query: {} }).then(
+        (found) => found.runs,
+        () => [],
+      );
+      if (tasks === undefined) continue;
+      working = Math.max(working, runs.filter(({ activity }) => activity === "busy" || activity === "starting").length);
+      await attend(ask, tasks, made);
+      const over = tasks.filter(({ phase }) => phase === "over").length;
+      const asking = tasks.filter((task) => task.phase !== "over" && asks(task, runs)).length;
+      onLook?.({ over, asking, working });
+      if (killed < kills && over >= ((killed + 1) * tasks.length) / (kills + 2)) {
+        killed++;
+        await daemon.kill();
+        daemon = await startDaemon(home);
+        continue;
+      }
+      // Those that the person sees to are not at rest yet.
+      const isAtRest = tasks.every(
+        (task) => task.phase === "over" || (asks(task, runs) && manners[mannerOf(made, task)] === "asks"),
+      );
+      if (isAtRest) {
+        const events = await allEvents(ask, tasks);
+        return {
+          ...{ home, working, ...calls(events) },
+          tasks: tasks.map((task) => ({ task, wanted: wantedOf(made, task), asks: asks(task, runs) })),
+          slept: events.filter(({ type }) => type === "agent.slept").length,
+          silent: tasks.filter((task) => task.phase !== "over" && !isTold(task, runs)).map(({ id }) => id),
+        };
+      }
+      if (Date.now() > end)
+        throw new Error(`It stands still in ${home.base}.\n${describe(tasks, runs)}\n${daemon.said().slice(-5_000)}`);
+    }
+  } finally {
+    await daemon.kill();
+    try {
+      execFileSync("tmux", ["-S", home.places.terminal, "kill-server"], { stdio: "ignore" });
+    } catch {
+      // There is none any more.
+    }
+  }
+}
+
+function planTasks(each: number): readonly CrowdTask[] {
+  const tasks: CrowdTask[] = [];
+  for (let number = 1; number <= each; number++) {
+    const manner = sessionManners[(number - 1) % sessionManners.length] ?? "plain";
+    tasks.push({ workflow: "default", manner, summary: `Default ${manner} ${number}` });
+    // A dialog of classic is the same as one of default, and each that asks keeps a workspace.
+    const other = manner === "dialog" ? "question" : manner;
+    tasks.push({ workflow: "classic", manner: other, summary: `Classic ${other} ${number}` });
+    const crew = number % 3 === 2 ? "crash" : "plain";
+    tasks.push({ workflow: "crew", manner: crew, summary: `Crew ${crew} ${number}` });
+  }
+  return tasks;
+}
+
+function ticketOf({ summary }: CrowdTask): string {
+  return `cof-${summary.split(" ").at(-1) ?? ""}`;
+}
+
+function prepare({ repository }: Home, tasks: readonly CrowdTask[]): void {
+  const git = (...args: readonly string[]) => execFileSync("git", ["-C", repository, ...args]);
+  git("symbolic-ref", "HEAD", "refs/heads/main");
+  git("config", "user.name", "Ada");
+  git("config", "user.email", "ada@example.org");
+  writeFileSync(join(repository, "recipe.md"), "beans\n");
+  mkdirSync(join(repository, ".tickets"));
+  for (const task of tasks.filter(({ workflow }) => workflow === "crew")) {
+    const id = ticketOf(task);
+    const head = [`id: ${id}`, "status: open", "deps: []", "links: []", "created: 2026-01-25T19:11:47Z", "type: task"];
+    writeFileSync(
+      join(repository, ".tickets", `${id}.md`),
+      `---\n${head.join("\n")}\npriority: 2\n---\n# ${task.summary}\n`,
+    );
+  }
+  git("add", "-A");
+  git("commit", "-qm", "first");
+}
+
+async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
+  return (await ask(routes.listTasks, { query: { limit: "1000" } })).tasks;
+}
+
+/** A person answers questions and merges what is ready. What is hopeless is left alone: it must go on asking. */
+async function attend(ask: Call, tasks: readonly TaskView[], made: ReadonlyMap<string, CrowdTask>): Promise<void> {
+  for (const task of tasks) {
+    const isMine = task.needsPerson || task.status === "reviewing";
+    if (!isMine || manners[mannerOf(made, task)] === "asks") continue;
+    const params = { task: task.id };
+    const isQuestion = task.status === "clarification";
+    const asked = isQuestion
+      ? ask(routes.answerTask, { params, body: { text: "The blue one." } })
+      : task.held === null
+        ? ask(routes.mergeTask, { params, body: {} })
+        : ask(routes.continueTask, { params, body: {} });
+    await asked.catch(() => undefined);
+  }
+}
+
+function wantedOf(made: ReadonlyMap<string, CrowdTask>, { id }: TaskView): CrowdTask {
+  const found = made.get(id);
+  if (found === undefined) throw new Error(`Nobody has made the task ${id}.`);
+  return found;
+}
+
+function mannerOf(made: ReadonlyMap<string, CrowdTask>, task: TaskView): Manner {
+  return wantedOf(made, task).manner;
+}
+
+function asks(task: TaskView, runs: readonly RunView[]): boolean {
+  return task.needsPerson || isRaised(task, runs);
+}
+
+function isRaised({ id }: TaskView, runs: readonly RunView[]): boolean {
+  return runs.some(({ task, raised, activity }) => task === id && (raised !== "" || activity === "asks"));
+}
+
+/** A state that waits for a person says so itself; a run must have been raised, a held task must have a reason. */
+function isTold(task: TaskView, runs: readonly RunView[]): boolean {
+  return task.held === null ? task.needsPerson || isRaised(task, runs) : task.held.reason !== "";
+}
+
+async function allEvents(ask: Call, tasks: readonly TaskView[]): Promise<readonly EventView[]> {
+  const found = await Promise.all(
+    tasks.map(async ({ id }) => (await ask(routes.listEvents, { query: { task: id, limit: "1000" } })).events),
+  );
+  return found.flat();
+}
+
+/** The same is told once in a stay of a task: whoever is called twice for one thing stops listening. */
+function calls(events: readonly EventView[]): Pick<CrowdEnd, "repeated"> {
+  const told = new Set<string>();
+  const repeated: string[] = [];
+  const stays = new Map<string, number>();
+  for (const { task, type, data } of events) {
+    if (type === "task.moved" || type === "task.continued") stays.set(task, (stays.get(task) ?? 0) + 1);
+    if (type !== "agent.raised" && type !== "task.held") continue;
+    const key = `${task} ${stays.get(task) ?? 0} ${type} ${String(data.run ?? "")} ${String(data.reason ?? "")}`;
+    if (told.has(key)) repeated.push(key);
+    told.add(key);
+  }
+  return { repeated };
+}
+
+function describe(tasks: readonly TaskView[], runs: readonly RunView[]): string {
+  const open = tasks.filter(({ phase }) => phase !== "over");
+  return open
+    .map(({ id, summary, status, phase, held, waiting }) => {
+      const own = runs.filter(({ task }) => task === id).map(({ key, activity, what }) => `${key} ${activity} ${what}`);
+      return `${summary}: ${status}, ${phase}, ${held?.reason ?? ""} ${waiting} [${own.join("; ")}]`;
+    })
+    .join("\n");
+}
