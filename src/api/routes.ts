@@ -193,7 +193,8 @@ export const routes = {
     summary: "Ask for a state, with the task file as it is now where that has changed",
     access: "ask",
     query: record({}, { project: name }),
-    body: record({ to: name }, { document: text }),
+    /** `unmerged`: a person ends it as done although its work is not merged. */
+    body: record({ to: name }, { document: text, unmerged: boolean }),
     answer: changeWire,
   }),
   continueTask: route({

@@ -1,7 +1,7 @@
 import { Fault } from "../fault.ts";
 
 /** What the shell is told. Every command's help says what `failed` means for it. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2, notFound: 3 } as const;
+export const exitCodes = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 4 } as const;
 
 // Written down here because the fast way for agents must not load the library.
 const unknownCommand = -5;

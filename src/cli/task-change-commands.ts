@@ -92,6 +92,7 @@ export const update = buildCommand({
       autostart: { kind: "boolean", optional: true, withNegated: false, brief: "Start it when there is room" },
       "no-autostart": flag("Do not start it by itself"),
       file: textFlag("FILE|-", "Hand the task file in; - reads it from stdin"),
+      yes: flag("Do not ask whether work that is not merged is meant to end as done"),
       json,
     },
   },

@@ -4,7 +4,7 @@ import { create, deleteTask, edit, migrate, update } from "./task-change-command
 import { cancel, continueTask, createPr, retry } from "./task-go-commands.ts";
 import { merge, sync } from "./task-merge-commands.ts";
 import { answer, approve, requestChanges } from "./task-person-commands.ts";
-import { actions, explain, exportTask, history, list, show } from "./task-read-commands.ts";
+import { actions, explain, exportTask, history, list, show, wait } from "./task-read-commands.ts";
 import { diff, open, path, shell } from "./task-work-commands.ts";
 
 export const taskCommands = buildRouteMap({
@@ -13,6 +13,7 @@ export const taskCommands = buildRouteMap({
     list,
     show,
     explain,
+    wait,
     actions,
     update,
     edit,

@@ -1,5 +1,5 @@
 import { buildCommand } from "@stricli/core";
-import { flag, json, numberFlag, wholeNumber } from "./parameters.ts";
+import { flag, json, numberFlag, textFlag, wholeNumber } from "./parameters.ts";
 import {
   eventForm,
   oneTask,
@@ -9,6 +9,7 @@ import {
   taskExitCodes,
   taskFlag,
   taskForm,
+  tasks,
   usualLimit,
 } from "./task-parameters.ts";
 
@@ -67,6 +68,31 @@ export const explain = buildCommand({
     fullDescription: `--json: { task, where, blocked: [{ reason, fix }], moves: [{ to, by, open, command, missing }], next: [{ what, at }],
   owed: [{ id, action, state, tries, dueAt, failure }] }
 ${taskExitCodes("failed")}`,
+  },
+});
+
+export const wait = buildCommand({
+  loader: async () => (await import("./commands/task/wait.ts")).wait,
+  parameters: {
+    positional: tasks,
+    flags: {
+      for: status("Until it is in this state, or has come by there; what ends elsewhere has failed"),
+      timeout: textFlag("DURATION", "At most so long, such as 30s, 10m or 2h"),
+      any: flag("Only until one of them is there"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Wait until tasks are over or need a person",
+    fullDescription: `For scripts. Prints a line for each task: the task, its state, and what it needs.
+
+Examples:
+  signalbox task wait coffee#12
+  signalbox task wait coffee#12 coffee#13 --any --timeout 30m
+  signalbox task wait coffee#12 --for reviewing
+
+--json: { timedOut, tasks: [{ end, id, project, number, status, outcome, needs }] }. end is reached, over, failed, needs-person or waiting
+Exit codes: 0 each is done, or has reached the state; 1 one needs a person, or ended otherwise; 2 wrong usage, 3 no such task, 4 the time is up`,
   },
 });
 

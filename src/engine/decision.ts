@@ -53,6 +53,7 @@ export type ReasonCode =
   | "pool-full"
   | "still-alive"
   | "moved-on"
+  | "unmerged"
   | "no-such-state"
   | "bad-value"
   | "no-credential"

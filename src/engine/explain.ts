@@ -89,8 +89,10 @@ function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts): re
     const best = missing.reduce((least, each) => (each.length < least.length ? each : least));
     const isNext =
       state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
-    const command =
-      isNext && !targetsFor(state, "human").includes(to)
+    const isUnmerged = workflow.states[to]?.outcome === "done" && (facts.numbers.commits ?? 0) > 0;
+    const command = isUnmerged
+      ? `signalbox task merge ${task.id}`
+      : isNext && !targetsFor(state, "human").includes(to)
         ? `signalbox task continue ${task.id}`
         : `signalbox task update ${task.id} --status ${to}`;
     const by = askable.some((way) => way.by === undefined) ? [] : [...new Set(askable.flatMap((way) => way.by ?? []))];

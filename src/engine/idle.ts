@@ -3,6 +3,7 @@ import { startDraft, tellRun } from "./draft.ts";
 import { endWait } from "./end-of-wait.ts";
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
+import { isPersonsTurn } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts, Request } from "./request.ts";
 import { nameOf } from "./run-ended.ts";
@@ -54,9 +55,13 @@ export function wentIdle(
 /** Whether the task cannot go on before this run of it does something. */
 export function isAwaited(workflow: Workflow, task: Task, run: string): boolean {
   const name = nameOf(task, run);
-  const { wait, rules } = stateOf(workflow, task.status);
+  const state = stateOf(workflow, task.status);
+  const { wait, rules } = state;
   if (name === undefined || task.held !== undefined || task.phase === "doing") return false;
-  return wait.kind === "agent" ? wait.run.role === name : wait.kind === "open" && rules.length > 0;
+  // Where the next move is a person's, an idle agent is as it should be.
+  return wait.kind === "agent"
+    ? wait.run.role === name
+    : wait.kind === "open" && rules.length > 0 && !isPersonsTurn(state);
 }
 
 /** What the agent still owes, empty where no evidence is missing, and the command to give, which only agents are told. */

@@ -30,8 +30,10 @@ test("a task that waits to be merged can be approved, merged, sent back and canc
   const { task, facts } = reviewed();
   const actions = personActions(workflow, { ...task, workspace: "/w" }, facts(), working);
   expect(names(actions)).toEqual([
-    ...["attach", "approve", "request-changes", "merge", "create-pr", "send", "sync", "cancel", "move", "move"],
-    ...["diff", "peek", "logs", "explain", "history", "open", "shell", "edit", "kill"],
+    // What the person is offered there comes first, as everywhere.
+    ...["merge", "diff", "request-changes"],
+    ...["attach", "approve", "create-pr", "send", "sync", "cancel", "move", "move"],
+    ...["peek", "logs", "explain", "history", "open", "shell", "edit", "kill"],
   ]);
   expect(of(actions, "merge")).toMatchObject({ key: "m", to: "done", command: "signalbox task merge t1", why: "" });
   expect(of(actions, "approve")).toMatchObject({ label: "Say yes: Merge", to: "done", allowed: true });

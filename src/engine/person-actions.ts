@@ -8,6 +8,7 @@ import {
   needsWorkspace,
   no,
   nothingAsked,
+  nothingToApprove,
   over,
   type Seen,
   type Surroundings,
@@ -18,6 +19,7 @@ import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
 import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
+import { answerTarget, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
 import { startOf } from "./start-of.ts";
@@ -49,15 +51,29 @@ export function personActions(
 ): readonly PersonAction[] {
   const state = stateOf(workflow, task.status);
   const seen: Seen = { workflow, task, facts, around, state };
-  return withOwnKeys([
-    ...[spawn(seen), attach(seen), respawn(seen), reply(seen), answer(seen), approve(seen)],
-    ...requestChanges(seen),
-    ...[merge(seen), createPr(seen), send(seen), goOn(seen), retry(seen), sync(seen), cancel(seen)],
-    ...moves(seen),
-    ...looks(seen),
-    ...folders(seen),
-    ...ends(seen),
-  ]);
+  return withNeededFirst(
+    seen,
+    withOwnKeys([
+      ...[spawn(seen), attach(seen), respawn(seen), reply(seen), answer(seen), approve(seen)],
+      ...requestChanges(seen),
+      ...[merge(seen), createPr(seen), send(seen), goOn(seen), retry(seen), sync(seen), cancel(seen)],
+      ...moves(seen),
+      ...looks(seen),
+      ...folders(seen),
+      ...ends(seen),
+    ]),
+  );
+}
+
+/** Where it is the person's turn, what they are offered there comes first, in the same order everywhere. */
+function withNeededFirst({ workflow, task, state }: Seen, actions: readonly PersonAction[]): readonly PersonAction[] {
+  if (task.held !== undefined || task.phase !== "waiting" || !isPersonsTurn(state)) return actions;
+  const verbs = personsVerbs(workflow, state, task).flatMap((line) => /signalbox task ([\w-]+)/.exec(line)?.[1] ?? []);
+  const place = ({ name, allowed }: PersonAction) => (allowed && verbs.includes(name) ? verbs.indexOf(name) : Infinity);
+  return [...actions].sort((one, other) => {
+    const [a, b] = [place(one), place(other)];
+    return a === b ? 0 : a - b;
+  });
 }
 
 function spawn(seen: Seen): PersonAction {
@@ -102,15 +118,19 @@ function reply(seen: Seen): PersonAction {
 }
 
 function answer(seen: Seen): PersonAction {
-  const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { kind: "continue", actor: human });
+  const to = answerTarget(seen.workflow, seen.state);
+  const request = to === undefined ? ({ kind: "continue" } as const) : ({ kind: "move", to } as const);
+  const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { ...request, actor: human });
   return action(seen, "answer", "Answer, and let it go on", "a", allowance, `answer ${seen.task.id} -m "Your answer"`);
 }
 
 function approve(seen: Seen): PersonAction {
   const { workflow, task, state } = seen;
-  const request = { kind: "continue", actor: human } as const;
+  const end = state.wait.kind === "open" ? endState(seen.workflow, state.name, "done") : undefined;
+  const wish = end === undefined ? ({ kind: "continue" } as const) : ({ kind: "move", to: end } as const);
+  const request = { ...wish, actor: human };
   const asIs = judge(seen, request);
-  const allowance = nothingAsked(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
+  const allowance = nothingToApprove(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
   const label =
     state.ask === undefined ? "Say yes to what is asked" : `Say yes: ${textForPerson(workflow, task, state.ask)}`;
   return action(seen, "approve", label, "A", allowance);
@@ -188,8 +208,10 @@ function cancel(seen: Seen): PersonAction {
 function moves(seen: Seen): readonly PersonAction[] {
   const { task, state } = seen;
   return byHand(state).map((to, i) => {
+    const isLost = seen.workflow.states[to]?.outcome === "done" && (seen.facts.numbers.commits ?? 0) > 0;
     const allowance = judge(seen, { kind: "move", to, actor: human });
-    const told = "why" in allowance ? allowance : { to };
+    const merging = `Merge it: signalbox task merge ${task.id}`;
+    const told = "why" in allowance ? allowance : isLost ? no("Its work is not merged.", merging) : { to };
     const said = `update ${task.id} --status ${to}`;
     return { ...action(seen, "move", `Move it to ${to}`, i < 9 ? String(i + 1) : "", told, said), to };
   });

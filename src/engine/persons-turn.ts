@@ -35,6 +35,12 @@ export function wordsLeadTo(workflow: Workflow, state: State): readonly string[]
   return isPersonsTurn(state) ? targetsFor(state, "human").filter(isWorked) : [];
 }
 
+/** Where an answer leads that names no state, in a state without a wait: to the one in which an agent goes on with it. */
+export function answerTarget(workflow: Workflow, state: State): string | undefined {
+  const [only, ...others] = state.wait.kind === "open" ? wordsLeadTo(workflow, state) : [];
+  return others.length === 0 ? only : undefined;
+}
+
 /** What a person can say where it is their turn, the likeliest first, a line each: nothing may stand behind a command. */
 export function personsVerbs(workflow: Workflow, state: State, { id }: Task): readonly string[] {
   const merges = isMergedFrom(workflow, state);

@@ -1,5 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
+import { stateOf } from "../../engine/enter.ts";
 import { whyNobodyAsks } from "../../engine/nobody-asks.ts";
+import { answerTarget } from "../../engine/persons-turn.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { findTask } from "./find-task.ts";
@@ -11,11 +13,13 @@ const tell = "The person has answered: read ## Answers in {task_file}, the newes
 export function answerTask(core: Core): Handler<Routes["answerTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { text, to } = asked.body;
+    const { text } = asked.body;
+    const workflow = await core.workflows.get(stored.task.workflowHash);
+    const to = asked.body.to ?? answerTarget(workflow, stateOf(workflow, stored.task.status));
     const wish: Wish = to === undefined ? { kind: "continue" } : { kind: "move", to };
     await mustBePerson(core, asked, stored, wish);
     const { task } = stored;
-    const reason = whyNobodyAsks(await core.workflows.get(task.workflowHash), task, to !== undefined);
+    const reason = whyNobodyAsks(workflow, task, to !== undefined);
     if (reason !== undefined) await refuse(core, stored, wish, reason);
     return say(core, stored, wish, { tell }, { section: "Answers", text });
   };

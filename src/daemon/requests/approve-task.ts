@@ -1,7 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Reason } from "../../engine/decision.ts";
-import { whyNobodyAsks } from "../../engine/nobody-asks.ts";
+import { whyNothingToApprove } from "../../engine/nobody-asks.ts";
 import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -9,7 +9,7 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { findTask } from "./find-task.ts";
-import { mergeApproved, onceMerged } from "./merge-task.ts";
+import { doneState, mergeApproved, onceMerged } from "./merge-task.ts";
 import { changeView } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
 import { mustBePerson, refuse } from "./say.ts";
@@ -23,7 +23,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     await mustBePerson(core, asked, stored, wish);
     const { task } = stored;
     const { workflow, facts } = await core.look(task);
-    const nobody = whyNobodyAsks(workflow, task);
+    const nobody = whyNothingToApprove(workflow, task);
     if (nobody !== undefined) await refuse(core, stored, wish, nobody);
     const commit = facts.head || (await collectedOf(core, task));
     const other = isOther(task, commit, asked.body.commit);
@@ -33,7 +33,8 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
       actor: { role: "human" },
       word: { approves: commit, entry: task.entry },
     };
-    const to = onlyOnceMerged(workflow, task, request, facts);
+    const isOpen = workflow.states[task.status]?.wait.kind === "open";
+    const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);
     if (to !== undefined) return { commit, change: null, merge: await mergeApproved(core, asked, stored, to, commit) };
     return { commit, change: await changeView(core, await core.submit(task.id, request)), merge: null };
   };

@@ -1,6 +1,7 @@
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/task-wires.ts";
+import { decide } from "../../engine/decide.ts";
 import { endState } from "../../engine/end-state.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -17,10 +18,26 @@ type About = Asked<{ readonly project?: string }, unknown>;
 
 export function moveTask(core: Core): Handler<Routes["moveTask"]> {
   return async (asked) => {
-    const { to, document } = asked.body;
+    const { to, document, unmerged = false } = asked.body;
     const stored = await findTask(core, asked);
+    if (!unmerged && asked.caller.kind === "human") await mustBeMerged(core, stored, to);
     return ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }), document);
   };
+}
+
+/** A person who ends a task as done without merging its work says so: else it would only seem to be in. */
+async function mustBeMerged(core: Core, { task }: StoredTask, to: string): Promise<void> {
+  const { states } = await core.workflows.get(task.workflowHash);
+  if (states[to]?.outcome !== "done" || states[task.status]?.out[to] === undefined) return;
+  const { workflow, facts } = await core.look(task);
+  const commits = facts.numbers.commits ?? 0;
+  const isRefusedAnyway =
+    decide(workflow, task, { kind: "move", to, actor: { role: "human" } }, facts).kind === "rejected";
+  if (commits === 0 || isRefusedAnyway) return;
+  const many = commits === 1 ? "1 commit is" : `${commits} commits are`;
+  const text = `Its work is not merged: ${many} only on "${task.branch}".`;
+  const fix = `Merge it: signalbox task merge ${task.id}\nTo end it without: signalbox task update ${task.id} --status ${to} --yes`;
+  throw new Refusal([{ code: "unmerged", text, fix }]);
 }
 
 export function continueTask(core: Core): Handler<Routes["continueTask"]> {

@@ -1,7 +1,10 @@
 import type { Call } from "../../../api/client.ts";
 import { Refusal } from "../../../api/error.ts";
 import { routes } from "../../../api/routes.ts";
+import type { ChangeView } from "../../../api/task-wires.ts";
 import { Fault } from "../../../fault.ts";
+import { canAsk } from "../../ask.ts";
+import { confirm } from "../../confirm.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { listed } from "../../count.ts";
@@ -28,6 +31,7 @@ export interface UpdateFlags {
   readonly autostart?: boolean;
   readonly "no-autostart": boolean;
   readonly file?: string;
+  readonly yes: boolean;
   readonly json: boolean;
 }
 
@@ -51,7 +55,9 @@ export async function update(this: Context, flags: UpdateFlags, reference = ".")
   const document =
     text === undefined || to !== undefined ? null : await call(routes.putDocument, { ...named, body: { text } });
   if (document !== null && !flags.json) tellWritten(this, document);
-  const move = to === undefined ? null : await askMove(call, named, given({ to, document: text }), edit !== null);
+  const asked = given({ to, document: text, unmerged: flags.yes || undefined });
+  const move = to === undefined ? null : await askMove(this, call, named, { ...asked, to }, edit !== null);
+  if (move === undefined) return;
   if (flags.json) return this.print(writeJson({ edit, document, move }));
   if (move !== null) tellChange(this, move);
 }
@@ -100,10 +106,23 @@ async function warnMissing({ say, talkPaint }: Context, call: Call, harnesses: r
 
 const names: Readonly<Record<string, string>> = { reviewHarness: "review harness", dependsOn: "dependencies" };
 
-async function askMove(call: Call, named: NamedTask, body: { to: string; document?: string }, wasEdited: boolean) {
+/** Undefined where the person would rather not, after all. */
+async function askMove(
+  context: Context,
+  call: Call,
+  named: NamedTask,
+  body: { to: string; document?: string; unmerged?: boolean },
+  wasEdited: boolean,
+): Promise<ChangeView | undefined> {
   try {
     return await call(routes.moveTask, { ...named, body });
   } catch (error) {
+    const isUnmerged = error instanceof Refusal && error.reasons.some(({ code }) => code === "unmerged");
+    if (isUnmerged && canAsk()) {
+      const question = `${error.reasons[0]?.text} End it as ${body.to} without merging it?`;
+      if (!(await confirm(context, question, false))) return undefined;
+      return await call(routes.moveTask, { ...named, body: { ...body, unmerged: true } });
+    }
     if (!(error instanceof Refusal) || !wasEdited) throw error;
     const { message, hint } = writeRefusal(error.reasons, "Nothing else has changed.");
     throw new Fault("refused", message, { hint, cause: error });

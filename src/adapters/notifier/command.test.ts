@@ -1,0 +1,67 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { removeFolder } from "../../../test/remove-folder.ts";
+import { spawnCommands } from "../commands/spawn-commands.ts";
+import { command } from "./command.ts";
+
+const need = {
+  task: "t1",
+  name: "coffee#12",
+  summary: "Brew",
+  reason: "approval",
+  text: "Merge",
+  command: "signalbox x",
+};
+const note = {
+  title: "coffee#12 needs you: Brew",
+  text: "Merge",
+  task: "t1",
+  project: "coffee",
+  key: "t1:3:approval~1",
+};
+
+/** A command that writes down its arguments and what it sees of the environment. */
+function stage(ending = "") {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-notify-"));
+  onTestFinished(() => removeFolder(folder));
+  const out = join(folder, "out.json");
+  const script = `require("fs").writeFileSync(${JSON.stringify(out)}, JSON.stringify([process.argv.slice(1), process.env]));${ending}`;
+  const notifier = command({
+    commands: spawnCommands,
+    argv: [process.execPath, "-e", script, "--", "me"],
+    env: { HOME: folder },
+  });
+  return { notifier, seen: () => JSON.parse(readFileSync(out, "utf8")) as [readonly string[], Record<string, string>] };
+}
+
+test("a command gets the texts as its last arguments and as variables, on one line each", async () => {
+  const { notifier, seen } = stage();
+  await notifier.notify({ ...note, text: "Merge\u001b[2J\n$(id) `id`", needs: [need] });
+  const [argv, env] = seen();
+  expect(argv).toEqual(["me", "coffee#12 needs you: Brew", "Merge [2J $(id) `id`"]);
+  expect(env).toMatchObject({
+    SIGNALBOX_NOTE_TITLE: "coffee#12 needs you: Brew",
+    SIGNALBOX_NOTE_TASK: "t1",
+    SIGNALBOX_NOTE_REASON: "approval",
+    SIGNALBOX_NOTE_COMMAND: "signalbox x",
+    SIGNALBOX_NOTE_KEY: "t1:3:approval~1",
+  });
+  expect(env).not.toHaveProperty("PATH");
+});
+
+test("what a task is called is no option of the command", async () => {
+  const { notifier, seen } = stage();
+  await notifier.notify({ ...note, title: "--exec=x" });
+  expect(seen()[0][1]).toBe(" --exec=x");
+});
+
+test("a command that fails may work later", async () => {
+  const { notifier } = stage('console.log("no signal");process.exit(3)');
+  await expect(notifier.notify(note)).rejects.toMatchObject({
+    code: "notifier.failed",
+    retry: "later",
+    message: expect.stringMatching(/ended with 3: no signal$/),
+  });
+});

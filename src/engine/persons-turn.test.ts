@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { atWork, builtIn } from "../../test/engine/drive.ts";
+import { decide } from "./decide.ts";
+import { explain } from "./explain.ts";
+import { whyNobodyAsks, whyNothingToApprove } from "./nobody-asks.ts";
+import { personActions } from "./person-actions.ts";
+import { answerTarget, isPersonsTurn } from "./persons-turn.ts";
+import type { Task } from "./task.ts";
+
+const { task: working, facts } = atWork();
+const around = {
+  terminals: [],
+  alive: [],
+  hasWorked: true,
+  hasFailed: false,
+  isMerging: false,
+  hasWork: true,
+  hasRemote: false,
+};
+
+function at(name: string, status: string) {
+  const workflow = builtIn(name);
+  const task: Task = { ...working, workflowHash: workflow.hash, status, phase: "waiting", workspace: "/w" };
+  const state = workflow.states[status];
+  if (state === undefined) throw new Error(status);
+  const seen = facts();
+  const unmerged = { ...seen, numbers: { ...seen.numbers, workspace: 1, commits: 2, merged: 0 } };
+  return { workflow, task, state, facts: unmerged };
+}
+
+test.each([
+  ["default", ["clarification", "reviewing", "stuck"]],
+  ["classic", ["clarification", "reviewing", "stuck"]],
+  ["minimal", ["reviewing"]],
+  ["crew", []],
+])("in %s the next move is a person's in %j, and nowhere else", (name, states) => {
+  const { states: all } = builtIn(name);
+  expect(Object.values(all).flatMap((state) => (isPersonsTurn(state) ? [state.name] : []))).toEqual(states);
+});
+
+test.each([
+  ["classic", "clarification"],
+  ["classic", "reviewing"],
+  ["classic", "stuck"],
+  ["minimal", "reviewing"],
+])("in %s an agent that is idle in %s is told nothing, and its task is not held for it", (name, status) => {
+  const { workflow, task, facts: seen } = at(name, status);
+  const tired = { ...task, wait: { ...task.wait, reminded: 9 } };
+  for (const each of [task, tired])
+    expect(decide(workflow, each, { kind: "idle", run: "worker#1" }, seen)).toMatchObject({ kind: "ignored" });
+});
+
+test("in classic and minimal an idle agent in working is still told what is missing", () => {
+  for (const name of ["classic", "minimal"]) {
+    const { workflow, task, facts: seen } = at(name, "working");
+    expect(decide(workflow, task, { kind: "idle", run: "worker#1" }, seen)).toMatchObject({ kind: "stayed" });
+  }
+});
+
+test.each(["classic", "minimal"])(
+  "in %s work that is not merged is offered to be merged, not to be moved to its end",
+  (name) => {
+    const { workflow, task, facts: seen } = at(name, "reviewing");
+    const actions = personActions(workflow, task, seen, around);
+    expect(actions[0]).toMatchObject({ name: "merge", allowed: true, to: "done" });
+    expect(actions.find(({ name: which, to }) => which === "move" && to === "done")).toMatchObject({
+      allowed: false,
+      why: `Its work is not merged. Merge it: signalbox task merge ${task.id}`,
+    });
+    expect(actions.find(({ name: which }) => which === "approve")).toMatchObject({ allowed: true, to: "done" });
+    expect(explain(workflow, task, seen).moves.find(({ to }) => to === "done")).toMatchObject({
+      command: `signalbox task merge ${task.id}`,
+    });
+  },
+);
+
+test("an answer in classic's clarification leads to the one state in which an agent goes on with it", () => {
+  const { workflow, task, state, facts: seen } = at("classic", "clarification");
+  expect(answerTarget(workflow, state)).toBe("working");
+  expect(whyNobodyAsks(workflow, task)).toBeUndefined();
+  const [first] = personActions(workflow, task, seen, around);
+  expect(first).toMatchObject({ name: "answer", allowed: true, to: "working" });
+});
+
+test("where nothing can be answered or approved, the command that works is named", () => {
+  const stuck = at("classic", "stuck");
+  expect(answerTarget(stuck.workflow, stuck.state)).toBeUndefined();
+  const { id } = stuck.task;
+  const both = ["working", "agent-review"].map((to) => `signalbox task answer ${id} --status ${to}`);
+  for (const reason of [whyNobodyAsks(stuck.workflow, stuck.task), whyNothingToApprove(stuck.workflow, stuck.task)])
+    for (const command of both) expect(reason?.fix).toContain(command);
+  const clarification = at("classic", "clarification");
+  expect(whyNothingToApprove(clarification.workflow, clarification.task)?.fix).toBe(
+    `Answer: signalbox task answer ${id}`,
+  );
+});
