@@ -29,7 +29,7 @@ export const respawn = buildCommand({
   parameters: { positional: tasks, flags: { json } },
   docs: {
     brief: "Bring a task's dead agent back",
-    fullDescription: `The task stays where it is. The agent goes on in its session where its harness can do that; otherwise it begins again, with what the task file says.
+    fullDescription: `The task stays where it is. The agent goes on in its session where its harness can do that; otherwise it begins again, with what the task file says. A workspace or a branch that was deleted is made again first, from what was collected, also where no agent is to be started.
 
 --json: ${changeForm}. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,

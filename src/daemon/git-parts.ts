@@ -19,6 +19,7 @@ import type { Submit } from "./submit.ts";
 import type { Turns } from "./turns.ts";
 import { createFollowBranch } from "./workspaces/follow-branch.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
+import { followHome } from "./workspaces/moved-folders.ts";
 import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
 import { createParking } from "./workspaces/parking.ts";
 import type { PoolPorts } from "./workspaces/pool-ports.ts";
@@ -154,6 +155,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       if (stored.task.workspace !== "") refresh(stored.task);
     },
     async takeUp() {
+      await followHome({ ...pools, submit });
       await takeUpPools(pools);
       upkeepTimer.start();
     },

@@ -27,6 +27,11 @@ export interface WorkspaceKind {
   inspect(folder: string): Promise<Inspection>;
   /** What is wrong with a workspace, as a sentence; undefined where nothing is. Only reads: no git is run. */
   flawOf(folder: string): Promise<string | undefined>;
+  /**
+   * Lets a workspace and what it belongs to find each other again after the repository, or the folder itself, was moved.
+   * `from` is where the folder was. No file of the work changes.
+   */
+  reconnect(folder: string, from?: string): Promise<void>;
   /** Undefined where HEAD is on no branch, or where there is no working copy. */
   currentBranch(folder: string): Promise<string | undefined>;
   /** Gives the branch that is checked out another name, which nobody may have yet. */

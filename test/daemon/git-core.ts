@@ -65,10 +65,11 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
     close: async () => {},
   };
   const store = createMemoryStore();
-  const start = () =>
+  /** Another daemon on the same store; `at` is where the home is by then. */
+  const start = (at = home) =>
     createCore({
       version: "1.0.0",
-      home,
+      home: at,
       store,
       clock: systemClock,
       ids: { task: () => "bbbbb", secret: () => "0".repeat(48) },
@@ -76,7 +77,7 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
       commands: { run: async () => ({ code: 0, timedOut: false, output: "" }) },
       humanToken: "sbh_x",
       performers: () => ({}),
-      ...real,
+      ...(at === home ? real : realWorkspaces(homePlaces(at))),
       config: () => ({ values: {}, problems: [] }),
       address: () => "",
       stop: () => {},

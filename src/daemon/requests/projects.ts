@@ -8,7 +8,9 @@ import { harnessNamed } from "../agents/harnesses.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { projectView } from "../views.ts";
+import { followProject } from "../workspaces/moved-folders.ts";
 import { type Retired, retireProject } from "../workspaces/retire-project.ts";
+import { continueHeld } from "./continue-held.ts";
 import { canBeForgotten } from "./export-task.ts";
 import { setPermissions } from "./set-permissions.ts";
 
@@ -64,6 +66,10 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     checkHarnesses(core, rest);
     await checkBranch(core, place.path, rest.defaultBranch);
     const project = await core.store.updateProject(name, { ...rest, ...place });
+    if (path !== undefined && core.pools !== undefined) {
+      await followProject({ ...core.pools, submit: core.submit }, project);
+      await continueHeld(core, name, movedRepository);
+    }
     core.scheduler.wake();
     core.pools?.room.freed(name);
     if (rest.fullPermissions !== undefined) await setPermissions(core, name, rest.fullPermissions);
@@ -108,6 +114,9 @@ export async function mustHave({ store }: Core, name: string): Promise<Project> 
 const nothing: Retired = { control: "", salvaged: 0, left: [] };
 
 const defaultPoolSize = 4;
+
+/** What a task that is held for a repository which is not there any more is told to do. */
+const movedRepository = "update the project";
 
 /** Who names another repository has looked at it. */
 async function placeAt(core: Core, path: string): Promise<Pick<Project, "path" | "obeyed">> {

@@ -102,6 +102,7 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     park: async (order) => (await at(order.folder)).park(order),
     inspect: async (folder) => (await at(folder)).inspect(folder),
     flawOf: async (folder) => (await kindOf(await kindAt(folder))).flawOf(folder),
+    reconnect: async (folder, from) => (await kindOf(await kindAt(from ?? folder))).reconnect(folder, from),
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
     renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),

@@ -80,6 +80,7 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       return { kind: "there", branch: folder.branch, head: repositories.head(folder), dirty, ...rest };
     },
     flawOf: async (path) => (folders.has(path) ? undefined : "It is gone."),
+    reconnect: async () => undefined,
     currentBranch: async (path) => folders.get(path)?.branch,
     async renameBranch(path, to) {
       const folder = mustHave(path);

@@ -15,6 +15,7 @@ import { readOurs, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { park, prepare } from "./prepare.ts";
 import { hasPath } from "./read-index.ts";
+import { reconnect } from "./reconnect.ts";
 import { remove } from "./remove.ts";
 import { renameBranch } from "./rename-branch.ts";
 import { switchBranch } from "./switch-branch.ts";
@@ -68,6 +69,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     park: (order) => park(shop, mechanics, order),
     inspect: (folder) => inspect(shop, mechanics, folder),
     flawOf: (folder) => flawOf(shop, mechanics, folder),
+    reconnect: (folder, from) => reconnect(shop, mechanics, folder, from),
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),

@@ -30,6 +30,8 @@ export interface Mechanics {
   seat(order: Seating): Promise<void>;
   /** Where these refs of the workspace are written. Refused where somebody has planted links that lead them elsewhere. */
   refsOf(folder: string, folders: GitFolders, refs: readonly string[]): Promise<Pick<Files, "place" | "env">>;
+  /** Makes the folder and its repository name each other, after one of them was moved. Nothing where they do. */
+  reconnect(folder: string, record: WorkspaceRecord | undefined): Promise<void>;
   /** Lets git forget the folder, which has gone. */
   forget(folder: string, record: WorkspaceRecord | undefined, heap: Heap): Promise<void>;
   /** Hides task files from git, for every workspace that git looks at in the same way. */

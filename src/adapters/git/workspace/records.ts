@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { sha256 } from "../../../engine/sha256.ts";
 import { publish } from "./publish.ts";
 import { readSmall } from "./read-git-folder.ts";
@@ -29,6 +29,8 @@ export interface WorkspaceRecord {
 export interface Records {
   read(folder: string): Promise<WorkspaceRecord | undefined>;
   write(record: WorkspaceRecord): Promise<void>;
+  /** What is known about a folder is known about where it was moved to. Nothing where that is so, or nothing is known. */
+  move(from: string, to: string): Promise<void>;
   forget(folder: string): Promise<void>;
   all(): Promise<readonly WorkspaceRecord[]>;
   /** Our own index of the workspace's files. The one inside of it may say what it likes. */
@@ -42,19 +44,36 @@ export interface Records {
 
 export function createRecords(state: string): Records {
   const placeOf = (folder: string) => join(state, sha256(folder).slice(0, 20));
+  const write = async (record: WorkspaceRecord) => {
+    const place = placeOf(record.folder);
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    await publish(join(place, "record.json"), JSON.stringify(record));
+  };
+  const all = async () => {
+    const names = await readdir(state).catch(() => []);
+    const records = await Promise.all(names.map((name) => readRecord(join(state, name, "record.json"))));
+    return records.filter((record) => record !== undefined);
+  };
   return {
     read: (folder) => readRecord(join(placeOf(folder), "record.json")),
-    async write(record) {
-      const place = placeOf(record.folder);
-      await mkdir(place, { recursive: true, mode: 0o700 });
-      await publish(join(place, "record.json"), JSON.stringify(record));
+    write,
+    async move(from, to) {
+      // By the folder's number: where links led to it before, its path was noted in another form.
+      const known = (await all()).find(({ folder }) => folder !== to && basename(folder) === basename(from));
+      if (known === undefined) return;
+      // Killed after the first step, what is there already only has to say so.
+      const isMoved = !(await readdir(placeOf(known.folder)).then(
+        () => true,
+        () => false,
+      ));
+      if (!isMoved) {
+        await rm(placeOf(to), { recursive: true, force: true });
+        await rename(placeOf(known.folder), placeOf(to));
+      }
+      await write({ ...known, folder: to });
     },
     forget: (folder) => rm(placeOf(folder), { recursive: true, force: true }),
-    async all() {
-      const names = await readdir(state).catch(() => []);
-      const records = await Promise.all(names.map((name) => readRecord(join(state, name, "record.json"))));
-      return records.filter((record) => record !== undefined);
-    },
+    all,
     indexOf: (folder) => join(placeOf(folder), "index"),
     madeFor: (folder, commit) => join(placeOf(folder), `${made}${commit}`),
     async keepMade(folder, commit, index) {

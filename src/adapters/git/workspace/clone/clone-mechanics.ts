@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { branchRef } from "../../check-names.ts";
 import { branchUse } from "../branch-use.ts";
 import { checkThere } from "../check-there.ts";
@@ -8,6 +8,7 @@ import { addExclude } from "../exclude-block.ts";
 import { foreign } from "../faults.ts";
 import type { Files } from "../list-changes.ts";
 import type { Found, Mechanics } from "../mechanics.ts";
+import { publish } from "../publish.ts";
 import { readRef, readSmall } from "../read-git-folder.ts";
 import type { WorkspaceRecord } from "../records.ts";
 import type { Workshop } from "../workshop.ts";
@@ -82,6 +83,13 @@ export function cloneMechanics(shop: Workshop): Mechanics {
       for (const path of refs.flatMap((ref) => [ref, join("logs", ref)]))
         if (await hasLink(gitFolder, path)) throw foreign(folder, leadsElsewhere);
       return { place: { folder, gitDir: gitFolder, configuration: "ours" }, env: {} };
+    },
+    async reconnect(folder) {
+      const gitFolder = join(folder, ".git");
+      const file = join(gitFolder, "objects", "info", "alternates");
+      const { alternates } = await plain();
+      if (!(await isFolder(dirname(file))) || (await leadsAway(gitFolder))) return;
+      if ((await readSmall(file)) !== alternates) await publish(file, alternates);
     },
     async forget() {},
     hideTaskFiles: ({ commonFolder }) => addExclude(commonFolder),

@@ -9,6 +9,7 @@ import { headText, writeHead } from "../write-head.ts";
 import { findEntry } from "./find-entry.ts";
 import { findWorktree } from "./find-worktree.ts";
 import { makeBranch } from "./make-branch.ts";
+import { reconnectWorktree } from "./reconnect-worktree.ts";
 import { settleWorktree } from "./settle-worktree.ts";
 import { worktreeFiles } from "./worktree-files.ts";
 
@@ -50,6 +51,7 @@ export function worktreeMechanics(shop: Workshop): Mechanics {
       await hide();
     },
     refsOf: async (folder, { gitFolder, commonFolder }) => worktreeFiles(folder, gitFolder, commonFolder),
+    reconnect: async (folder, record) => reconnectWorktree(await shop.user(), folder, record),
     async forget(folder, record, heap) {
       const entry = await findEntry((await shop.user()).commonFolder, folder, record?.entry);
       if (entry !== undefined) await heap.takeFrom(entry.path, `.git-of-worktree-${entry.name}`);

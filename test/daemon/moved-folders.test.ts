@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import type { ExplanationView } from "../../src/api/task-wires.ts";
+import type { Core } from "../../src/daemon/core.ts";
+import { createHandlers } from "../../src/daemon/handlers.ts";
+import { homePlaces } from "../../src/home/places.ts";
+import { human, startGitStage } from "./git-stage.ts";
+
+const flow = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, when: merged == true, hooks: [release_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
+const kinds = ["worktree", "clone"] as const;
+
+/** A task with a commit, and something that is not committed. */
+async function startMoving(kind: (typeof kinds)[number]) {
+  const stage = await startGitStage({ flow, ports: { commands: spawnCommands } });
+  await stage.store.updateProject("coffee", { workspaces: kind });
+  const { workspace } = await stage.begin("b1111");
+  writeFileSync(join(workspace, "cup.md"), "full\n");
+  stage.git(workspace, "add", "cup.md");
+  stage.git(workspace, "commit", "-qm", "cup");
+  writeFileSync(join(workspace, "recipe.md"), "more beans\n");
+  await ask(stage.core, "explainTask");
+  return { ...stage, workspace };
+}
+
+async function ask(core: Core, route: string, body: object = {}) {
+  const handlers = createHandlers(core) as Record<string, (asked: unknown, response: unknown) => Promise<unknown>>;
+  const params = { task: "b1111", project: "coffee" };
+  return (await handlers[route]?.({ params, query: {}, body, caller: { kind: "human" } }, {})) as ExplanationView;
+}
+
+const troubles = async (core: Core) =>
+  (await ask(core, "explainTask")).task.needs.filter(({ reason }) => reason === "workspace");
+
+for (const kind of kinds) {
+  test(`${kind}: a moved repository is told, and naming its new place puts the workspaces right`, async () => {
+    const { core, base, repository, workspace, git, until } = await startMoving(kind);
+    const now = join(base, "tea");
+    renameSync(repository, now);
+    expect(await troubles(core)).toMatchObject([
+      {
+        text: `The repository of coffee is not at ${repository} any more.`,
+        command: "signalbox project update coffee --path PATH",
+      },
+    ]);
+    await ask(core, "updateProject", { path: now });
+    expect(await troubles(core)).toEqual([]);
+    expect(git(workspace, "status", "--porcelain")).toBe("M recipe.md");
+    expect(git(workspace, "log", "--format=%s", "-1")).toBe("cup");
+    git(workspace, "commit", "-qam", "beans");
+    const asked = () => core.submit("b1111", { kind: "continue", actor: human });
+    expect((await asked()).decision).toMatchObject({ kind: "rejected" });
+    git(now, "fetch", "-q", workspace, "HEAD");
+    git(now, "merge", "-q", "--ff-only", "FETCH_HEAD");
+    expect((await asked()).decision).toMatchObject({ kind: "moved" });
+    expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
+  });
+
+  test(`${kind}: a home that was moved is followed at the next start, with everything in its workspaces`, async () => {
+    const { core, base, store, workspace, git, start, until } = await startMoving(kind);
+    await core.close();
+    const moved = join(base, "elsewhere");
+    renameSync(join(base, "home"), moved);
+    const next = start(moved);
+    onTestFinished(() => next.close());
+    await next.recover();
+    const path = join(homePlaces(moved).workspaces, "coffee", "1");
+    expect((await store.getTask("b1111"))?.task.workspace).toBe(path);
+    expect((await store.workspaces.list({})).map((each) => each.path)).toEqual([path]);
+    expect(await troubles(next)).toEqual([]);
+    expect(git(path, "status", "--porcelain")).toBe("M recipe.md");
+    expect(readFileSync(join(path, "cup.md"), "utf8")).toBe("full\n");
+    git(path, "commit", "-qam", "beans");
+    await next.submit("b1111", { kind: "move", to: "dropped", actor: human });
+    await until("b1111", ({ isOpen }) => !isOpen);
+    expect([existsSync(path), existsSync(workspace)]).toEqual([true, false]);
+    const { control } = (await next.repositories?.workspacesOf((await store.getProject("coffee")) as never)) ?? {};
+    const kept = (await control?.commitAt("refs/signalbox/tasks/b1111")) ?? "";
+    expect(git(control?.folder ?? "", "log", "--format=%s", "-1", kept)).toBe("beans");
+  });
+}
