@@ -155,13 +155,14 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     // Whoever asks at once, such as the command that has started us, is not told that nobody has used anything.
     await core.agents?.book.open();
     const ports = { handlers: createHandlers(core), callers: core.callers, log, version };
+    const placePrograms = () => placeRunPrograms(places, config.resolved().agentsAliases);
     const listen = async () => {
       socket?.leave();
       socket = await serveSocket(ports, places.socket);
     };
     await listen();
     guard = createHomeGuard({
-      ...{ home, places, clock: systemClock, log, lock, pid: process.pid, listen },
+      ...{ home, places, clock: systemClock, log, lock, pid: process.pid, listen, placePrograms },
       isListening: () => socket?.isInPlace() === true,
       lookAtStore: store.look,
       useToken: core.callers.useHuman,
@@ -170,12 +171,12 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
         stopping.abort();
       },
     });
-    guard.start();
     web = createWebDoor((port) => serveTcp(ports, port), log);
     await web.use(config.resolved().port);
     log.info("The daemon has started", { version, home, pid: process.pid });
     watchdog = startWatchdog(home, places, process.argv, log);
-    placeRunPrograms(places, config.resolved().agentsAliases);
+    placePrograms();
+    guard.start();
     await publishAgents(core);
     keeper.start();
     await core.recover();

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ensureHumanToken } from "../home/human-token.ts";
 import { type Lock, takeLock } from "../home/lock.ts";
@@ -21,6 +21,8 @@ export interface HomeGuardPorts {
   listen(): Promise<void>;
   /** Looks whether the database's files are still there. */
   lookAtStore(): void;
+  /** Puts there what agents call. */
+  placePrograms(): void;
   /** The person's token is another one now. */
   useToken(token: string): void;
   /** The home is not where it was: nothing can be saved or found there any more. */
@@ -90,6 +92,21 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
       }
     }
   };
+  const keepFolders = () => {
+    for (const folder of [places.run, dirname(places.socket), dirname(places.terminal)]) makePrivateFolder(folder);
+  };
+  const keepSocket = async () => {
+    if (ports.isListening()) return;
+    tell(places.socket);
+    await ports.listen();
+  };
+  const keepPrograms = () => {
+    if (existsSync(join(places.bin, "signalbox"))) return;
+    tell(places.bin);
+    ports.placePrograms();
+  };
+  /** What could not be done, by the step: it is logged once. */
+  const troubles = new Map<() => void | Promise<void>, string>();
   const look = async () => {
     if (fileAt(home) !== own) {
       // A folder that is renamed and renamed back again is no reason to end.
@@ -98,15 +115,27 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
       return ports.onHomeGone();
     }
     missed = 0;
-    for (const folder of [places.run, dirname(places.socket), dirname(places.terminal)]) makePrivateFolder(folder);
-    keepLock();
-    keepNumber();
-    keepToken();
-    keepFiles();
-    ports.lookAtStore();
-    if (ports.isListening()) return;
-    tell(places.socket);
-    await ports.listen();
+    const steps = [
+      keepFolders,
+      keepLock,
+      keepNumber,
+      keepSocket,
+      keepToken,
+      keepFiles,
+      keepPrograms,
+      ports.lookAtStore,
+    ];
+    for (const step of steps) {
+      // What cannot be made again, on a full disk say, must not keep the rest from it.
+      try {
+        await step();
+        troubles.delete(step);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        if (troubles.get(step) !== message) log.error("A file of the daemon's could not be made again", { error });
+        troubles.set(step, message);
+      }
+    }
   };
   const wait = () => {
     if (isStopped) return;

@@ -1,0 +1,89 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ensureHumanToken } from "../home/human-token.ts";
+import { takeLock } from "../home/lock.ts";
+import { makePrivateFolder } from "../home/make-folder.ts";
+import { homePlaces } from "../home/places.ts";
+import type { Log } from "../ports/log.ts";
+import { createScriptedClock } from "../testing/scripted-clock.ts";
+import { createHomeGuard } from "./home-guard.ts";
+
+function stage() {
+  const base = mkdtempSync(join(tmpdir(), "signalbox-home-guard-"));
+  const home = join(base, "home");
+  const places = homePlaces(home);
+  for (const folder of [home, places.run, places.bin]) makePrivateFolder(folder);
+  const lock = takeLock(places.lock);
+  if (lock === undefined) throw new Error("Somebody has the lock.");
+  const first = ensureHumanToken(places);
+  const clock = createScriptedClock();
+  const seen: string[] = [];
+  const errors: string[] = [];
+  const log: Log = {
+    ...{ debug() {}, info() {}, warn() {}, with: () => log, close: async () => {} },
+    error: (message) => void errors.push(message),
+  };
+  const listen = async () => writeFileSync(places.socket, "");
+  const placePrograms = () => {
+    makePrivateFolder(places.bin);
+    writeFileSync(join(places.bin, "signalbox"), "");
+  };
+  placePrograms();
+  writeFileSync(places.socket, "");
+  const guard = createHomeGuard({
+    ...{ home, places, clock, log, lock, pid: 4711, listen, placePrograms },
+    isListening: () => existsSync(places.socket),
+    lookAtStore: () => void seen.push("store"),
+    useToken: (token) => void seen.push(token),
+    onHomeGone: () => void seen.push("gone"),
+  });
+  onTestFinished(async () => {
+    await guard.stop();
+    guard.release();
+    rmSync(base, { recursive: true, force: true });
+  });
+  guard.start();
+  return { base, home, places, clock, seen, errors, first, guard };
+}
+
+test("what is deleted of the daemon's files is there again a second later, as it was", async () => {
+  const { places, clock, seen, first, errors } = stage();
+  const paused = join(places.run, "paused.json");
+  writeFileSync(paused, "{}\n");
+  await clock.pass(1_000);
+  const before = statSync(places.lock).ino;
+  rmSync(places.run, { recursive: true });
+  rmSync(places.bin, { recursive: true });
+  rmSync(places.humanToken);
+  await clock.pass(1_000);
+  expect(statSync(places.lock).ino).not.toBe(before);
+  expect([places.socket, places.humanToken, join(places.bin, "signalbox")].map((file) => existsSync(file))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([readFileSync(places.pid, "utf8"), readFileSync(paused, "utf8")]).toEqual(["4711\n", "{}\n"]);
+  const token = readFileSync(places.humanToken, "utf8").trim();
+  expect([seen.includes(token), token === first, errors]).toEqual([true, false, []]);
+});
+
+test("what cannot be made again is told once, and the rest is made all the same", async () => {
+  const { places, clock, seen, errors } = stage();
+  writeFileSync(`${places.humanToken}.draft`, "no token", { mode: 0o600 });
+  renameSync(`${places.humanToken}.draft`, places.humanToken);
+  rmSync(places.socket);
+  await clock.pass(5_000);
+  expect([errors, existsSync(places.socket)]).toEqual([["A file of the daemon's could not be made again"], true]);
+  expect(seen.filter((each) => each === "store")).toHaveLength(5);
+});
+
+test("a home that is moved is told after two looks, and nothing is made where it was", async () => {
+  const { base, home, clock, seen } = stage();
+  renameSync(home, join(base, "elsewhere"));
+  await clock.pass(1_000);
+  expect(seen).toEqual([]);
+  await clock.pass(1_000);
+  expect([seen, existsSync(home)]).toEqual([["gone"], false]);
+});
