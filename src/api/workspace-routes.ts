@@ -36,7 +36,11 @@ export const workspaceRoutes = {
     summary: "List what was salvaged, the newest first",
     access: "read",
     query: record({}, { project: name }),
-    answer: record({ salvaged: list(salvagedWire) }),
+    answer: record({
+      salvaged: list(salvagedWire),
+      /** Projects whose salvage cannot be looked at, and why. */
+      unreadable: list(record({ project: text, problem: text })),
+    }),
   }),
   restoreSalvage: route({
     name: "restoreSalvage",

@@ -40,5 +40,7 @@ export const salvagedWire = record({
   /** The first line of the commit that was checked out. */
   on: text,
   commit: text,
+  /** Why it cannot be read; empty where it can. */
+  problem: text,
 });
 export type SalvagedView = TypeOf<typeof salvagedWire>;

@@ -148,6 +148,8 @@ export interface Salvaged {
   readonly size: number;
   /** The first line of the commit that was checked out; empty where there was none. */
   readonly on: string;
+  /** Why it cannot be read; then nothing else is known but its name. Missing where it can. */
+  readonly problem?: string;
 }
 
 export interface IgnoredFile {

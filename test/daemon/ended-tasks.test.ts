@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { stopChildren } from "../../src/daemon/effects/stop-children.ts";
@@ -74,8 +74,8 @@ async function startEndedStage() {
     },
   });
   const handlers = createHandlers(stage.core) as Record<string, (asked: unknown) => Promise<never>>;
-  const ask = (route: string, params: object): Promise<never> => {
-    const asked = { params, body: {}, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
+  const ask = (route: string, params: object, body: object = {}): Promise<never> => {
+    const asked = { params, body, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
     return handlers[route]?.(asked) ?? Promise.reject(new Error(route));
   };
   await stage.create("b1111");
@@ -137,4 +137,21 @@ test("a task whose workflow does not load any more can be deleted, with its work
   await expect(ask("cancelTask", { task: "b1111" })).rejects.toThrow("cannot be cancelled yet");
   await ask("deleteTask", { task: "b1111" });
   expect(await store.getTask("b1111")).toBeUndefined();
+});
+
+test("a project whose control repository is damaged is named, and hides no other project's salvage", async () => {
+  const { ask, store, isHeld, places, repository } = await startEndedStage();
+  await ask("cancelTask", { task: "b1111" });
+  await isHeld();
+  const project = await store.getProject("coffee");
+  if (project === undefined) throw new Error("missing");
+  await store.addProject({ ...project, name: "aged", path: repository });
+  mkdirSync(join(places.control, "aged.git"), { recursive: true });
+  writeFileSync(join(places.control, "aged.git", "HEAD"), "broken");
+  writeFileSync(join(places.control, "aged.git", "config"), "[core\nbroken");
+  const { salvaged, unreadable }: { salvaged: readonly { ref: string }[]; unreadable: readonly { project: string }[] } =
+    await ask("listSalvage", {});
+  expect([salvaged.length, unreadable.map((each) => each.project)]).toEqual([1, ["aged"]]);
+  await ask("dropSalvage", {}, { ref: salvaged[0]?.ref });
+  expect(await ask("listSalvage", {})).toMatchObject({ salvaged: [] });
 });

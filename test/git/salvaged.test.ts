@@ -132,3 +132,44 @@ test("what was dropped and is still in a log of the workspace is saved again, th
   const again = (await control.salvage(order)).saved?.commit ?? "";
   expect(await control.isAncestor(reset, again)).toBe(true);
 });
+
+test("what lies on no commit is listed, restored and dropped like everything else", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.git("checkout", "--quiet", "--orphan", "fresh");
+  clone.git("rm", "--quiet", "-r", "--cached", ".");
+  clone.write("idea.md", "cold brew\n");
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  const parents = controlGit(stage, control)("log", "-1", "--format=%P", saved?.commit ?? "");
+  const [entry] = await control.listSalvaged();
+  expect([parents, entry?.on, entry?.ref, entry?.task]).toEqual(["", "", saved?.ref, "t1"]);
+  expect(entry?.files).toBeGreaterThan(0);
+  const folder = stage.path("orphan");
+  await control.restoreFiles(saved?.commit ?? "", folder);
+  expect(readFileSync(join(folder, "idea.md"), "utf8")).toBe("cold brew\n");
+  await control.dropSalvaged(saved?.ref ?? "", saved?.commit ?? "");
+  expect(await control.listSalvaged()).toEqual([]);
+});
+
+test("an entry that git cannot read is listed as that and can be dropped; the others are read", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const clone = cloneOf(stage, user);
+  clone.write("a.txt", "work\n");
+  const { saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
+  const missing = "1".repeat(40);
+  mkdirSync(join(control.folder, "refs/signalbox/salvage/t2"), { recursive: true });
+  writeFileSync(join(control.folder, "refs/signalbox/salvage/t2/odd+näme"), `${missing}\n`);
+  const tree = controlGit(stage, control)("rev-parse", `${saved?.commit}^{tree}`);
+  writeFileSync(join(control.folder, "refs/signalbox/salvage/t2/tree"), `${tree}\n`);
+  const all = await control.listSalvaged();
+  expect(all.map(({ task, problem }) => [task, problem === undefined])).toEqual([
+    ["t1", true],
+    ["t2", false],
+    ["t2", false],
+  ]);
+  const broken = all.filter(({ problem }) => problem !== undefined);
+  for (const { ref, commit } of broken) await control.dropSalvaged(ref, commit);
+  expect((await control.listSalvaged()).map(({ ref }) => ref)).toEqual([saved?.ref]);
+});

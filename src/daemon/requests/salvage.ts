@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { branchNameProblem } from "../../engine/branch-name.ts";
-import { Fault } from "../../fault.ts";
+import { Fault, tell } from "../../fault.ts";
 import type { Salvaged } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
@@ -14,15 +14,17 @@ const folder = "refs/signalbox/salvage/";
 
 export function listSalvage(core: Core): Handler<Routes["listSalvage"]> {
   return async ({ query }) => {
-    const found = await everything(core, query.project);
+    const { found, unreadable } = await everything(core, query.project);
     found.sort((a, b) => b.salvaged.at - a.salvaged.at);
     return {
-      salvaged: found.map(({ project, salvaged: { ref, at, ...rest } }) => ({
+      salvaged: found.map(({ project, salvaged: { ref, at, problem = "", ...rest } }) => ({
         ...rest,
         ref: ref.slice(folder.length),
         project: project.name,
         at: isoTime(at),
+        problem,
       })),
+      unreadable,
     };
   };
 }
@@ -30,6 +32,11 @@ export function listSalvage(core: Core): Handler<Routes["listSalvage"]> {
 export function restoreSalvage(core: Core): Handler<Routes["restoreSalvage"]> {
   return async ({ body, folder: asker }) => {
     const { ref, commit, found } = await find(core, body.ref);
+    const { problem = "" } = found.salvaged;
+    if (problem !== "")
+      throw new Fault("salvage.unreadable", `What was salvaged under ${ref} cannot be read. ${problem}`, {
+        hint: `See whether its repository is damaged: git -C ${found.workspaces.control.folder} fsck`,
+      });
     if ((body.folder === undefined) === (body.branch === undefined)) {
       throw new Fault("salvage.invalid", "Say either a new folder or a new branch.", {
         hint: "--to FOLDER or --branch NAME",
@@ -57,23 +64,36 @@ interface Found {
   readonly salvaged: Salvaged;
 }
 
-async function everything(core: Core, project: string | undefined): Promise<Found[]> {
+/** What is wrong with one project's repository hides no other's salvage. */
+async function everything(
+  core: Core,
+  project: string | undefined,
+): Promise<{ readonly found: Found[]; readonly unreadable: { project: string; problem: string }[] }> {
   const found: Found[] = [];
+  const unreadable: { project: string; problem: string }[] = [];
   const { pools } = core;
   for (const each of await chosen(core, project)) {
     if (pools === undefined || !isBegun(pools.places, each)) continue;
-    const workspaces = await pools.workspacesOf(each);
-    for (const salvaged of await workspaces.control.listSalvaged()) found.push({ project: each, workspaces, salvaged });
+    try {
+      const workspaces = await pools.workspacesOf(each);
+      const all = await workspaces.control.listSalvaged();
+      for (const salvaged of all) found.push({ project: each, workspaces, salvaged });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      unreadable.push({ project: each.name, problem: tell(error) });
+    }
   }
-  return found;
+  return { found, unreadable };
 }
 
 /** By its whole name, or by its short one. */
 async function find(core: Core, name: string): Promise<{ ref: string; commit: string; found: Found }> {
   const whole = name.startsWith(folder) ? name : `${folder}${name}`;
-  const found = (await everything(core, undefined)).find(({ salvaged }) => salvaged.ref === whole);
+  const { found: all, unreadable } = await everything(core, undefined);
+  const found = all.find(({ salvaged }) => salvaged.ref === whole);
   if (found !== undefined) return { ref: whole.slice(folder.length), commit: found.salvaged.commit, found };
-  throw new Fault("salvage.missing", `Nothing is salvaged under ${JSON.stringify(name)}.`, {
+  const unseen = unreadable.map(({ project, problem }) => ` The salvage of ${project} cannot be read: ${problem}`);
+  throw new Fault("salvage.missing", `Nothing is salvaged under ${JSON.stringify(name)}.${unseen.join("")}`, {
     hint: "See what there is: signalbox salvage list",
   });
 }

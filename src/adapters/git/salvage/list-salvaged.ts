@@ -1,27 +1,46 @@
+import { Fault } from "../../../fault.ts";
 import type { Salvaged } from "../../../ports/control-repository.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { splitNul } from "../file-name.ts";
+import { listRefs } from "../list-refs.ts";
 import { emptyTree, salvageFolder } from "./salvage.ts";
 
+/** One that git cannot read is listed as that, and keeps no other from being read. */
 export async function listSalvaged(control: ControlGit): Promise<readonly Salvaged[]> {
-  const { stdout } = await control.git([
-    "for-each-ref",
-    "--sort=-committerdate",
-    "--format=%(objectname) %(refname) %(committerdate:unix) %(parent)",
-    "--end-of-options",
-    salvageFolder,
-  ]);
-  const lines = stdout.toString("latin1").split("\n");
   const found: Salvaged[] = [];
-  for (const line of lines.filter((each) => each !== "")) {
-    const [commit = "", ref = "", seconds = "", first] = line.split(" ");
-    const [task = ""] = ref.slice(salvageFolder.length).split("/");
+  for (const [ref, commit] of await salvageRefs(control)) found.push(await readSalvaged(control, ref, commit));
+  return found.sort((a, b) => b.at - a.at);
+}
+
+/** Read from the files: git leaves out refs whose commit is missing. Git is asked where the files do not say it plainly. */
+async function salvageRefs(control: ControlGit): Promise<readonly (readonly [string, string])[]> {
+  const listed = await listRefs(control.folder, salvageFolder);
+  if (listed !== undefined)
+    return [...listed].map(([name, id]) => [salvageFolder + Buffer.from(name, "latin1").toString("utf8"), id]);
+  // No more is asked for than this: git gives up at the first commit that it cannot read.
+  const args = ["for-each-ref", "--format=%(objectname) %(refname)", "--end-of-options", salvageFolder];
+  const lines = (await control.git(args)).stdout.toString("utf8").split("\n");
+  return lines
+    .filter((line) => line !== "")
+    .map((line) => [line.slice(line.indexOf(" ") + 1), line.split(" ")[0] ?? ""]);
+}
+
+async function readSalvaged(control: ControlGit, ref: string, commit: string): Promise<Salvaged> {
+  const [task = ""] = ref.slice(salvageFolder.length).split("/");
+  try {
+    const { stdout } = await control.git(["log", "-1", "--format=%ct %P", "--end-of-options", commit]);
+    const [seconds = "", parent = ""] = stdout.toString("latin1").trimEnd().split(" ");
+    if (seconds === "") throw new Fault("git.no-commit", `${commit} is no commit.`);
+    // What was salvaged from a branch without a commit, or from files without a repository, lies on nothing.
+    const first = parent === "" ? undefined : parent;
     const changed = await changedBlobs(control, first, commit);
     const size = await sizeOf(control, changed);
     const on = first === undefined ? "" : await subjectOf(control, first);
-    found.push({ ref, commit, task, at: Number(seconds) * 1000, files: changed.length, size, on });
+    return { ref, commit, task, at: Number(seconds) * 1000, files: changed.length, size, on };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.retry === "later") throw error;
+    return { ref, commit, task, at: 0, files: 0, size: 0, on: "", problem: error.message };
   }
-  return found;
 }
 
 /** Of every file that is different, what it is now; of one that is gone, an id of zeros. */

@@ -15,8 +15,9 @@ export interface ListFlags {
 export async function list(this: Context, { project, json }: ListFlags) {
   const answer = await createCall(this)(routes.listSalvage, { query: given({ project }) });
   if (json) return this.print(writeJson(answer));
-  const { salvaged } = answer;
-  if (salvaged.length === 0) return this.say("Nothing is salvaged.");
+  const { salvaged, unreadable } = answer;
+  for (const { project: of, problem } of unreadable) this.say(`The salvage of ${of} cannot be read: ${problem}`);
+  if (salvaged.length === 0) return unreadable.length === 0 ? this.say("Nothing is salvaged.") : undefined;
   const columns = [
     { title: "REF", paint: this.paint.bold },
     { title: "PROJECT" },
@@ -25,14 +26,12 @@ export async function list(this: Context, { project, json }: ListFlags) {
     { title: "SIZE", align: "right" },
     { title: "ON" },
   ] as const;
-  const rows = salvaged.map(({ ref, project: of, at, files, size, on }) => [
-    ref,
-    of,
-    writeTime(at),
-    String(files),
-    writeSize(size),
-    on || "–",
-  ]);
+  const rows = salvaged.map(({ ref, project: of, at, files, size, on, problem }) =>
+    problem === ""
+      ? [ref, of, writeTime(at), String(files), writeSize(size), on || "–"]
+      : [ref, of, "–", "–", "–", "cannot be read"],
+  );
   this.print(writeTable(columns, rows, this.columns));
+  for (const { ref, problem } of salvaged) if (problem !== "") this.say(`${ref} cannot be read: ${problem}`);
   this.say("\nTo get one back: signalbox salvage restore REF --to FOLDER");
 }
