@@ -20,6 +20,7 @@ export type WorkspaceView = TypeOf<typeof workspaceWire>;
 export const cleanedWire = record({
   what: oneOf("release", "adopt", "remove", "delete", "keep"),
   project: text,
+  /** A folder, or "the branch NAME". */
   path: text,
   /** A sentence. */
   reason: text,

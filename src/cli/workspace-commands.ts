@@ -18,8 +18,8 @@ const gc = buildCommand({
   loader: async () => (await import("./commands/workspace/gc.ts")).gc,
   parameters: { flags: { project, "dry-run": flag("Only say what would be done"), yes: flag("Do not ask"), json } },
   docs: {
-    brief: "Clean up workspaces and trash that nobody needs",
-    fullDescription: `Workspaces of tasks that are over are given back. Free ones that are broken, or more than the pool's size, go to the trash, once what is in them has been salvaged. What has been in the trash for longer than trash_days (30) is deleted, and the oldest of it where there is more than trash_limit (10GB). What was salvaged stays. It says first what it does; on a terminal you are asked, elsewhere --yes is needed.
+    brief: "Clean up workspaces, branches and trash that nobody needs",
+    fullDescription: `Workspaces of tasks that are over are given back. Free ones that are broken, or more than the pool's size, go to the trash, once what is in them has been salvaged. Branches that were made for tasks that are over are deleted where the default branch has all of them; the others are listed, with how many commits are only there. What has been in the trash for longer than trash_days (30) is deleted, and the oldest of it where there is more than trash_limit (10GB). What was salvaged stays. It says first what it does; on a terminal you are asked, elsewhere --yes is needed.
 
 --json: { done: [{ what, project, path, reason, freed }] }
 Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project`,

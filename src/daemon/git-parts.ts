@@ -17,6 +17,7 @@ import { createPredictions } from "./merging/predict-conflicts.ts";
 import type { Performers } from "./perform.ts";
 import type { Submit } from "./submit.ts";
 import type { Turns } from "./turns.ts";
+import { deleteMergedBranches } from "./workspaces/ended-branches.ts";
 import { createFollowBranch } from "./workspaces/follow-branch.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
 import { followHome } from "./workspaces/moved-folders.ts";
@@ -80,8 +81,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
     config().values[name] ?? configFields[name].default;
   const usualLimits = () => {
-    const [trashDays, trashLimit, diskLimit] = [setting("trashDays"), setting("trashLimit"), setting("diskLimit")];
-    return readLimits({ trashDays, trashLimit, diskLimit });
+    const [trashDays, trashLimit] = [setting("trashDays"), setting("trashLimit")];
+    return readLimits({ trashDays, trashLimit, diskLimit: setting("diskLimit"), keepEnded: setting("keepEnded") });
   };
   const limits = given.limits ?? usualLimits;
   const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
@@ -121,13 +122,24 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       const { kind } = await workspacesOf(project);
       await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
     });
-  const refreshing = new Set<Promise<void>>();
-  const refresh = ({ id }: Task) => {
-    const writing = refreshFiles(id).catch((error) =>
-      log.warn("The task file could not be written", { task: id, error }),
+  const underWay = new Set<Promise<void>>();
+  const inBackground = (id: string, complaint: string, work: Promise<unknown>) => {
+    const working = work.then(
+      () => {},
+      (error) => log.warn(complaint, { task: id, error }),
     );
-    refreshing.add(writing);
-    writing.finally(() => refreshing.delete(writing));
+    underWay.add(working);
+    working.finally(() => underWay.delete(working));
+  };
+  const refresh = ({ id }: Task) => inBackground(id, "The task file could not be written", refreshFiles(id));
+  /** A merged task needs its branch no more. */
+  const dropBranch = (task: Task) => {
+    const drop = async () => {
+      const merge = await store.merges.get(task.id);
+      const project = merge?.state === "merged" ? await store.getProject(task.project) : undefined;
+      if (project !== undefined) await deleteMergedBranches(pools, project, task);
+    };
+    inBackground(task.id, "The branch of a merged task could not be deleted", drop());
   };
 
   return {
@@ -153,6 +165,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       repositories.merging.noticed(stored);
       room.changed(stored.task.id);
       if (stored.task.workspace !== "") refresh(stored.task);
+      if (!stored.isOpen) dropBranch(stored.task);
     },
     async takeUp() {
       await followHome({ ...pools, submit });
@@ -167,7 +180,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       stopping.abort();
       room.stop();
       await Promise.all([predictions, upkeepTimer, parking, repositories.merging, watch].map((each) => each?.stop()));
-      await Promise.all(refreshing);
+      await Promise.all(underWay);
     },
   };
 }

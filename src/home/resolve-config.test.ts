@@ -35,6 +35,7 @@ test("where nobody says anything the defaults hold", () => {
     ticketsLabel: "ready",
     trashDays: 30,
     trashLimit: "10GB",
+    keepEnded: "30d",
     forge: "auto",
     forgeHost: "",
     forgeApiUrl: "",

@@ -23,6 +23,8 @@ export interface WorkspaceConfig {
   readonly diskLimit: string;
   readonly trashDays: number;
   readonly trashLimit: string;
+  /** As `readDuration` takes it; empty: for ever. */
+  readonly keepEnded: string;
 }
 
 const text: Shape = { kind: "text" };
@@ -170,5 +172,15 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     default: "10GB",
     description: "How much room the trash may take before the oldest in it is deleted; empty for any",
     problem: size("trash_limit"),
+  },
+  keepEnded: {
+    key: "keep_ended",
+    level: "user",
+    isDaemons: true,
+    shape: text,
+    default: "30d",
+    description:
+      "How long run folders, logs and refs of tasks stay that are over; empty: for ever. What is not merged always stays",
+    problem: (value) => (value === "" ? undefined : duration("keep_ended")(value)),
   },
 };

@@ -3,7 +3,8 @@ import type { FileName, Person } from "./git-names.ts";
 /**
  * A project's bare repository that the engine alone writes. Commits are given by their whole ids, refs by their whole
  * names. Everything here may be repeated after a crash. No tip that a ref had is ever dropped: what a ref leaves behind
- * stays reachable under `refs/signalbox/kept/`; only `dropSalvaged` lets something go.
+ * stays reachable under `refs/signalbox/kept/`; only `dropSalvaged` lets something go, and `dropContainedRefs` names for
+ * what a branch contains.
  */
 export interface ControlRepository {
   readonly folder: string;
@@ -24,6 +25,11 @@ export interface ControlRepository {
   restoreFiles(commit: string, folder: string): Promise<void>;
   /** Forgets what was salvaged under a ref that is at this commit. Nothing where there is no such ref. */
   dropSalvaged(ref: string, commit: string): Promise<void>;
+
+  /** The refs that were made for tasks, except what was salvaged. */
+  listTaskRefs(): Promise<readonly TaskRef[]>;
+  /** Deletes those of the refs whose commit one of `into` contains. Gives how many. */
+  dropContainedRefs(refs: readonly TaskRef[], into: readonly string[]): Promise<number>;
 
   /** Undefined where there is no such ref. */
   commitAt(ref: string): Promise<string | undefined>;
@@ -77,6 +83,13 @@ export interface ControlRepository {
 /** Where a task's collected work is. */
 export function taskRef(task: string): string {
   return `refs/signalbox/tasks/${task}`;
+}
+
+/** A ref that was made for a task. */
+export interface TaskRef {
+  readonly ref: string;
+  readonly task: string;
+  readonly commit: string;
 }
 
 interface Stoppable {

@@ -143,12 +143,16 @@ test("cleaning up says what it would do, does that, and says what it keeps and w
     ["keep", over],
     ["remove", broken],
     ["remove", free],
+    // Nothing was committed on them.
+    ["delete", "the branch signalbox/b4444"],
+    ["delete", "the branch signalbox/b3333"],
+    ["delete", "the branch signalbox/b2222"],
   ]);
   expect(dry[1]?.reason).toBe('coffee#1 "Brew" has it.');
   expect(dry[4]?.reason).toBe("It is free, and the pool has 4 of 2.");
   const done = await gc();
-  expect(done.slice(0, 5)).toEqual(dry);
-  expect(done[5]).toMatchObject({ what: "keep", path: join(places.trash, "coffee") });
+  expect(done.slice(0, 8)).toEqual(dry);
+  expect(done[8]).toMatchObject({ what: "keep", path: join(places.trash, "coffee") });
   expect([busy, over, broken, free].map((path) => existsSync(path))).toEqual([true, true, false, false]);
   expect((await salvaged()).map(({ task }) => task).sort()).toEqual(["b2222", "b3333", "b4444"]);
   // Those that were free may have been cleared ahead of time by then, which puts more there.
@@ -162,7 +166,7 @@ test("free workspaces of other projects go, saved, where a new one would be too 
   const limit = { bytes: Number.POSITIVE_INFINITY };
   const { work, create, move, store, git, base, repository, list, salvaged } = await stageWith({
     poolSize: 2,
-    limits: () => ({ trashDays: 30, trashBytes: 1e9, diskBytes: limit.bytes }),
+    limits: () => ({ keepEnded: Number.POSITIVE_INFINITY, trashDays: 30, trashBytes: 1e9, diskBytes: limit.bytes }),
   });
   const tea = join(base, "tea");
   git(base, "clone", "-q", repository, tea);
@@ -186,7 +190,7 @@ test("where there is no room on the disk, it is said; a workspace that is free i
   const limit = { bytes: Number.POSITIVE_INFINITY };
   const { work, create, move, list, until, core } = await stageWith({
     poolSize: 2,
-    limits: () => ({ trashDays: 30, trashBytes: 1e9, diskBytes: limit.bytes }),
+    limits: () => ({ keepEnded: Number.POSITIVE_INFINITY, trashDays: 30, trashBytes: 1e9, diskBytes: limit.bytes }),
   });
   const first = await work("b1111");
   limit.bytes = 1;

@@ -86,7 +86,7 @@ test("a newcomer who has nothing is told so", async () => {
   expect(await signalbox("workspace", "gc")).toEqual({
     code: 0,
     stdout: "",
-    stderr: "There are no workspaces, and nothing is in the trash.\n",
+    stderr: "There are no workspaces, no branches of ended tasks, and nothing is in the trash.\n",
   });
   expect(await signalbox("salvage", "list")).toEqual({ code: 0, stdout: "", stderr: "Nothing is salvaged.\n" });
   expect(JSON.parse((await signalbox("salvage", "list", "--json")).stdout)).toEqual({ salvaged: [] });

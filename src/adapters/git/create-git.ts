@@ -11,6 +11,7 @@ import { predictConflicts } from "./control/predict-conflicts.ts";
 import { changedFiles, changedLines, diff, fileAt } from "./control/read-files.ts";
 import { beforeMergeOf, commitAt, countCommits, isAncestor, mergeBase } from "./control/read-history.ts";
 import { syncFrom } from "./control/sync-from.ts";
+import { dropContainedRefs, listTaskRefs } from "./control/task-refs.ts";
 import { tidy } from "./control/tidy.ts";
 import { createRunner, defaultLimits } from "./git-runner.ts";
 import { dropSalvaged } from "./salvage/drop-salvaged.ts";
@@ -74,6 +75,8 @@ function controlRepository(control: ControlGit): ControlRepository {
     listSalvaged: () => listSalvaged(control),
     restoreFiles: (commit, folder) => restoreFiles(control, commit, folder),
     dropSalvaged: (ref, commit) => dropSalvaged(control, ref, commit),
+    listTaskRefs: () => listTaskRefs(control),
+    dropContainedRefs: (refs, into) => dropContainedRefs(control, refs, into),
     commitAt: (ref) => commitAt(control, ref),
     isAncestor: (ancestor, commit) => isAncestor(control, ancestor, commit),
     mergeBase: (a, b) => mergeBase(control, a, b),

@@ -16,6 +16,7 @@ import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isShared } from "../forge/push-task.ts";
 import { isoTime, viewOf } from "../views.ts";
+import { isOwnBranch, noteOwnBranch } from "../workspaces/ended-branches.ts";
 import { aboutPullRequest, adoptPullRequest, branchesOf, findPullRequest } from "./adopt-pull-request.ts";
 import { bringBack, bringBranch } from "./bring-branch.ts";
 import { checkHarnesses } from "./check-harnesses.ts";
@@ -84,6 +85,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   // Before anything is done for it: what is refused changes nothing.
   decideNew(0);
   const target = identity.base || project.defaultBranch;
+  if (adopted === undefined) await claimBranch(core, project, identity, from, target);
   const notes = from === undefined ? [] : await bringBack(core, project, from, identity.branch, target);
   if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
   await core.workflows.keep(chosen.workflow, chosen.text);
@@ -100,6 +102,23 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     workflow: { from: chosen.found.from, file: chosen.found.file },
     warnings: [...warnings, ...notes],
   };
+}
+
+/** A branch that a person has named, or that an ended task had, is the task's own unless the person had it before. */
+async function claimBranch(
+  core: Core,
+  project: Project,
+  identity: Pick<TaskIdentity, "id" | "branch">,
+  from: StoredTask | undefined,
+  target: string,
+): Promise<void> {
+  if (core.repositories === undefined || identity.branch.includes(identity.id)) return;
+  const { control } = await core.repositories.workspacesOf(project);
+  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  const tip = branches[target];
+  const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
+  if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
+    await noteOwnBranch(control, identity, tip);
 }
 
 /** Flags and the environment have been put together by the command line. */

@@ -25,8 +25,8 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
     const bytes = asked.query.text === "false" ? 0 : most;
     const target = await baseOf(core.store, project, task);
     const found = task.workspace === "" ? undefined : await own.kind.inspect(task.workspace);
-    const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined);
     const merge = await core.store.merges.get(task.id);
+    const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined, merge);
     const where = core.repositories.where();
     const base = commit === "" ? "" : await beginOf(own, project, commit, target, merge, where);
     const isUncommitted = found?.kind === "there" && found.dirty && asked.query.committed !== "true";
@@ -43,14 +43,20 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
 
 const nothing: DiffPart = { files: [], text: "", isCut: false };
 
-/** The task's newest commit: in its workspace, else what was collected, else where its branch is. */
-async function headOf(own: ProjectWorkspaces, project: Project, task: Task, branch: string | undefined) {
+/** The task's newest commit: in its workspace, else what was collected, else where its branch is, else what was merged. */
+async function headOf(
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  branch: string | undefined,
+  merge: Merge | undefined,
+): Promise<string> {
   const { control } = own;
   if (branch !== undefined) return (await control.collect({ folder: task.workspace, branch, task: task.id })).commit;
   const collected = await control.commitAt(taskRef(task.id));
   if (collected !== undefined) return collected;
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
-  return branches[task.branch] ?? "";
+  return branches[task.branch] ?? merge?.commit ?? "";
 }
 
 /** Where the task's work parted from the branch that it goes into. What is in there already is looked for before it came in. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
@@ -66,12 +67,16 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
     const about = { run: run.key, role: run.role, harness: run.harness, isOver: run.endedAt !== undefined };
     const { started } = run;
     if (started === undefined) throw new Fault("run.missing", `${run.key} was not started by us.`);
+    const isGone = about.isOver && !existsSync(join(core.places.runs, started.name));
+    const gone = isGone ? goneText(run.key, whole(from) === 0 && errors !== "true") : undefined;
     if (started.mode === "session") {
       const scrollback = Math.min(whole(lines), mostLines);
       const show = styled === "true" ? terminal.captureStyled : terminal.capture;
       const text = await show(started.name, scrollback).catch(nothingWhereGone);
-      return { ...about, source: "screen", text, next: text.length };
+      const shown = text === "" && gone !== undefined ? gone : text;
+      return { ...about, source: "screen", text: shown, next: shown.length };
     }
+    if (gone !== undefined) return { ...about, source: "output", text: gone, next: gone.length };
     const channel = errors === "true" ? "errors" : "output";
     const read = (at: number, limit: number) => processes.read(processName(started), channel, at, limit);
     const begin = end === "true" ? await lastWholeLines(read, mostOutput) : whole(from);
@@ -85,6 +90,12 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
           });
     return { ...about, source: "output", ...part };
   };
+}
+
+/** Told once, to whoever reads from the beginning. */
+function goneText(run: string, isFirst: boolean): string {
+  if (!isFirst) return "";
+  return `What ${run} printed is not there any more: its task has been over for longer than keep_ended says, or somebody cleaned up.\n`;
 }
 
 async function endingOf(processes: Processes, name: string) {

@@ -1,5 +1,6 @@
 import type { Project } from "../../ports/store.ts";
 import { publishAgents } from "../agents-at-work.ts";
+import { deleteEndedBranch, endedBranches } from "./ended-branches.ts";
 import { freeWorkspaces, type ToClean } from "./free-workspaces.ts";
 import type { PoolPorts } from "./pool-ports.ts";
 import { isBegun, type ProjectWorkspaces } from "./project-workspaces.ts";
@@ -40,6 +41,7 @@ export async function cleanPools(
       for (const each of await freeWorkspaces(ports.store, project, workspaces.kind, strays)) {
         await clean(ports, workspaces, each, isDry, note);
       }
+      await cleanBranches(ports, project, workspaces, isDry, note);
       await emptyTrash(ports, project, workspaces, isDry, note);
     } catch (error) {
       note("keep", project.path, messageOf(error));
@@ -75,6 +77,22 @@ async function clean(
     note(isRemoved ? "remove" : "keep", workspace.path, isRemoved ? reason : "A task has just got it.");
   } catch (error) {
     note("keep", workspace.path, `${reason} ${messageOf(error)}`);
+  }
+}
+
+/** Here a person has asked: branches that nothing is lost with go too, and the rest are at least shown. */
+async function cleanBranches(
+  ports: PoolPorts,
+  project: Project,
+  workspaces: ProjectWorkspaces,
+  isDry: boolean,
+  note: Note,
+): Promise<void> {
+  for (const ended of await endedBranches(ports, workspaces, project)) {
+    const { task, state, reason } = ended;
+    const why = isDry || state === "unmerged" ? undefined : await deleteEndedBranch(ports, workspaces, ended);
+    const isKept = state === "unmerged" || why !== undefined;
+    note(isKept ? "keep" : "delete", `the branch ${task.branch}`, why === undefined ? reason : `${reason} ${why}`);
   }
 }
 

@@ -111,8 +111,9 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     commitAll: async (order) => (await at(order.folder)).commitAll(order),
     diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
     async deleteBranch(branch, commit) {
-      if (kind.kind === "worktree") await check();
-      return kind.deleteBranch(branch, commit);
+      await check();
+      // It is the user's repository that has it, whatever workspaces are.
+      return (await kindOf("worktree")).deleteBranch(branch, commit);
     },
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),

@@ -4,6 +4,7 @@ import { Fault } from "../../fault.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Submit } from "../submit.ts";
 import type { Turns } from "../turns.ts";
+import { isOwnBranch, noteOwnBranch } from "./ended-branches.ts";
 import { otherTaskWith } from "./other-task-with.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 
@@ -36,7 +37,10 @@ export function renameBranch(
     // Whoever began this was killed before the task knew.
     const isBegun =
       current !== undefined && current !== task.branch && [name, flat(name)].some((each) => isLike(current, each));
+    const isOwn = await isOwnBranch(workspaces.control, task);
     const branch = isBegun ? current : await makeFree(ports, project, task, workspaces, name, make);
+    const begin = await workspaces.control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+    if (isOwn && begin !== undefined) await noteOwnBranch(workspaces.control, { id: task.id, branch }, begin);
     await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { branch } });
   });
 }

@@ -80,6 +80,17 @@ export function createMemoryControl(
     listSalvaged: async () => [],
     restoreFiles: unavailable,
     dropSalvaged: unavailable,
+    listTaskRefs: async () =>
+      [...refs].flatMap(([ref, commit]) => {
+        const [, task = ""] = /^refs\/signalbox\/tasks\/([^/]+)$/.exec(ref) ?? [];
+        return task === "" ? [] : [{ ref, task, commit }];
+      }),
+    async dropContainedRefs(given, into) {
+      const contained = given.filter(({ commit }) => into.some((tip) => commits.isAncestor(commit, tip)));
+      for (const { ref } of contained) refs.delete(ref);
+      if (contained.length > 0) changed("forget");
+      return contained.length;
+    },
     commitAt: async (ref) => refs.get(ref),
     isAncestor: async (ancestor, commit) => commits.isAncestor(ancestor, commit),
     mergeBase: async (a, b) => commits.mergeBase(a, b),

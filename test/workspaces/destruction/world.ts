@@ -63,7 +63,12 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
       ...{ testTimeout: 0, requireTests: false, testMerges: false, ports: undefined },
     }),
     ...{ places: homePlaces(scene.place("home")), commands: spawnCommands, env: {} },
-    limits: () => ({ trashDays: 30, trashBytes: Number.POSITIVE_INFINITY, diskBytes: Number.POSITIVE_INFINITY }),
+    limits: () => ({
+      keepEnded: Number.POSITIVE_INFINITY,
+      trashDays: 30,
+      trashBytes: Number.POSITIVE_INFINITY,
+      diskBytes: Number.POSITIVE_INFINITY,
+    }),
     publishAgents: async () => {},
     room: createPoolRoom(systemClock),
     endRuns: async () => {},

@@ -21,7 +21,8 @@ export async function gc(this: Context, { project, yes, "dry-run": dryRun, json 
   const planned = await call(routes.cleanWorkspaces, { body: { ...about, dryRun: true } });
   if (dryRun && json) return this.print(writeJson(planned));
   const acts = planned.done.filter(({ what }) => what !== "keep");
-  if (!json && planned.done.length === 0) return this.say("There are no workspaces, and nothing is in the trash.");
+  if (!json && planned.done.length === 0)
+    return this.say("There are no workspaces, no branches of ended tasks, and nothing is in the trash.");
   if (!json && (dryRun || (acts.length > 0 && !yes))) {
     const table = writeDone(this, planned.done, wouldDo);
     if (dryRun) this.print(table);
@@ -29,7 +30,7 @@ export async function gc(this: Context, { project, yes, "dry-run": dryRun, json 
   }
   if (dryRun && acts.length > 0) return this.say("\nNothing has changed. To do it: signalbox workspace gc");
   if (dryRun) return this.say("\nThere is nothing to clean up.");
-  if (acts.length > 0 && !(await confirm(this, `Do that with ${count(acts.length, "folder")}?`, yes))) return;
+  if (acts.length > 0 && !(await confirm(this, `Do that with ${count(acts.length, "thing")}?`, yes))) return;
   const answer = await call(routes.cleanWorkspaces, { body: about });
   if (json) return this.print(writeJson(answer));
   this.print(writeDone(this, answer.done, did));

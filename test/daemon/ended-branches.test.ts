@@ -1,0 +1,181 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { diffTask } from "../../src/daemon/requests/diff-task.ts";
+import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
+import { cleanPools } from "../../src/daemon/workspaces/clean-pools.ts";
+import { noteOwnBranch } from "../../src/daemon/workspaces/ended-branches.ts";
+import { forgetFiles, forgetRefs } from "../../src/daemon/workspaces/forget-ended.ts";
+import type { Project } from "../../src/ports/store.ts";
+import { type GitStageOptions, startGitStage } from "./git-stage.ts";
+
+const day = 24 * 60 * 60 * 1000;
+
+async function startStage(options: GitStageOptions = {}) {
+  const stage = await startGitStage({ poolSize: 9, ...options });
+  const { core, repository, git, store, places } = stage;
+  const asked = (task: string, body: object) =>
+    ({ params: { task }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" }) as never;
+  const project = async () => (await store.getProject("coffee")) as Project;
+  const own = {
+    project,
+    async work(id: string, files: Readonly<Record<string, string>>, branch = `signalbox/${id}`) {
+      await stage.create(id, { branch });
+      const { workspace } = await stage.goOn(id);
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(workspace, path), text);
+      git(workspace, "add", ...Object.keys(files));
+      git(workspace, "commit", "-qm", "work");
+      return workspace;
+    },
+    async merge(id: string) {
+      expect(await mergeTask(core)(asked(id, {}))).toMatchObject({ state: "merged" });
+      await stage.until(id, ({ isOpen }) => !isOpen);
+    },
+    diff: (id: string) => diffTask(core)(asked(id, {})),
+    /** As `task create --branch` does where there is no such branch yet. */
+    async claim(id: string, branch: string) {
+      await noteOwnBranch((await stage.workspaces()).control, { id, branch }, git(repository, "rev-parse", "main"));
+    },
+    branches: () => git(repository, "branch", "--format=%(refname:short)").split("\n"),
+    /** The branch of a merged task goes soon after. */
+    async gone(branch: string) {
+      for (let tries = 0; tries < 500 && own.branches().includes(branch); tries++)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(own.branches()).not.toContain(branch);
+    },
+    async gc(isDry = false) {
+      if (core.pools === undefined) throw new Error("There are no pools.");
+      const lines = await cleanPools(core.pools, [await project()], isDry);
+      return lines.filter(({ path }) => path.startsWith("the branch"));
+    },
+    /** What upkeep does that many days from now. */
+    async upkeep(days: number) {
+      if (core.pools === undefined) throw new Error("There are no pools.");
+      const { clock, ...rest } = core.pools;
+      const later = { ...rest, clock: { ...clock, now: () => clock.now() + days * day } };
+      const { signal } = new AbortController();
+      return [await forgetFiles(later, signal), await forgetRefs(later, await project(), signal)];
+    },
+    async refs() {
+      const { folder } = (await stage.workspaces()).control;
+      const all = execFileSync("git", ["-C", folder, "for-each-ref", "--format=%(refname)"]);
+      return all
+        .toString()
+        .split("\n")
+        .filter((ref) => /b\d{4}/.test(ref));
+    },
+    place(id: string) {
+      const paths = [join(places.runs, `${id}-1`, "output"), join(places.logs, "setup", `${id}.log`)];
+      for (const path of paths) {
+        mkdirSync(join(path, ".."), { recursive: true });
+        writeFileSync(path, "printed\n");
+      }
+      return paths;
+    },
+  };
+  return { ...stage, ...own };
+}
+
+describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kind) => {
+  test("the branch of a merged task is deleted, and its diff is still shown", async () => {
+    const { core, work, merge, gone, diff, repository, git } = await startStage();
+    await core.store.updateProject("coffee", { workspaces: kind });
+    const workspace = await work("b1111", { "cup.md": "full\n" });
+    if (kind === "clone") git(repository, "fetch", "-q", workspace, "signalbox/b1111:signalbox/b1111");
+    await merge("b1111");
+    await gone("signalbox/b1111");
+    expect((await diff("b1111")).committed.files).toMatchObject([{ path: "cup.md" }]);
+  });
+});
+
+test("a branch that was there before its task stays after the merge; one that was made for it goes", async () => {
+  const { work, merge, branches, repository, git, claim, gc, gone } = await startStage();
+  git(repository, "branch", "feature");
+  await work("b1111", { "cup.md": "full\n" }, "feature");
+  await merge("b1111");
+  expect(await gc()).toEqual([]);
+  expect(branches()).toContain("feature");
+  // The daemon was asked for this one by name, and made it.
+  await claim("b2222", "strong");
+  await work("b2222", { "pot.md": "large\n" }, "strong");
+  await merge("b2222");
+  await gone("strong");
+});
+
+test("a branch that moved after the merge, or is checked out by the user, stays, and gc says why", async () => {
+  const { work, merge, branches, repository, git, gc, base } = await startStage();
+  await work("b1111", { "cup.md": "full\n" });
+  await work("b2222", { "pot.md": "large\n" });
+  const [moved, checkedOut] = [join(base, "moved"), join(base, "checked-out")];
+  // The user takes the branches over before they are merged.
+  git(repository, "worktree", "add", "-q", "--force", moved, "signalbox/b1111");
+  git(repository, "worktree", "add", "-q", "--force", checkedOut, "signalbox/b2222");
+  await merge("b1111");
+  await merge("b2222");
+  writeFileSync(join(moved, "more.md"), "more\n");
+  git(moved, "add", "-A");
+  git(moved, "commit", "-qm", "more");
+  expect(await gc()).toMatchObject([
+    {
+      what: "keep",
+      path: "the branch signalbox/b2222",
+      reason: expect.stringContaining(`checked out in ${checkedOut}`),
+    },
+    { what: "keep", path: "the branch signalbox/b1111", reason: expect.stringContaining("has not all of this branch") },
+  ]);
+  expect(branches()).toEqual(expect.arrayContaining(["signalbox/b1111", "signalbox/b2222"]));
+});
+
+test("branches of cancelled tasks stay, and gc lists them with what is only there", async () => {
+  const { work, begin, move, branches, gc } = await startStage();
+  await work("b1111", { "cup.md": "full\n" });
+  await begin("b2222");
+  await move("b1111", "dropped");
+  await move("b2222", "dropped");
+  const [empty, full] = await gc(true);
+  expect(full).toMatchObject({ what: "keep", path: "the branch signalbox/b1111" });
+  expect(full?.reason).toMatch(/^coffee#1 is over, and 1 commit is not in "main"\. .*task create --from b1111/);
+  expect(empty).toMatchObject({ what: "delete", path: "the branch signalbox/b2222" });
+  await gc();
+  expect(branches()).toContain("signalbox/b1111");
+  expect(branches()).not.toContain("signalbox/b2222");
+});
+
+test("a finished task leaves nothing once it has been over for long enough, and can still be shown and continued", async () => {
+  const { work, merge, gone, place, upkeep, refs, diff, until } = await startStage();
+  await work("b1111", { "cup.md": "full\n" });
+  const files = place("b1111");
+  await merge("b1111");
+  await gone("signalbox/b1111");
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(await upkeep(29)).toEqual([0, 0]);
+  expect(files.every((file) => existsSync(file))).toBe(true);
+  expect(await refs()).toEqual(["refs/signalbox/tasks/b1111"]);
+  expect(await upkeep(31)).toEqual([2, 1]);
+  expect(files.filter((file) => existsSync(file))).toEqual([]);
+  expect(await refs()).toEqual([]);
+  expect((await diff("b1111")).committed.files).toMatchObject([{ path: "cup.md" }]);
+  expect(await upkeep(31)).toEqual([0, 0]);
+});
+
+test("nothing that is unmerged, salvaged, open, or needed by an open task is forgotten, however old it is", async () => {
+  const { work, merge, move, place, upkeep, refs, store, begin } = await startStage();
+  const workspace = await work("b1111", { "cup.md": "full\n" });
+  writeFileSync(join(workspace, "cup.md"), "not committed\n");
+  await move("b1111", "dropped");
+  await work("b2222", { "pot.md": "large\n" });
+  await merge("b2222");
+  await begin("b3333");
+  await work("b4444", { "spoon.md": "one\n" });
+  await merge("b4444");
+  const pull = { id: "b4444", project: "coffee", task: "b4444", at: 0, number: 1, url: "x", state: "open" } as never;
+  await store.pullRequests.put(pull);
+  const open = place("b3333");
+  const before = (await refs()).filter((ref) => ref.startsWith("refs/signalbox/"));
+  await upkeep(4000);
+  const after = await refs();
+  expect(before.filter((ref) => !after.includes(ref))).toEqual(["refs/signalbox/tasks/b2222"]);
+  expect(after.some((ref) => ref.startsWith("refs/signalbox/salvage/b1111/"))).toBe(true);
+  expect(open.every((file) => existsSync(file))).toBe(true);
+});
