@@ -86,7 +86,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   decideNew(0);
   const target = identity.base || project.defaultBranch;
   if (adopted === undefined) await claimBranch(core, project, identity, from, target);
-  const notes = from === undefined ? [] : await bringBack(core, project, from, identity.branch, target);
+  const notes = from === undefined ? [] : await continueBranch(core, project, from, identity.branch, target);
   if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
   await core.workflows.keep(chosen.workflow, chosen.text);
   const stored = await core.store.createTask(project.name, (number) => {
@@ -119,6 +119,18 @@ async function claimBranch(
   const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
   if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
     await noteOwnBranch(control, identity, tip);
+}
+
+/** The branch of a merged task may be about to be deleted. */
+async function continueBranch(
+  core: Core,
+  project: Project,
+  from: StoredTask,
+  branch: string,
+  target: string,
+): Promise<readonly string[]> {
+  const bring = () => bringBack(core, project, from, branch, target);
+  return core.repositories === undefined ? [] : core.repositories.inTurn(`branches ${project.name}`, bring);
 }
 
 /** Flags and the environment have been put together by the command line. */

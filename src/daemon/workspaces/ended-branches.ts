@@ -6,6 +6,7 @@ import { targetOf } from "../base-of.ts";
 import type { Turns } from "../turns.ts";
 import { uuid8Of } from "../uuid8-of.ts";
 import { allTasks } from "./all-tasks.ts";
+import { otherTaskWith } from "./other-task-with.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 
 export interface EndedBranchPorts {
@@ -106,12 +107,14 @@ async function stateOf(
 
 /** Deletes a branch that loses nothing by it. Its commits stay known as the task's. Gives why it stays, or nothing. */
 export async function deleteEndedBranch(
-  { log, inTurn }: EndedBranchPorts,
+  { store, log, inTurn }: EndedBranchPorts,
   { control, kind }: ProjectWorkspaces,
   { task, commit, state }: EndedBranch,
 ): Promise<string | undefined> {
   if (state === "unmerged") return "It has commits that are nowhere else.";
   return inTurn(`branches ${task.project}`, async () => {
+    const other = await otherTaskWith(store, task, task.branch);
+    if (other !== undefined) return `${other.project}#${other.number} works on it.`;
     if ((await control.commitAt(taskRef(task.id))) === undefined)
       await control.moveRef(taskRef(task.id), commit, undefined);
     const done = await kind.deleteBranch(task.branch, commit);
