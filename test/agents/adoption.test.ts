@@ -93,6 +93,18 @@ test("an agent whose terminal socket was deleted goes on as the same program, an
   expect(stage.processesOf(id, "worker#1")).toEqual([]);
 });
 
+test("an agent is ended by its process also while the terminal server hangs", async () => {
+  const stage = await startStage({ flow: flow("session"), script: thinking });
+  const id = await stage.create("a cup");
+  await stage.untilRun(({ activity }) => activity === "busy");
+  const server = Number(stage.tmux("display-message", "-p", "#{pid}"));
+  process.kill(server, "SIGSTOP");
+  const killed = stage.call(routes.killRun, { params: { task: id, run: "worker#1" }, body: {} });
+  await eventually(async () => (stage.processesOf(id, "worker#1").length === 0 ? true : undefined));
+  process.kill(server, "SIGCONT");
+  await killed;
+});
+
 /** Ignores the loss of its terminal, in a session of its own, as a program that was made a daemon does. */
 const stubborn = `harnesses:
   stubborn:

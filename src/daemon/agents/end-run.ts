@@ -34,14 +34,17 @@ export async function noteEnding(watch: RunWatch, { word, reason }: Ending): Pro
 export type KillPorts = Pick<EndingPorts, "terminal" | "processes" | "places">;
 
 /**
- * Ends the process of a run, with everything that it started. First its terminal or its supervisor is asked, then it is
- * looked for by its recorded identity and by its mark: whether its window can be reached makes no difference.
+ * Ends the process of a run, with everything that it started. It is looked for by its recorded identity and by its mark:
+ * whether its window can be reached makes no difference.
  */
 export async function killRun(ports: KillPorts, run: Run): Promise<void> {
   const { started } = run;
   if (started === undefined) return;
   const { terminal, processes } = ports;
-  const closing = started.mode === "session" ? terminal.close(started.name) : processes.kill(processName(started));
+  const isSession = started.mode === "session";
+  // A terminal that hangs keeps nobody alive. Of a supervisor, on the other hand, the word comes first: it notes the reason.
+  if (isSession && started.process !== undefined) await sweepRun(ports, run);
+  const closing = isSession ? terminal.close(started.name) : processes.kill(processName(started));
   const failure = await closing.then(
     () => undefined,
     (error: unknown) => ({ error }),
