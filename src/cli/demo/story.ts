@@ -45,6 +45,8 @@ export function happeningOf(event: EventView, workflow: Workflow): Happening | u
       return by === "human" ? { text: `a person writes ${describeEvent(event)}`, mood: "person" } : undefined;
     case "message.sent":
       return { text: `${text("to")} is told: ${text("text")}`, mood: "plain" };
+    case "person.called":
+      return { text: `you would be called: ${describeEvent(event)}`, mood: "person" };
     case "merge.asked":
       return { text: "a person merges it", mood: "person" };
     case "merge.landed":
