@@ -206,3 +206,22 @@ test("a run that asks for a seat after the stop is refused instead of waiting fo
   await enter("a");
   expect(refused).toEqual(["agents.stopping"]);
 });
+
+test("a provider that refuses again and again without saying until when is a limit without an end", async () => {
+  const { clock, dispatch, enter } = stage({ most: 1 });
+  const refuse = (isGuess: boolean) => dispatch.limit("claude", clock.now() + 300_000, "No more", isGuess);
+  refuse(true);
+  await enter("a");
+  // The same refusal is heard of at every look.
+  refuse(true);
+  expect(dispatch.endlessLimit("a")).toBeUndefined();
+  for (let i = 0; i < 2; i++) {
+    dispatch.left("a");
+    await clock.pass(300_001);
+    refuse(true);
+    await enter("a");
+  }
+  expect(dispatch.endlessLimit("a")).toContain("3 times in a row");
+  refuse(false);
+  expect(dispatch.endlessLimit("a")).toBeUndefined();
+});
