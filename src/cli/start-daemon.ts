@@ -54,11 +54,13 @@ export function daemonSurroundings(places: Places, home: string, env: NodeJS.Pro
 export async function startDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
   const began = performance.now();
-  let ended = spawnDaemon(places, home, env);
+  let candidate = spawnDaemon(places, home, env);
   let tried = began;
   while (performance.now() - began < patience) {
-    if (await answers(places.socket)) return;
-    const code = ended();
+    const pid = await answering(places.socket);
+    // One that is too late must not become the daemon after all, when the one that answers is stopped.
+    if (pid !== undefined) return pid === candidate.pid ? undefined : candidate.withdraw();
+    const code = candidate.ended();
     if (code !== undefined && code !== alreadyRunning) throw startFault(places);
     await sleep(15);
     if (code !== alreadyRunning) continue;
@@ -66,7 +68,7 @@ export async function startDaemon(places: Places, home: string, env: NodeJS.Proc
     if (performance.now() - began > otherPatience) throw silentFault(lockHolder(places)?.pid);
     if (performance.now() - tried < 300) continue;
     tried = performance.now();
-    ended = spawnDaemon(places, home, env);
+    candidate = spawnDaemon(places, home, env);
   }
   throw new Fault(silentDaemon, "The daemon does not answer.", {
     retry: "later",
@@ -84,7 +86,7 @@ const runPatience = 30_000;
 export async function awaitDaemon(places: Places, why: unknown): Promise<void> {
   const end = performance.now() + runPatience;
   while (performance.now() < end) {
-    if (await answers(places.socket)) return;
+    if ((await answering(places.socket)) !== undefined) return;
     await sleep(100);
   }
   const reason = why instanceof Error ? why.message : String(why);
@@ -99,8 +101,16 @@ export async function awaitDaemon(places: Places, why: unknown): Promise<void> {
   );
 }
 
-/** Gives a function that tells the exit code, once there is one. */
-function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () => number | undefined {
+/** A daemon that was started: it stays if it gets the lock. */
+interface Candidate {
+  readonly pid: number | undefined;
+  /** The exit code, once there is one. */
+  ended(): number | undefined;
+  /** Ends it: another one has the lock. */
+  withdraw(): void;
+}
+
+function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Candidate {
   const report = openReport(places.startReport);
   const surroundings = daemonSurroundings(places, home, env);
   const own = process.umask(surroundings.umask);
@@ -121,7 +131,7 @@ function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): () =
     ended = 1;
   });
   child.unref();
-  return () => ended;
+  return { pid: child.pid, ended: () => ended, withdraw: () => void child.kill("SIGKILL") };
 }
 
 /** An agent may be made to work slowly; the daemon works for everybody. */
@@ -145,12 +155,13 @@ function openReport(file: string): number {
   }
 }
 
-async function answers(socket: string): Promise<boolean> {
+/** The process of the daemon that answers; undefined where none does. */
+async function answering(socket: string): Promise<number | undefined> {
   try {
-    await socketRequest({ socket, method: "GET", path: "/v1/status", headers: {}, patience: answerPatience });
-    return true;
+    const request = { socket, method: "GET", path: "/v1/status", headers: {}, patience: answerPatience };
+    return (JSON.parse((await socketRequest(request)).body) as { pid?: number }).pid ?? 0;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -7,7 +7,7 @@ import { lockHolder } from "../../src/home/lock-holder.ts";
 import { command } from "./command.ts";
 import { createAsk, type Daemon, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
 import { createHome, type Home, movedTo } from "./home.ts";
-import { until } from "./look-at-system.ts";
+import { processesWith, until } from "./look-at-system.ts";
 
 let home: Home;
 beforeEach(() => {
@@ -45,6 +45,8 @@ describe("while a daemon runs", () => {
     lose(home);
     expect(await pidOf(home)).toBe(daemon.pid);
     expect(await command(home, "project", "list", "--json")).toMatchObject({ code: 0, stderr: "" });
+    // None that was started in vain is left: it would become the daemon when this one is stopped.
+    expect(processesWith(`SIGNALBOX_HOME=${home.folder}`)).toEqual([daemon.pid]);
     expect(await pidOf(home)).toBe(daemon.pid);
     await until(() => existsSync(join(home.places.run, "paused.json")) && isLocked(home.places.lock));
     await daemon.kill();

@@ -41,12 +41,19 @@ export function isGone(pid: number): boolean {
   }
 }
 
+/** Every process that was started with this in its environment. */
+export function processesWith(setting: string): readonly number[] {
+  return readdirSync("/proc")
+    .filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(setting))
+    .map(Number);
+}
+
 /** Kills every process that was started with this in its environment, until there is none. */
 export function endAllWith(setting: string): void {
   for (;;) {
-    const found = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(setting));
+    const found = processesWith(setting);
     if (found.length === 0) return;
-    for (const pid of found) kill(Number(pid));
+    for (const pid of found) kill(pid);
   }
 }
 
