@@ -26,7 +26,7 @@ async function look(call: Call): Promise<readonly Finding[]> {
     .filter(({ held, session }) => held === null && session !== "dead")
     .flatMap((task) =>
       task.needs
-        .filter(({ reason }) => reason === "agent" || reason === "workspace")
+        .filter(({ reason }) => reason === "agent")
         .flatMap(({ brief, command }) => warning(`${shownTask(task)}: ${brief}`, command)),
     );
   const limited = harnesses

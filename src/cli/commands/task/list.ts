@@ -3,7 +3,7 @@ import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { projectNamed, projectOfFolder } from "../../find-project.ts";
-import { nameTask } from "../../name-task.ts";
+import { nameTask, shownTask } from "../../name-task.ts";
 import { shellWord } from "../../shell-word.ts";
 import { usualLimit } from "../../task-parameters.ts";
 import { marksIn, writeTasks } from "../../task-table.ts";
@@ -47,6 +47,10 @@ export async function list(this: Context, flags: ListFlags) {
   else this.print(writeTasks(tasks, this, Date.now()));
   const marks = flags["needs-me"] ? "" : marksIn(tasks);
   if (marks !== "") this.say(`\n${marks}`);
+  // A mark does not say that somebody has deleted something.
+  for (const task of flags["needs-me"] ? [] : tasks)
+    for (const { brief, command } of task.needs.filter(({ reason }) => reason === "workspace"))
+      this.say(`\n${shownTask(task)}: ${brief}\n  ${command}`);
   if (next !== null)
     this.say(`\nThere are more: signalbox task list ${[...sameFlags(flags), `--before ${next}`].join(" ")}`);
 }
