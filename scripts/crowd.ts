@@ -43,12 +43,13 @@ const wrong = end.tasks.filter(({ task, wanted }) => (task.phase === "over") !==
 print(
   `${end.tasks.length} tasks of default, classic and crew; ${plan.seats} seats, ${plan.workspaces} workspaces, ${plan.live} idle programs, ${plan.kills} kills`,
 );
-print(`${over.length} are over, ${asking.length} ask for a person; ${seconds()} s`);
+print(
+  `${over.length} are over, ${asking.length} ask for a person; ${end.calls} calls, ${end.repeated.length} of them repeated; ${seconds()} s`,
+);
 print(`at most ${end.working} worked at once; ${end.slept} times an idle program was ended to make room`);
 for (const { task } of wrong) print(`wrong: ${task.summary} is in ${task.status}`);
 for (const each of end.repeated) print(`called twice: ${each}`);
-for (const each of end.silent) print(`asks, and nobody was told: ${each}`);
-const failed = wrong.length + end.repeated.length + end.silent.length + Math.max(0, end.working - plan.seats) > 0;
+const failed = wrong.length + end.repeated.length + Math.max(0, end.working - plan.seats) > 0;
 if (values.keep || failed) print(`Everything is kept in ${end.home.base}`);
 else end.home.remove();
 removePrograms?.();

@@ -51,17 +51,15 @@ function turnsOf({ workflow, manner, summary }: CrowdTask): readonly Turn[] {
   if (manner === "question") first.push(own(begins, { count: "begun" }, ...asks));
   if (manner === "dialog") first.push(own(begins, { ask: "May I?" }));
   const verdict = (which: "PASS" | "FAIL", to: string) => [review(which), askFor(to), { say: `It is a ${which}.` }];
-  const reviews = [
-    ...(manner === "failed"
-      ? [own({ status: "agent-review", counter: { reviews: 0 } }, { count: "reviews" }, ...verdict("FAIL", "working"))]
-      : []),
-    ...(manner === "hopeless"
-      ? [
-          own({ status: "agent-review", counter: { reviews: 0 } }, { count: "reviews" }, ...verdict("FAIL", "working")),
-          own({ status: "agent-review" }, ...verdict("FAIL", "stuck")),
-        ]
-      : []),
-    own({ status: "agent-review" }, ...verdict("PASS", "reviewing")),
+  const second = { status: "agent-review", task: { summary, review_round: "2" } };
+  const fails = verdict("FAIL", "working");
+  const reviews: readonly Turn[] = [
+    ...(manner === "failed" ? [{ when: second, steps: verdict("PASS", "reviewing") }] : []),
+    ...(manner === "hopeless" ? [{ when: second, steps: verdict("FAIL", "stuck") }] : []),
+    own(
+      { status: "agent-review" },
+      ...(manner === "failed" || manner === "hopeless" ? fails : verdict("PASS", "reviewing")),
+    ),
   ];
   return [
     ...first,

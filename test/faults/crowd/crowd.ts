@@ -30,8 +30,7 @@ export interface CrowdEnd {
   readonly slept: number;
   /** What was told to a person more than once for the same stay of a task. */
   readonly repeated: readonly string[];
-  /** Tasks that ask for a person, and of which nobody was told why. */
-  readonly silent: readonly string[];
+  readonly calls: number;
 }
 
 const patience = 1_200_000;
@@ -97,13 +96,15 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
       const isAtRest = tasks.every(
         (task) => task.phase === "over" || (asks(task, runs) && manners[mannerOf(made, task)] === "asks"),
       );
-      if (isAtRest) {
-        const events = await allEvents(ask, tasks);
+      const events = isAtRest ? await allEvents(ask, tasks) : [];
+      // Whoever asks is called for, a few seconds after it began.
+      const isCalled = (id: string) => events.some(({ task, type }) => task === id && type === "person.called");
+      if (isAtRest && tasks.every(({ id, phase }) => phase === "over" || isCalled(id))) {
         return {
-          ...{ home, working, ...calls(events) },
+          ...{ home, working, repeated: repeatedCalls(events) },
+          calls: events.filter(({ type }) => type === "person.called").length,
           tasks: tasks.map((task) => ({ task, wanted: wantedOf(made, task), asks: asks(task, runs) })),
           slept: events.filter(({ type }) => type === "agent.slept").length,
-          silent: tasks.filter((task) => task.phase !== "over" && !isTold(task, runs)).map(({ id }) => id),
         };
       }
       if (Date.now() > end)
@@ -163,7 +164,7 @@ async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
 /** A person answers questions and merges what is ready. What is hopeless is left alone: it must go on asking. */
 async function attend(ask: Call, tasks: readonly TaskView[], made: ReadonlyMap<string, CrowdTask>): Promise<void> {
   for (const task of tasks) {
-    const isMine = task.needsPerson || task.status === "reviewing";
+    const isMine = task.needsPerson || ["reviewing", "clarification"].includes(task.status);
     if (!isMine || manners[mannerOf(made, task)] === "asks") continue;
     const params = { task: task.id };
     const isQuestion = task.status === "clarification";
@@ -194,11 +195,6 @@ function isRaised({ id }: TaskView, runs: readonly RunView[]): boolean {
   return runs.some(({ task, raised, activity }) => task === id && (raised !== "" || activity === "asks"));
 }
 
-/** A state that waits for a person says so itself; a run must have been raised, a held task must have a reason. */
-function isTold(task: TaskView, runs: readonly RunView[]): boolean {
-  return task.held === null ? task.needsPerson || isRaised(task, runs) : task.held.reason !== "";
-}
-
 async function allEvents(ask: Call, tasks: readonly TaskView[]): Promise<readonly EventView[]> {
   const found = await Promise.all(
     tasks.map(async ({ id }) => (await ask(routes.listEvents, { query: { task: id, limit: "1000" } })).events),
@@ -206,19 +202,12 @@ async function allEvents(ask: Call, tasks: readonly TaskView[]): Promise<readonl
   return found.flat();
 }
 
-/** The same is told once in a stay of a task: whoever is called twice for one thing stops listening. */
-function calls(events: readonly EventView[]): Pick<CrowdEnd, "repeated"> {
-  const told = new Set<string>();
-  const repeated: string[] = [];
-  const stays = new Map<string, number>();
-  for (const { task, type, data } of events) {
-    if (type === "task.moved" || type === "task.continued") stays.set(task, (stays.get(task) ?? 0) + 1);
-    if (type !== "agent.raised" && type !== "task.held") continue;
-    const key = `${task} ${stays.get(task) ?? 0} ${type} ${String(data.run ?? "")} ${String(data.reason ?? "")}`;
-    if (told.has(key)) repeated.push(key);
-    told.add(key);
-  }
-  return { repeated };
+/** What begins to need a person is called for once: whoever is called twice for one thing stops listening. */
+function repeatedCalls(events: readonly EventView[]): readonly string[] {
+  const keys = events
+    .filter(({ type }) => type === "person.called")
+    .map(({ task, data }) => `${task} ${String(data.reason)} ${String(data.since)} ${String(data.text)}`);
+  return keys.filter((key, at) => keys.indexOf(key) !== at);
 }
 
 function describe(tasks: readonly TaskView[], runs: readonly RunView[]): string {
