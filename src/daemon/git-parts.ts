@@ -123,10 +123,16 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
     });
   const underWay = new Set<Promise<void>>();
+  /** What failed last for a task. It is tried again with every change of the task; the log says it once. */
+  const failures = new Map<string, string>();
   const inBackground = (id: string, complaint: string, work: Promise<unknown>) => {
+    const key = `${id} ${complaint}`;
     const working = work.then(
-      () => {},
-      (error) => log.warn(complaint, { task: id, error }),
+      () => void failures.delete(key),
+      (error) => {
+        if (failures.get(key) !== String(error)) log.warn(complaint, { task: id, error });
+        failures.set(key, String(error));
+      },
     );
     underWay.add(working);
     working.finally(() => underWay.delete(working));

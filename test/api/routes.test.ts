@@ -715,7 +715,7 @@ describe("workspaces and salvage", () => {
       trash: { folders: 0, size: 0 },
     });
     expect((await post("/v1/workspaces/gc", { dryRun: true })).json).toEqual({ done: [] });
-    expect((await get("/v1/salvage")).json).toEqual({ salvaged: [] });
+    expect((await get("/v1/salvage")).json).toEqual({ salvaged: [], unreadable: [] });
     expect(refusal(await post("/v1/salvage/restore", { ref: "x/y", folder: "/z" }))).toEqual([404, "salvage.missing"]);
     expect(refusal(await post("/v1/salvage/drop", { ref: "x/y" }))).toEqual([404, "salvage.missing"]);
     expect(refusal(await get("/v1/workspaces?project=none"))).toEqual([404, "project.missing"]);

@@ -89,7 +89,7 @@ test("a newcomer who has nothing is told so", async () => {
     stderr: "There are no workspaces, no branches of ended tasks, and nothing is in the trash.\n",
   });
   expect(await signalbox("salvage", "list")).toEqual({ code: 0, stdout: "", stderr: "Nothing is salvaged.\n" });
-  expect(JSON.parse((await signalbox("salvage", "list", "--json")).stdout)).toEqual({ salvaged: [] });
+  expect(JSON.parse((await signalbox("salvage", "list", "--json")).stdout)).toEqual({ salvaged: [], unreadable: [] });
   expect(await signalbox("salvage", "list", "--project", "coffee")).toMatchObject({ code: 3, stdout: "" });
   const nowhere = await signalbox("salvage", "restore", "bbbbb/x");
   expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("--to FOLDER") });

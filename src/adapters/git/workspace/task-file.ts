@@ -146,7 +146,7 @@ function kindOfEntry(found: Stats | undefined): string {
 
 /** Nothing is deleted: what an agent wrote may be needed, also where it cannot be read as a task file. */
 function moveAway(path: string): string {
-  return `Move it away, and it is written again from what is stored: mv ${quoted(path)} ${quoted(`${path}.moved`)}`;
+  return `Move it away, and it is written again from what is stored:\nmv ${quoted(path)} ${quoted(`${path}.moved`)}`;
 }
 
 function quoted(path: string): string {
