@@ -46,7 +46,9 @@ export function writeRuns(
     (run.activity === "asks" ? run.what || run.raised : run.raised || run.what).replace(/\s+/g, " "),
   ]);
   const widths = ["", ...titles].map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const room = Math.max(leastWhat, columns - widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0));
+  const beside = columns - widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  // Below the others there is more room.
+  const room = beside >= leastWhat ? beside : 2 * (columns - 4);
   const right = new Set(["SINCE", "TOKENS", "COST"]);
   const table = [
     { title: " ", paint: (cell: string) => colours[cell as Mark](cell) },
@@ -54,6 +56,7 @@ export function writeRuns(
       title,
       ...(title === "RUN" ? { paint: paint.bold } : {}),
       ...(right.has(title) ? { align: "right" as const } : {}),
+      isText: title === "WHAT",
     })),
   ];
   return writeTable(

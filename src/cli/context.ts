@@ -15,6 +15,8 @@ export interface Context extends CommandContext {
   readonly isTerminal: boolean;
   /** How wide lines may be. */
   readonly columns: number;
+  /** How wide tables and lines of history may be: as the terminal is. What goes to a file or a program is never broken. */
+  readonly tableWidth: number;
   /** Colours for stdout and for stderr; they do nothing where nobody sees them. */
   readonly paint: Paint;
   readonly talkPaint: Paint;
@@ -36,6 +38,7 @@ export function createContext(process: NodeJS.Process): Context {
     repository: currentRepository(),
     isTerminal: stdout.isTTY === true,
     columns: Math.max(narrowest, Math.min(widest, stdout.columns || widest)),
+    tableWidth: stdout.isTTY === true && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
     paint: createPaint(hasColour(stdout, env)),
     talkPaint: createPaint(hasColour(stderr, env)),
     print: (text) => stdout.write(line(text)),

@@ -8,7 +8,7 @@ const at = "2026-03-01T12:00:00.000Z";
 const line = (type: string, by: string, data: EventView["data"]) =>
   writeEvent(
     { position: 1, task: "k2m4p", project: "coffee", revision: 1, type, by, data, at },
-    { paint: createPaint(false) },
+    { paint: createPaint(false), tableWidth: Number.POSITIVE_INFINITY },
   )
     .slice(writeTime(at).length)
     .trim()

@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import { listed } from "./count.ts";
 import { writeEffects } from "./describe-task.ts";
 import { shownTask } from "./name-task.ts";
-import { cut, wrap } from "./wrap.ts";
+import { cut, wrap, wrapMessage } from "./wrap.ts";
 import { writeTime } from "./write-time.ts";
 
 /** Where a task is, what stands in its way, who can move it, and what comes by itself. */
@@ -13,7 +13,7 @@ export function describeExplanation(
 ): string {
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
-  const indented = (text: string, by = 2) => `${" ".repeat(by)}${wrap(text, columns - by, " ".repeat(by))}`;
+  const indented = (text: string, by = 2) => `${" ".repeat(by)}${wrapMessage(text, columns - by, " ".repeat(by))}`;
   const head = shownTask(task).length + task.status.length + 3;
   const open = moves.filter((move) => move.open);
   const closed = moves.filter((move) => !move.open);

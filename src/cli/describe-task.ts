@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { count, listed } from "./count.ts";
 import { shownTask } from "./name-task.ts";
 import type { Paint } from "./paint.ts";
-import { wrap } from "./wrap.ts";
+import { wrap, wrapMessage } from "./wrap.ts";
 import { writeAge, writeTime } from "./write-time.ts";
 
 type EffectView = ExplanationView["owed"][number];
@@ -109,7 +109,10 @@ function statusText({ status, phase }: TaskView): string {
 
 function heldLines(task: TaskView, columns: number): readonly string[] {
   if (task.held === null) return [];
-  return [`  ${wrap(task.held.reason, columns - 2, "  ")}`, `  To try again: signalbox task continue ${task.id}`];
+  return [
+    `  ${wrapMessage(task.held.reason, columns - 2, "  ")}`,
+    `  To try again: signalbox task continue ${task.id}`,
+  ];
 }
 
 function sectionLines({ text, authors }: DocumentView): readonly string[] {

@@ -1,8 +1,8 @@
 import type { TaskView } from "../api/task-wires.ts";
 import type { Context } from "./context.ts";
+import { clip, displayWidth } from "./display-width.ts";
 import { shownTask } from "./name-task.ts";
 import { writeTable } from "./table.ts";
-import { cut } from "./wrap.ts";
 import { writeAge } from "./write-time.ts";
 
 const marks = {
@@ -29,35 +29,39 @@ export function writeTasks(
     name: shownTask(task),
     status: task.status,
     summary: task.summary.replace(/\s+/g, " "),
-    branch: cut(task.branch, mostBranch),
+    branch: columns === Number.POSITIVE_INFINITY ? task.branch : clip(task.branch, mostBranch),
     age: writeAge(task.createdAt, now),
   }));
   const width = (of: (row: (typeof cells)[number]) => string, title: string) =>
-    Math.max(title.length, ...cells.map((row) => of(row).length));
+    Math.max(title.length, ...cells.map((row) => displayWidth(of(row)))) + 2;
+  const branches = width(({ branch }) => branch, "BRANCH");
   const others =
     width(({ id }) => id, "ID") +
     width(({ name }) => name, "TASK") +
     width(({ status }) => status, "STATUS") +
-    width(({ branch }) => branch, "BRANCH") +
-    width(({ age }) => age, "AGE");
-  const room = Math.max(leastSummary, columns - others - 2 * 5 - (hasMarks ? 3 : 0));
+    width(({ age }) => age, "AGE") +
+    (hasMarks ? 3 : 0);
+  // A branch can be looked up, by signalbox task show.
+  const hasBranch = columns - others - branches >= leastBesideBranch;
+  const room = columns - others - (hasBranch ? branches : 0);
   const table = [
     ...(hasMarks ? [{ title: " ", paint: (cell: string) => colours[cell as Mark](cell) }] : []),
     { title: "ID" },
     { title: "TASK", paint: paint.bold },
     { title: "STATUS", paint: paint.cyan },
-    { title: "SUMMARY" },
-    { title: "BRANCH" },
+    ...(hasBranch ? [{ title: "SUMMARY" }, { title: "BRANCH" }] : []),
     { title: "AGE", align: "right" as const },
+    ...(hasBranch ? [] : [{ title: "SUMMARY", isText: true }]),
   ];
   const rows = cells.map(({ mark, id, name, status, summary, branch, age }) => [
     ...(hasMarks ? [mark] : []),
     id,
     name,
     status,
-    cut(summary, room),
-    branch,
+    ...(hasBranch ? [clip(summary, room), branch] : []),
     age,
+    // Below the others there is more room.
+    ...(hasBranch ? [] : [clip(summary, room >= leastSummary ? room : 2 * (columns - 4))]),
   ]);
   return writeTable(table, rows, columns);
 }
@@ -73,6 +77,7 @@ export function marksIn(tasks: readonly TaskView[]): string {
 
 const mostBranch = 28;
 const leastSummary = 16;
+const leastBesideBranch = 24;
 
 /** A dead session explains why a person is needed, so it is shown first. */
 function markOf({ session, needsPerson, waiting }: TaskView): Mark {

@@ -15,10 +15,32 @@ test("text is broken between words, and what follows is indented", () => {
 test("columns are aligned, and the last one goes on below", () => {
   const columns = [{ title: "NAME" }, { title: "N", align: "right" }, { title: "TEXT" }] as const;
   const rows = [
-    ["a", "1", "one two three"],
+    ["a", "1", "one two three four five six"],
     ["longer", "12", ""],
   ];
-  expect(writeTable(columns, rows, 20)).toBe("NAME     N  TEXT\na        1  one two\n            three\nlonger  12");
+  expect(writeTable(columns, rows, 37)).toBe(
+    "NAME     N  TEXT\na        1  one two three four five\n            six\nlonger  12",
+  );
+});
+
+test("columns for which there is no room stand below their row, and neither paths nor commands are broken", () => {
+  const columns = [{ title: "NAME" }, { title: "KIND" }, { title: "PATH" }, { title: "WHY", isText: true }] as const;
+  const why = "It is broken. To see more: signalbox workspace list --project coffee";
+  const rows = [
+    ["coffee", "clone", "/home/ann/projects/coffee", why],
+    ["茶", "worktree", "–", ""],
+  ];
+  expect(writeTable(columns, rows, 30)).toBe(
+    [
+      "NAME    KIND",
+      "coffee  clone",
+      "    path  /home/ann/projects/coffee",
+      "    It is broken. To see more:",
+      "    signalbox workspace list --project coffee",
+      "茶      worktree",
+    ].join("\n"),
+  );
+  expect(writeTable(columns, rows, Number.POSITIVE_INFINITY).split("\n")).toHaveLength(3);
 });
 
 test("what a terminal would obey is taken out, and plain colours stay", () => {

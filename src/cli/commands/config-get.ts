@@ -31,7 +31,7 @@ export async function configGet(this: Context, { json }: { json: boolean }, key?
   if (key !== undefined) return this.print(writeConfigValue(wanted[0]?.value));
   const columns = [{ title: "KEY", paint: this.paint.bold }, { title: "FROM" }, { title: "VALUE" }] as const;
   const rows = all.map(({ key, value, source }) => [key, source, writeConfigValue(value) || "–"]);
-  this.print(writeTable(columns, rows, this.columns));
+  this.print(writeTable(columns, rows, this.tableWidth));
   this.say(`\nYours: ${shownPath(files.user)}`);
   if (files.repository !== undefined) this.say(`The repository's: ${shownPath(files.repository)}`);
   this.say("To change a value: signalbox config set KEY VALUE");

@@ -40,7 +40,7 @@ export async function usage(this: Context, flags: UsageFlags) {
     { title: "COST", ...right },
     { title: "TIME", ...right },
   ];
-  this.print(writeTable(table, [...rows, ...(rows.length > 1 ? [total] : [])].map(cells), this.columns));
+  this.print(writeTable(table, [...rows, ...(rows.length > 1 ? [total] : [])].map(cells), this.tableWidth));
   if (total.unknown > 0) this.say("\n? is what a harness did not tell; it is not nothing.");
 }
 

@@ -23,10 +23,11 @@ export async function ps(this: Context, { all, project, watch, json }: PsFlags) 
     const { agents } = await call(routes.listAgents, { query: given({ project }) });
     return { runs, agents };
   };
+  const shape = { paint: this.paint, columns: this.tableWidth };
   const show = ({ runs, agents }: Awaited<ReturnType<typeof look>>) => {
-    if (runs.length > 0) this.print(writeRuns(runs, this, Date.now()));
+    if (runs.length > 0) this.print(writeRuns(runs, shape, Date.now()));
     const idle = agents.filter(({ state }) => state === "idle");
-    if (idle.length > 0) this.print(`${runs.length > 0 ? "\n" : ""}${writeIdleAgents(idle, this)}`);
+    if (idle.length > 0) this.print(`${runs.length > 0 ? "\n" : ""}${writeIdleAgents(idle, shape)}`);
     if (runs.length === 0) this.say(whyEmpty(all, project));
     else this.say(`\n${marksOf(runs)}`);
   };

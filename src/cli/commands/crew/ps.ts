@@ -17,7 +17,7 @@ export async function ps(this: Context, flags: CrewFlags) {
   const crew = await call(routes.getCrew, { params: { project } });
   if (flags.json) return this.print(writeJson({ agents: crew.agents.map(asState) }));
   // Whoever reads it from a pipe gets a line for each agent, with everything in it.
-  const columns = this.isTerminal ? this.columns : Number.POSITIVE_INFINITY;
+  const columns = this.tableWidth;
   const why = { title: "WHY", says: ({ reason }: SlotView) => reason };
   if (crew.agents.length > 0) this.print(writeSlots({ paint: this.paint, columns }, crew.agents, Date.now(), why));
   else this.say(`${project} has no agents. To make three: signalbox crew spawn 3`);

@@ -31,7 +31,7 @@ export async function list(this: Context, { json }: { json: boolean }) {
       `${where}${out}${limited}`,
     ];
   });
-  this.print(writeTable(table, rows, this.columns));
+  this.print(writeTable(table, rows, this.tableWidth));
   const missing = harnesses.find(({ found }) => !found);
   const out = harnesses.find(({ login }) => login === "out");
   if (out !== undefined) this.say(`\nTo see how to log in: signalbox harness check ${out.name}`);

@@ -28,7 +28,7 @@ export async function list(this: Context, { json }: { json: boolean }) {
     defaultBranch,
     path,
   ]);
-  this.print(writeTable(columns, rows, this.columns));
+  this.print(writeTable(columns, rows, this.tableWidth));
   if (projects.some(({ workflow, harness }) => workflow === "" || harness === ""))
     this.say("\n– is what the configuration says. To see it, in the repository: signalbox config get");
 }

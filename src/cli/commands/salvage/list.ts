@@ -31,7 +31,7 @@ export async function list(this: Context, { project, json }: ListFlags) {
       ? [ref, of, writeTime(at), String(files), writeSize(size), on || "–"]
       : [ref, of, "–", "–", "–", "cannot be read"],
   );
-  this.print(writeTable(columns, rows, this.columns));
+  this.print(writeTable(columns, rows, this.tableWidth));
   for (const { ref, problem } of salvaged) if (problem !== "") this.say(`${ref} cannot be read: ${problem}`);
   this.say("\nTo get one back: signalbox salvage restore REF --to FOLDER");
 }

@@ -44,7 +44,7 @@ export async function list(this: Context, flags: ListFlags) {
   const { tasks, next } = answer;
   if (tasks.length === 0) return this.say(whyEmpty(flags, shown?.name, projects.length));
   if (flags["needs-me"]) this.print(writeNeeds(tasks, this, Date.now()));
-  else this.print(writeTasks(tasks, this, Date.now()));
+  else this.print(writeTasks(tasks, { paint: this.paint, columns: this.tableWidth }, Date.now()));
   const marks = flags["needs-me"] ? "" : marksIn(tasks);
   if (marks !== "") this.say(`\n${marks}`);
   // A mark does not say that somebody has deleted something.

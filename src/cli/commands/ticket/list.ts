@@ -37,7 +37,7 @@ function writeTickets(context: Context, tickets: readonly TicketView[]): string 
     { title: "STATUS" },
     { title: "TASK" },
     { title: "WAITS FOR" },
-    { title: "TITLE" },
+    { title: "TITLE", isText: true },
   ] as const;
   const rows = tickets.map(({ id, priority, status, task, blockers, title }) => [
     id,
@@ -47,7 +47,7 @@ function writeTickets(context: Context, tickets: readonly TicketView[]): string 
     blockers.join(", ") || "–",
     title || "–",
   ]);
-  return writeTable(columns, rows, context.columns);
+  return writeTable(columns, rows, context.tableWidth);
 }
 
 function whyEmpty(

@@ -28,7 +28,7 @@ export function list(this: Context, { json }: { json: boolean }) {
       ? formatProblem({ ...problems[0], file: `${name}.yml` })
       : description,
   ]);
-  this.print(writeTable(columns, cells, this.columns));
+  this.print(writeTable(columns, cells, this.tableWidth));
   for (const hint of hints(folder, projectFolder(this), rows)) this.say(hint);
 }
 

@@ -41,8 +41,8 @@ export async function gc(this: Context, { project, yes, "dry-run": dryRun, json 
 
 type Done = readonly { readonly what: keyof typeof did; readonly path: string; readonly reason: string }[];
 
-function writeDone({ paint, columns: width }: Context, done: Done, words: typeof did | typeof wouldDo): string {
-  const columns = [{ title: "WHAT", paint: paint.bold }, { title: "PATH" }, { title: "WHY" }] as const;
+function writeDone({ paint, tableWidth: width }: Context, done: Done, words: typeof did | typeof wouldDo): string {
+  const columns = [{ title: "WHAT", paint: paint.bold }, { title: "PATH" }, { title: "WHY", isText: true }] as const;
   return writeTable(
     columns,
     done.map(({ what, path, reason }) => [words[what], path, reason]),

@@ -18,7 +18,7 @@ export async function list(this: Context, { project, json }: ListFlags) {
   if (json) return this.print(writeJson(answer));
   const { workspaces, size, trash } = answer;
   if (workspaces.length === 0) this.say("There are no workspaces. A task gets one when it starts to work.");
-  else this.print(writeTable(columns(this, workspaces), workspaces.map(row), this.columns));
+  else this.print(writeTable(columns(this, workspaces), workspaces.map(row), this.tableWidth));
   for (const { path, reason } of workspaces.filter((each) => each.reason !== ""))
     this.say(`${this.talkPaint.yellow("warning:")} ${path}: ${reason}`);
   if (workspaces.length > 0) this.say(`\n${count(workspaces.length, "workspace")}, ${writeSize(size)}.`);

@@ -1,0 +1,35 @@
+import { expect, test, vi } from "vitest";
+import { cliFile } from "../programs.ts";
+import { atTerminal } from "./at-terminal.ts";
+import { startBrew } from "./brew-stage.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+test("lists fit into a terminal of 80 and of 40 columns, commands stay whole, and in a pipe nothing is cut", async () => {
+  const { base, env, signalbox, in: at } = await startBrew(["the-coffee-of-all-offices"]);
+  const folder = at("the-coffee-of-all-offices");
+  const summary = "Make the coffee stronger, and the pot so large that it lasts until the evening of the next day";
+  await signalbox(["task", "create", "a-branch-with-a-name-that-is-really-long", summary], folder);
+  await signalbox(["task", "continue", "1"], folder);
+  const piped = await signalbox(["task", "list"], folder);
+  expect(piped.stdout).toContain(summary);
+  expect(piped.stdout).toContain("a-branch-with-a-name-that-is-really-long");
+  expect((await signalbox(["project", "list"], folder)).stdout.trimEnd().split("\n")).toHaveLength(2);
+  const lists = ["task list", "workspace list", "project list", "harness list", "task history 1", "task actions 1"];
+  for (const columns of [80, 40])
+    for (const list of lists) {
+      const line = [process.execPath, cliFile, ...list.split(" ")];
+      const screen = atTerminal(line, { base, env, folder, columns, rows: 100 });
+      await screen.shows(/it ended with 0/);
+      // Joined where the terminal had to break them.
+      const lines = screen
+        .tmux("capture-pane", "-p", "-J")
+        .split("\n")
+        .map((each) => each.trimEnd());
+      const broken = lines.filter(
+        (each) => each.length > columns && !/^ *(path +|where +)?\/\S+$|signalbox /.test(each),
+      );
+      expect({ list, columns, broken }).toEqual({ list, columns, broken: [] });
+      expect(lines.filter((each) => /^ +--\w|^ +"/.test(each))).toEqual([]);
+    }
+});
