@@ -27,7 +27,7 @@ test("lists fit into a terminal of 80 and of 40 columns, commands stay whole, an
         .split("\n")
         .map((each) => each.trimEnd());
       const broken = lines.filter(
-        (each) => each.length > columns && !/^ *(path +|where +)?\/\S+$|signalbox /.test(each),
+        (each) => each.length > columns && !/^ *(?:(?:path|where|branch) +)?\S+$|signalbox /.test(each),
       );
       expect({ list, columns, broken }).toEqual({ list, columns, broken: [] });
       expect(lines.filter((each) => /^ +--\w|^ +"/.test(each))).toEqual([]);
