@@ -50,7 +50,11 @@ function turnsOf({ workflow, manner, summary }: CrowdTask): readonly Turn[] {
   if (manner === "crash") first.push(own(begins, { count: "begun" }, ...build("half"), { crash: "SIGKILL" }));
   if (manner === "question") first.push(own(begins, { count: "begun" }, ...asks));
   if (manner === "dialog") first.push(own(begins, { ask: "May I?" }));
-  const verdict = (which: "PASS" | "FAIL", to: string) => [review(which), askFor(to), { say: `It is a ${which}.` }];
+  const verdict = (which: "PASS" | "FAIL", to: string) => [
+    review(which, "This is round {review_round}."),
+    askFor(to),
+    { say: `It is a ${which}.` },
+  ];
   const second = { status: "agent-review", task: { summary, review_round: "2" } };
   const fails = verdict("FAIL", "working");
   const reviews: readonly Turn[] = [

@@ -169,12 +169,17 @@ async function attend(ask: Call, tasks: readonly TaskView[], made: ReadonlyMap<s
     const params = { task: task.id };
     const isQuestion = task.status === "clarification";
     const asked = isQuestion
-      ? ask(routes.answerTask, { params, body: { text: "The blue one." } })
+      ? ask(routes.answerTask, { params, body: { text: "The blue one.", ...classicTarget(task) } })
       : task.held === null
         ? ask(routes.mergeTask, { params, body: {} })
         : ask(routes.continueTask, { params, body: {} });
     await asked.catch(() => undefined);
   }
+}
+
+/** `classic` does not say where a task goes once it is answered. */
+function classicTarget({ workflow }: TaskView): { readonly to?: string } {
+  return workflow === "classic" ? { to: "working" } : {};
 }
 
 function wantedOf(made: ReadonlyMap<string, CrowdTask>, { id }: TaskView): CrowdTask {
