@@ -136,8 +136,8 @@ export const foundByLives: readonly Mutant[] = [
       },
       {
         file: "src/daemon/submit.ts",
-        from: "inTurn(id, () => submit(id, request, document));",
-        to: "(void inTurn, submit(id, request, document));",
+        from: "inTurn(id, () => submit(id, request, document, urgency));",
+        to: "(void inTurn, submit(id, request, document, urgency));",
       },
     ],
   },
@@ -261,7 +261,7 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/perform.ts",
-        from: "return store.failEffect(owed.id, { word, reason });",
+        from: "return store.failEffect(owed.id, failure);",
         to: "return store.finishEffect(owed.id, clock.now());",
       },
     ],
