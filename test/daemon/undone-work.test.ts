@@ -216,3 +216,24 @@ test("a merge that is taken back while its task is open is made whole when it is
   await goOn(id);
   expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
 });
+
+test("what the earlier task's agents wrote for gates is kept below one heading, where it is no evidence", async () => {
+  const gated = flow.replace(
+    "  - { from: any",
+    '  - { from: busy, to: todo, by: worker, gate: { section: "## Handoff" } }\n  - { from: any',
+  );
+  const { core, begin, until } = await startStage("worktree", gated);
+  const first = await begin();
+  const written = "## Context\n\nBeans first.\n\n## Handoff\n\nDONE: all\n\n## Notes\n\nx\n";
+  const worker = { role: "worker", run: "worker#1", commit: "c0ffee", fingerprint: "" };
+  const authors = { Context: { ...worker, role: "human" }, Handoff: worker, Notes: worker };
+  await core.submit(first.id, { kind: "move", to: "dropped", actor: { role: "human" } });
+  await until(first.id, ({ isOpen }) => !isOpen);
+  await core.store.saveDocument(first.id, { text: written, authors }, [], 0);
+  const second = await begin(first.id);
+  const { text, authors: kept } = await core.store.getDocument(second.id);
+  expect(text).toContain("## Context\n\nBeans first.");
+  expect(text).toContain("## Earlier work\n\nWhat the agents of coffee#1 wrote.\n\n### Handoff\n\nDONE: all");
+  expect(text).not.toMatch(/^## Handoff/m);
+  expect(Object.keys(kept)).toEqual(["Context", "Notes"]);
+});

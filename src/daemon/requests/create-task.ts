@@ -5,13 +5,13 @@ import { branchNameProblem } from "../../engine/branch-name.ts";
 import { createTask as decideCreation } from "../../engine/create.ts";
 import type { Facts } from "../../engine/request.ts";
 import { blankIdentity, type TaskIdentity } from "../../engine/task.ts";
-import { bodyOf, parseTaskDocument, withSection } from "../../engine/task-document.ts";
-import type { Settings } from "../../engine/workflow.ts";
+import { bodyOf, parseTaskDocument, type Section, withSection } from "../../engine/task-document.ts";
+import type { Settings, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { configFault, loadConfig } from "../../home/config.ts";
 import { repositoryPlaces } from "../../home/places.ts";
 import { type ResolvedConfig, resolveConfig } from "../../home/resolve-config.ts";
-import type { Project, StoredDocument, StoredTask } from "../../ports/store.ts";
+import type { Project, Store, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isShared } from "../forge/push-task.ts";
@@ -48,7 +48,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
   const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
   const context = body.context ?? (adopted && aboutPullRequest(adopted));
-  const document = await firstDocument(core, context, from);
+  const document = await firstDocument(core, chosen.workflow, context, from);
   const id = await freeId(core);
   const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
   const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
@@ -219,16 +219,41 @@ async function endedTask(core: Core, reference: string, project: string): Promis
 /** What is known before anybody has worked: the context, and what an earlier task of the branch wrote. */
 async function firstDocument(
   { store }: Core,
+  workflow: Workflow,
   context: string | undefined,
   from: StoredTask | undefined,
 ): Promise<StoredDocument> {
-  const before = from === undefined ? { text: "", authors: {} } : await store.getDocument(from.task.id);
+  const before = from === undefined ? noDocument : await continuedDocument(store, workflow, from);
   if (context === undefined || context.trim() === "") return before;
   const document = withSection(parseTaskDocument(before.text), "Context", context);
   const fingerprint = document.byHeading.get("Context")?.fingerprint ?? "";
   const author = { role: "human", run: "", commit: "", fingerprint };
   return { text: bodyOf(document), authors: { ...before.authors, Context: author } };
 }
+
+const noDocument: StoredDocument = { text: "", authors: {} };
+
+/**
+ * The document of a task that is continued. What its agents wrote for a gate was about their own work: it is kept below one
+ * heading, so that no verdict of the earlier task stands where the new task's agents must write theirs.
+ */
+async function continuedDocument(store: Store, { sections }: Workflow, { task }: StoredTask): Promise<StoredDocument> {
+  const { text, authors } = await store.getDocument(task.id);
+  const document = parseTaskDocument(text);
+  const isEarlier = ({ heading }: Section) =>
+    heading === earlierHeading || (sections.includes(heading) && authors[heading]?.role !== "human");
+  const written = document.sections.filter((section) => isEarlier(section) && section.body !== "");
+  if (written.length === 0) return { text, authors };
+  const parts = written.map(({ heading, body }) => (heading === earlierHeading ? body : `### ${heading}\n\n${body}`));
+  const kept = parseTaskDocument(
+    [document.preamble, ...document.sections.filter((each) => !isEarlier(each)).map(({ source }) => source)].join(""),
+  );
+  const body = `What the agents of ${task.project}#${task.number} wrote.\n\n${parts.join("\n\n")}`;
+  const remaining = Object.entries(authors).filter(([heading]) => kept.byHeading.has(heading));
+  return { text: bodyOf(withSection(kept, earlierHeading, body)), authors: Object.fromEntries(remaining) };
+}
+
+const earlierHeading = "Earlier work";
 
 async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
   return {
