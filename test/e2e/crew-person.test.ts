@@ -69,7 +69,7 @@ test("a person makes agents, sees why one is stuck and what all its steps printe
 
   const nothing = await signalbox(["crew", "merge", "B"]);
   expect(nothing).toMatchObject({ code: 1, stdout: "" });
-  expect(nothing.stderr).toContain("commits > 0");
+  expect(nothing.stderr).toContain("The branch has no commit of its own yet.");
   // What nobody has committed is not left behind unseen.
   const left = join((await agent("A")).worktree, "left.txt");
   writeFileSync(left, "left");

@@ -117,7 +117,8 @@ async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: bool
   const screen = pane?.dead === undefined ? "" : await ports.terminal.capture(started.name, 50).catch(() => "");
   const obstacle = harness.readObstacle?.([signs.error?.message, screen].join("\n"));
   if (obstacle?.kind === "session" && started.isResumed) return startAnew(ports, watch, obstacle.told);
-  const words = lastWords(screen);
+  // Who was killed from outside did not say why.
+  const words = pane?.dead?.signal === "" ? lastWords(screen) : "";
   const said = signs.error?.message ?? (words === "" ? "" : `It said last: ${words}`);
   await ports.finish(watch, { word: "exit", reason: [how, obstacle?.told ?? "", said].filter(Boolean).join(" ") });
 }

@@ -23,6 +23,19 @@ export async function bringBranch(core: Core, project: Project, branch: string, 
   if (result.kind === "waits") throw new Fault("task.invalid", result.text, { hint: "Then ask again." });
 }
 
+/** The branches of the user's repository, with their commits. None where nobody has committed yet. */
+export async function userBranches(
+  control: ControlRepository,
+  { path }: Pick<Project, "path">,
+): Promise<Readonly<Record<string, string>>> {
+  try {
+    return (await control.syncFrom({ from: path, name: "user" })).branches;
+  } catch (error) {
+    if (error instanceof Fault && error.code === "git.no-commits") return {};
+    throw error;
+  }
+}
+
 /**
  * Lets a new task continue the work of one that is over: a branch that is gone, or never was outside of its workspace, comes
  * back. Where the work has arrived, the new task begins there; where it was taken back since, a first commit brings it back.
@@ -40,14 +53,7 @@ export async function bringBack(
   const own = await workspacesOf(project);
   const { control } = own;
   const merge = await core.store.merges.get(ended.id);
-  const branches = await control.syncFrom({ from: project.path, name: "user" }).then(
-    (synced) => synced.branches,
-    (error): Readonly<Record<string, string>> => {
-      // Without a commit nobody can have worked yet.
-      if (error instanceof Fault && error.code === "git.no-commits") return {};
-      throw error;
-    },
-  );
+  const branches = await userBranches(control, project);
   const commit = (await control.commitAt(taskRef(ended.id))) ?? branches[ended.branch] ?? merge?.commit;
   if (commit === undefined || commit === "" || branches[base] === undefined) return [];
   const target = where() === "remote" ? (await findTips(own, project, base, where())).base : branches[base];

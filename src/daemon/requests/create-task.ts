@@ -18,7 +18,7 @@ import { isShared } from "../forge/push-task.ts";
 import { isoTime, viewOf } from "../views.ts";
 import { isOwnBranch, noteOwnBranch } from "../workspaces/ended-branches.ts";
 import { aboutPullRequest, adoptPullRequest, branchesOf, findPullRequest } from "./adopt-pull-request.ts";
-import { bringBack, bringBranch } from "./bring-branch.ts";
+import { bringBack, bringBranch, userBranches } from "./bring-branch.ts";
 import { checkHarnesses } from "./check-harnesses.ts";
 import { chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
@@ -114,7 +114,7 @@ async function claimBranch(
 ): Promise<void> {
   if (core.repositories === undefined || identity.branch.includes(identity.id)) return;
   const { control } = await core.repositories.workspacesOf(project);
-  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  const branches = await userBranches(control, project);
   const tip = branches[target];
   const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
   if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
