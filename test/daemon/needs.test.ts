@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import type { Asked } from "../../src/daemon/asked.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
+import { viewOf } from "../../src/daemon/views.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Merge } from "../../src/ports/records.ts";
 import { createScriptedNotifier } from "../../src/testing/scripted-notifier.ts";
@@ -92,6 +93,43 @@ test("lists, counts, explanations and calls agree on who needs a person, whateve
     }),
     { numRuns: 25 },
   );
+});
+
+test("a task is shown with the needs of the state that it is shown in, while others still look at it", async () => {
+  const store = createMemoryStore();
+  let onLook: (() => Promise<void>) | undefined;
+  const { core, create, rest } = await coreStage(text, 9, {
+    ...store,
+    async openEffects(task) {
+      const found = await store.openEffects(task);
+      await onLook?.();
+      return found;
+    },
+  });
+  await create("t1");
+  await rest(300);
+  const shown = async () => {
+    const stored = await store.getTask("t1");
+    if (stored === undefined) throw new Error("There is no task.");
+    const { status, needs, needsPerson } = await viewOf(core, stored);
+    return [status, needsPerson, needs.length];
+  };
+  expect(await shown()).toEqual(["taste", true, 1]);
+  await core.submit("t1", { kind: "continue", actor: { role: "human" } });
+  await rest(300);
+  expect(await shown()).toEqual(["rest", false, 0]);
+  // The first who looks at the changed task is slow. Whoever asks meanwhile must not get what was found before.
+  const views: Promise<unknown>[] = [];
+  onLook = async () => {
+    if ((await store.getTask("t1"))?.task.status !== "taste") return;
+    onLook = undefined;
+    views.push(shown());
+    await new Promise(setImmediate);
+  };
+  await rest(3_600_000);
+  await core.needs.counts();
+  expect(await Promise.all(views)).toEqual([["taste", true, 1]]);
+  await core.close();
 });
 
 function mergeOf(task: string, what: "merge" | "land"): Merge {

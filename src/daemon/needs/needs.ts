@@ -32,6 +32,12 @@ export interface NeedsPorts extends NeedPorts {
   onError(error: unknown): void;
 }
 
+/** What was found when a task was last looked at, and the revision that it then had. */
+interface Found {
+  readonly revision: number;
+  readonly needs: readonly Need[];
+}
+
 /** Several changes of a task are looked at together. Whoever asks in between is answered from what is there. */
 const coalescing = 250;
 const retryPause = 5_000;
@@ -40,8 +46,10 @@ const pollInterval = 60_000;
 
 export function createNeeds(ports: NeedsPorts): Needs {
   const { store, clock } = ports;
-  const open = new Map<string, readonly Need[]>();
-  const dirty = new Set<string>();
+  const open = new Map<string, Found>();
+  /** Tasks that have changed since they were last looked at, each with a mark of its latest change. */
+  const dirty = new Map<string, symbol>();
+  const soil = (id: string) => dirty.set(id, Symbol(id));
   let cancel: (() => void) | undefined;
   let isStopped = false;
   let underWay = Promise.resolve();
@@ -49,18 +57,20 @@ export function createNeeds(ports: NeedsPorts): Needs {
 
   const look = (id: string) => inTurn(id, () => lookAt(id));
   const lookAt = async (id: string): Promise<readonly Need[]> => {
-    dirty.delete(id);
+    const mark = dirty.get(id);
     try {
       const stored = await store.getTask(id);
       const isOpen = stored?.isOpen === true;
       const needs = isOpen ? await lookAtNeeds(ports, stored, ports.known(id)) : [];
       if (!isOpen) open.delete(id);
-      else if (open.has(id)) open.set(id, needs);
+      else if (open.has(id)) open.set(id, { revision: stored.revision, needs });
+      // Only now: whoever asks while we look must not get what was found before.
+      if (dirty.get(id) === mark) dirty.delete(id);
       if (stored === undefined) ports.forgot(id);
       else tellOf(stored, needs);
       return needs;
     } catch (error) {
-      dirty.add(id);
+      soil(id);
       throw error;
     }
   };
@@ -68,12 +78,12 @@ export function createNeeds(ports: NeedsPorts): Needs {
   const tellOf = (stored: StoredTask, needs: readonly Need[]) => {
     ports.found(stored, needs).catch((error) => {
       ports.onError(error);
-      dirty.add(stored.task.id);
+      soil(stored.task.id);
       wake(retryPause);
     });
   };
   const lookAtAll = async () => {
-    for (const id of [...dirty]) if (!isStopped) await look(id);
+    for (const id of [...dirty.keys()]) if (!isStopped) await look(id);
   };
   const wake = (pause = coalescing) => {
     if (isStopped || cancel !== undefined || dirty.size === 0) return;
@@ -96,9 +106,9 @@ export function createNeeds(ports: NeedsPorts): Needs {
   const isOutdated = async (task: Task, known: readonly Need[]) =>
     (await ports.troubleOf?.(task))?.reason !== known.find(({ reason }) => reason === "workspace")?.text;
   const lookForTrouble = async () => {
-    for (const [id, known] of [...open]) {
+    for (const [id, { needs }] of [...open]) {
       const stored = isStopped ? undefined : await store.getTask(id);
-      if (stored?.isOpen && (await isOutdated(stored.task, known))) noticed(id);
+      if (stored?.isOpen && (await isOutdated(stored.task, needs))) noticed(id);
     }
   };
   let cancelPoll = () => {};
@@ -109,7 +119,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
   poll();
   const noticed = (task: string) => {
     if (!open.has(task) && !dirty.has(task)) return;
-    dirty.add(task);
+    soil(task);
     wake();
   };
 
@@ -119,19 +129,21 @@ export function createNeeds(ports: NeedsPorts): Needs {
       if (!stored.isOpen) return [];
       if (document !== undefined) return lookAtNeeds(ports, stored, ports.known(stored.task.id), document);
       const known = dirty.has(stored.task.id) ? undefined : open.get(stored.task.id);
-      return known === undefined || (await isOutdated(stored.task, known)) ? look(stored.task.id) : known;
+      // A task is stored before we hear of it.
+      if (known === undefined || known.revision < stored.revision) return look(stored.task.id);
+      return (await isOutdated(stored.task, known.needs)) ? look(stored.task.id) : known.needs;
     },
     async counts() {
       await lookAtAll().catch(ports.onError);
-      return { open: open.size, needPerson: [...open.values()].filter(({ length }) => length > 0).length };
+      return { open: open.size, needPerson: [...open.values()].filter(({ needs }) => needs.length > 0).length };
     },
     heard({ task, isOpen }) {
       const { id } = task;
       ports.heard(task);
-      if (!open.has(id) && isOpen) open.set(id, []);
+      if (!open.has(id) && isOpen) open.set(id, { revision: 0, needs: [] });
       // Tasks that depend on it may have lost their hope.
-      if (!isOpen && open.delete(id)) for (const each of open.keys()) dirty.add(each);
-      dirty.add(id);
+      if (!isOpen && open.delete(id)) for (const each of open.keys()) soil(each);
+      soil(id);
       wake();
     },
     async stop() {
