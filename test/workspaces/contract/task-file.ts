@@ -128,15 +128,25 @@ export function taskFileContract(kind: KindName): void {
     expect(at().read("a.txt")).toBe("a\n");
   });
 
-  test("too much is not read, and bytes that are no text are replaced", async () => {
+  test("too much is not read, nor are bytes that are no text, and both stay as the agent wrote them", async () => {
     const { folder, kind, prepare } = await open();
     await prepare();
     writeFileSync(join(folder, "TASK.md"), "x".repeat(1024 * 1024));
     expect(await kind.readTaskFile(folder, "TASK.md")).toHaveLength(1024 * 1024);
-    writeFileSync(join(folder, "TASK.md"), "x".repeat(1024 * 1024 + 1));
-    expect((await faultOf(kind.readTaskFile(folder, "TASK.md"))).code).toBe("workspace.bad-task-file");
-    writeFileSync(join(folder, "TASK.md"), Buffer.concat([Buffer.from("a"), Buffer.of(0xff, 0xc3), Buffer.from("b")]));
-    expect(await kind.readTaskFile(folder, "TASK.md")).toBe("a\ufffd\ufffdb");
+    const noText = Buffer.concat([Buffer.from("a"), Buffer.of(0xff, 0xc3), Buffer.from("b")]);
+    for (const [bytes, why] of [
+      [Buffer.from("x".repeat(1024 * 1024 + 1)), "larger than 1 MB"],
+      [noText, "not text in UTF-8"],
+    ] as const) {
+      writeFileSync(join(folder, "TASK.md"), bytes);
+      const fault = await faultOf(kind.readTaskFile(folder, "TASK.md"));
+      expect([fault.code, fault.message]).toEqual(["workspace.bad-task-file", expect.stringContaining(why)]);
+      expect(readFileSync(join(folder, "TASK.md"))).toEqual(bytes);
+    }
+    // Nothing is written over bytes that nobody could read, not even where the text seems to be what was read before.
+    writeFileSync(join(folder, "TASK.md"), noText);
+    await kind.placeTaskFile(folder, "TASK.md", "new", "a\ufffd\ufffdb");
+    expect(readFileSync(join(folder, "TASK.md"))).toEqual(noText);
   });
 
   test("what hides task files is kept exact, and goes with the project", async () => {
