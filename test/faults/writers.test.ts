@@ -120,8 +120,11 @@ test("of 32 who ask for the same transition one gets it, and the others are told
   expect([count("task.moved"), count("request.rejected")]).toEqual([1, many - 1]);
   expect(isTrue).toBe(true);
   const { task, effects } = await createAsk(home)(routes.getTask, { params: { task: id } });
-  const { status, previousStatus, revision, updatedAt, ...rest } = task;
+  const { status, previousStatus, revision, updatedAt, needs, ...rest } = task;
   expect([status, previousStatus]).toEqual(["brewing", "todo"]);
+  // It needs a person as before, but for the state in which it is now, and only since it is there.
+  expect(needs).toEqual(before.task.needs.map((need) => ({ ...need, since: expect.any(String) })));
+  for (const { since } of needs) expect(Date.parse(since)).toBeGreaterThan(Date.parse(before.task.updatedAt));
   expect(before.task).toMatchObject(rest);
   expect(effects).toEqual([]);
 });
