@@ -47,17 +47,6 @@ export const foundByLives: readonly Mutant[] = [
     ],
   },
   {
-    name: "nobody is roused after a start",
-    isCrowded: true,
-    edits: [
-      {
-        file: "src/daemon/agents/sleepers.ts",
-        from: "asleep.set(run.id, { ...run, started: run.started });\n      await rouseIfNeeded(run);",
-        to: "asleep.set(run.id, { ...run, started: run.started });",
-      },
-    ],
-  },
-  {
     name: "an agent that is waited for goes to sleep",
     isCrowded: true,
     edits: [

@@ -293,4 +293,15 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "test/daemon/merging.test.ts",
   },
+  {
+    name: "nobody is roused after a start",
+    edits: [
+      {
+        file: "src/daemon/agents/sleepers.ts",
+        from: "asleep.set(run.id, { ...run, started: run.started });\n      await rouseIfNeeded(run);",
+        to: "asleep.set(run.id, { ...run, started: run.started });",
+      },
+    ],
+    test: "src/daemon/agents/sleepers.test.ts",
+  },
 ];
