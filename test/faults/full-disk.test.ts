@@ -54,7 +54,17 @@ test.skipIf(!canMount())(
     const fault = await firstFault(create);
     expect(fault).toMatchObject({ code: "store.full", message: expect.stringContaining(home.places.database) });
     expect(fault.hint).toContain("Make space");
-    const told = await command(home, "task", "create", "--project", "coffee", "--context", context, "Large");
+    const told = await command(
+      home,
+      "task",
+      "create",
+      "--project",
+      "coffee",
+      "--context",
+      context,
+      "--summary",
+      "Large",
+    );
     expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("The disk is full. Make space")]);
 
     // The hook ends while nothing can be noted.
@@ -73,12 +83,12 @@ test.skipIf(!canMount())(
       const { tasks } = await ask(routes.listTasks, { query: { limit: "1000" } });
       expect(new Set(tasks.map(({ id }) => id))).toEqual(saved);
       const { events } = await readExport(home, task.id);
-      expect(events.map(({ event }) => event.type)).toEqual([
-        "task.created",
-        "task.settled",
-        "task.moved",
-        "task.settled",
-      ]);
+      // On a slow machine a person may be called meanwhile, for each need once.
+      const [calls, others] = [true, false].map((is) =>
+        events.map(({ event }) => event).filter(({ type }) => (type === "person.called") === is),
+      );
+      expect(new Set(calls?.map(({ data }) => data.call)).size).toBe(calls?.length);
+      expect(others?.map(({ type }) => type)).toEqual(["task.created", "task.settled", "task.moved", "task.settled"]);
       const { effects } = await ask(routes.getTask, { params });
       expect(effects).toMatchObject([{ state: "done", failure: null }]);
       expect(steps.lines()).toEqual([`1 ${task.id}:${effects[0]?.id}`]);
