@@ -238,8 +238,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/adapters/git/salvage/salvage.ts",
-        from: "    await syncFolder(dirname(join(control.folder, ref)));\n",
-        to: "    void [syncFolder, dirname];\n",
+        from: "    await syncRef(control.folder, ref);\n",
+        to: "    void syncRef;\n",
       },
     ],
     test: "test/git/lasting.test.ts",
