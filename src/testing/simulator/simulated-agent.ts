@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { bodyOf, parseTaskDocument, withSection } from "../../engine/task-document.ts";
 import type { Gate, Way } from "../../engine/workflow.ts";
 import type { Misbehaviour } from "./faults.ts";
+import { bringMainIn, commitAll } from "./handiwork.ts";
 import { sign } from "./handwriting.ts";
 import type { Lots } from "./lots.ts";
 import type { Programs } from "./programs.ts";
@@ -56,25 +57,8 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     if (commits) commit(program);
   };
   const commit = (program: Program) => {
-    const folder = folderOf(program);
-    if (folder === undefined || !repositories.isDirty(folder)) return;
-    const id = repositories.commits.add([repositories.head(folder)], new Map(folder.files), `work ${world.next()}`);
-    repositories.setHead(folder, id);
-    world.made.commits.add(id);
-    world.note(`${program.run} of ${program.task} commits ${id.slice(0, 7)}`);
-  };
-  /** Brings the default branch in, and settles what conflicts. */
-  const resolve = (program: Program) => {
-    const folder = folderOf(program);
-    const main = repositories.branches.get("main");
-    if (folder === undefined || main === undefined || repositories.isDirty(folder)) return;
-    const head = repositories.head(folder);
-    const merged = repositories.commits.merge(head, main);
-    if (merged.kind === "up-to-date") return;
-    const id = repositories.commits.add([head, main], merged.tree, `merge ${world.next()}`);
-    repositories.setHead(folder, id);
-    folder.files = new Map(merged.tree);
-    world.made.commits.add(id);
+    const id = commitAll(world, program.order.folder, "work");
+    if (id !== undefined) world.note(`${program.run} of ${program.task} commits ${id.slice(0, 7)}`);
   };
   const write = (program: Program, section: string, body: string) => {
     const folder = folderOf(program);
@@ -144,7 +128,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     const hasEnough = count > mostTurns;
     later(program, time, () => {
       if (how === "idle" || hasEnough) return;
-      if (lots.chance(/conflict/i.test(text) ? 0.9 : 0.3)) resolve(program);
+      if (lots.chance(/conflict/i.test(text) ? 0.9 : 0.3)) bringMainIn(world, program.order.folder);
       if (lots.chance(0.85)) work(program, lots, lots.chance(0.8));
     });
     if (program.order.mode === "session") {

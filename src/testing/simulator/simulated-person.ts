@@ -1,6 +1,7 @@
 import type { Task } from "../../engine/task.ts";
 import type { State } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { bringMainIn, commitAll } from "./handiwork.ts";
 import type { Lots } from "./lots.ts";
 import type { World } from "./world.ts";
 
@@ -30,6 +31,17 @@ function wishOf(world: World, lots: Lots, task: Task, state: State): readonly [r
     if (what < 5) return ["continueTask", {}];
     return what < 8 ? ["retryTask", {}] : move();
   }
-  if (targets.some((to) => outcomeOf(to) === "done") && lots.chance(0.7)) return ["mergeTask", {}];
+  if (targets.some((to) => outcomeOf(to) === "done") && lots.chance(0.7)) {
+    if (world.isCalm) makeMergeable(world, task);
+    return ["mergeTask", {}];
+  }
   return state.wait.kind === "human" && lots.chance(0.5) ? ["continueTask", {}] : move();
+}
+
+/** What is uncommitted or conflicts keeps a task from being merged: a person who has time does what that refusal says. */
+function makeMergeable(world: World, { id, workspace }: Task): void {
+  const rest = commitAll(world, workspace, "rest");
+  if (rest !== undefined) world.note(`the person commits what is left of ${id}: ${rest.slice(0, 7)}`);
+  const merged = bringMainIn(world, workspace);
+  if (merged !== undefined) world.note(`the person brings main into ${id}: ${merged.slice(0, 7)}`);
 }
