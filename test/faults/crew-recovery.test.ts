@@ -95,5 +95,6 @@ test("whatever has become of agents and their folders while no daemon lived, the
     ...{ Ends: "one", Steps: "onemore", Lives: "one" },
   });
   expect(crew.git("show", "main:left.txt")).toBe("left");
-  expect(found("gone")).toContain("begin-again");
+  // A folder that is gone is made again: by the next attempt of its agent, or, where nobody was as fast, by beginning again.
+  expect(found("gone")).toMatch(/workspace=none .*act=begin-again|workspace=clean .*act=(go-on|none)/);
 });
