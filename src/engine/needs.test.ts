@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { atWork, builtIn } from "../../test/engine/drive.ts";
 import { briefNeed, type NeedFacts, needsOf } from "./needs.ts";
 import type { Held, Task } from "./task.ts";
@@ -126,7 +126,33 @@ test("a task whose workflow is gone needs a person", () => {
 });
 
 test("on one line a need has no command, and no line breaks", () => {
-  expect(briefNeed({ text: "The disk\n  is full." })).toBe("The disk is full.");
-  const text = "Nobody has allowed that yet. To allow it: signalbox project update coffee --full-permissions allow";
-  expect(briefNeed({ text })).toBe("Nobody has allowed that yet.");
+  expect(briefNeed({ text: "The disk\n  is full.", command: "" })).toBe("The disk is full.");
+  const command = "signalbox project update coffee --full-permissions allow";
+  const text = `Nobody has allowed that yet. To allow it: ${command}`;
+  expect(briefNeed({ text, command })).toBe("Nobody has allowed that yet.");
+});
+
+describe("what an agent says", () => {
+  const command = "signalbox project update coffee --full-permissions allow";
+  const said = `I cannot write. To mend it: ${command}`;
+
+  test.each(["wait", "effects", "do"] as const)("is never the command to copy, when %s is tried again", (again) => {
+    const held: Held = { reason: said, word: "error", again };
+    expect(first({ held })).toMatchObject({ text: said, command: `signalbox task continue ${id}` });
+    expect(first({ held }, { failure: { code: "command.failed" } })?.command).toBe(`signalbox task continue ${id}`);
+  });
+
+  test("is shown whole, also where it looks like a command", () => {
+    const held: Held = { reason: said, word: "error", again: "wait" };
+    const need = first({ held });
+    expect(need && briefNeed(need)).toBe(said);
+    expect(briefNeed({ text: "signalbox is not for me", command: `signalbox task continue ${id}` })).toBe(
+      "signalbox is not for me",
+    );
+  });
+
+  test("does not hide the command of a failure in our own words", () => {
+    const held: Held = { reason: said, word: "error", again: "effects" };
+    expect(first({ held }, { failure: { code: "permissions.unasked" } })?.command).toBe(command);
+  });
 });

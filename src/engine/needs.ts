@@ -103,15 +103,16 @@ export function needsOf(facts: NeedFacts): readonly Need[] {
 }
 
 function need(
-  { task, changedAt, now, known }: NeedFacts,
+  { task, changedAt, now, known, failure }: NeedFacts,
   reason: NeedReason,
   text: string,
   fix: string,
   detail = "",
 ): Need {
   const key = [task.id, task.entry, reason, ...(detail === "" ? [] : [detail])].join(":");
-  // What an agent wrote never becomes a command to copy: only our own reasons name one.
-  const [, own] = (isOurs.has(reason) && endsWithCommand.exec(text)) || [];
+  // What an agent, a program or a file name says never becomes a command to copy: only failures whose words are all ours name one.
+  const isOurs = ownFailures.has(failure?.code ?? "") && task.held?.reason === text;
+  const [, own] = (isOurs && endsWithCommand.exec(text)) || [];
   const [command = ""] = /signalbox [^\n]+/.exec(own ?? fix) ?? [];
   // What is not the task's own has begun since it last changed.
   const since = known.get(key) ?? (isStanding.has(reason) ? changedAt : now);
@@ -120,7 +121,7 @@ function need(
 
 const isStanding = new Set<NeedReason>(["question", "approval", "held", "effect", "budget", "workflow"]);
 
-const isOurs = new Set<NeedReason>(["held", "effect", "budget", "merge"]);
+const ownFailures: ReadonlySet<string> = new Set(["permissions.unasked", "agents.budget"]);
 const endsWithCommand = /(signalbox [^\n]+?)\.?$/;
 
 /** A task in its last state can still owe something, such as giving its workspace back. */
@@ -250,8 +251,10 @@ function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
   });
 }
 
-/** What is the matter, on one line and without the command at its end. */
-export function briefNeed({ text }: Pick<Need, "text">): string {
-  const [, why = text] = /^([\s\S]*?)(?:[^.:]*: ?)?signalbox [^\n]+?\.?$/.exec(text) ?? [];
+/** What is the matter, on one line and without its own command at the end, which is shown beside it. */
+export function briefNeed({ text, command }: Pick<Need, "text" | "command">): string {
+  const ended = text.replace(/\.$/, "");
+  const isNamed = command !== "" && ended.endsWith(command);
+  const why = isNamed ? ended.slice(0, -command.length).replace(/[^.:]*: ?$/, "") : text;
   return why.replace(/\s+/g, " ").trim();
 }
