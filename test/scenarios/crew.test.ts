@@ -22,8 +22,8 @@ interface Part {
 
 const commit = '{ write: { file: "{branch}.txt", text: "work" } }, { commit: "Work" }';
 const fails = "{ count: errors }, { error: { kind: other, message: No luck } }";
-const failing = (first: string, times = 5) =>
-  Array.from({ length: times }, (_, n) => `{ when: { counter: { errors: ${n} } }, steps: [${first}${fails}] }`);
+const failing = (first: string) =>
+  Array.from({ length: 5 }, (_, n) => `{ when: { counter: { errors: ${n} } }, steps: [${first}${fails}] }`);
 /** Until the test says so, in a file beside the home. */
 const until = (file: string) => `{ run: [sh, -c, "while ! test -e ../../../../${file}; do sleep 0.1; done"] }`;
 
@@ -60,7 +60,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   "c-gone": {
     title: "Vanish",
-    worker: [...failing("{ try: [delete_workspace] }, ", 2), `{ steps: [${commit}, marker] }`],
+    worker: [...failing("{ try: [delete_workspace] }, "), `{ steps: [${commit}, marker] }`],
   },
   "c-limit": { title: "Ramble", worker: [`{ when: { turn: 1 }, steps: [${commit}] }`, "{ steps: [{ say: Well }] }"] },
   "c-empty": { title: "Dream", worker: ["{ steps: [marker] }"] },
@@ -157,10 +157,13 @@ test("with uncommitted work it goes on working, and the work is still there", as
   expect(readFileSync(join(stage.repository, "spilt.txt"), "utf8")).toBe("milk");
 });
 
-test("without a workspace its task begins again", async () => {
+test("without a workspace it gets one again for each attempt; once it is stuck without one, its task begins again", async () => {
   const { task } = await whoHas("c-gone");
   await closed("c-gone");
-  expect((await moves(task)).some((move) => move.endsWith("→ queued"))).toBe(true);
+  const moved = await moves(task);
+  expect(moved[moved.indexOf("working → stuck") + 1]).toBe("stuck → queued");
+  const runs = (await stage.runs(true)).filter((run) => run.task === task);
+  expect(runs.filter(({ word }) => word === "error").length).toBe(5);
 });
 
 test("at the step limit what there is is tested and merged, and history says that it was cut off", async () => {
