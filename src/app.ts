@@ -124,6 +124,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     version,
     home,
     store,
+    storeLoss: store.loss,
     clock: systemClock,
     ids: randomIds,
     log,

@@ -35,6 +35,8 @@ export const statusWire = record({
   address: text,
   tasks: record({ open: integer(0), needPerson: integer(0) }),
   projects: integer(0),
+  /** Why nothing can be saved any more; empty where it can. */
+  storeProblem: text,
   /** What is wrong with the configuration; the last good one is in use. */
   configProblems: list(text),
   /** `atWork`: they have a seat. `idle`: their programs are there. `waiting`: they wait for a seat. */

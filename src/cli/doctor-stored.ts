@@ -8,7 +8,7 @@ import { damageOf, readDatabase } from "../home/database.ts";
 export interface Stored {
   /** Why the file could not be read, which says nothing about damage; missing where it could. */
   readonly unread?: "in use" | { readonly why: string };
-  /** Of the database's form. */
+  /** Of the database's form; 0 where it is not known. */
   readonly version: number;
   /** Empty where it is sound. */
   readonly damage: readonly string[];
@@ -71,17 +71,29 @@ const busy = 5;
 
 const nothing = { troubled: [], projects: [] };
 
+/** What is known where nothing could be asked or read. */
+export function storedUnread(why: string): Stored {
+  return { version: 0, damage: [], unread: { why }, ...nothing };
+}
+
 /** What is known while a daemon has the database and does not answer. */
 export const storedInUse: Stored = { version: 0, damage: [], unread: "in use", ...nothing };
 
-/** As it stands in the file's header: the daemon that runs lets nobody else open its database. */
+/**
+ * As it stands in the file's header: the daemon that runs lets nobody else open its database. 0 where the file is gone or
+ * cannot be read, which the look at the database tells.
+ */
 function writtenVersion(file: string): number {
   const header = Buffer.alloc(64);
-  const descriptor = openSync(file, "r");
   try {
-    readSync(descriptor, header, 0, header.length, 0);
-  } finally {
-    closeSync(descriptor);
+    const descriptor = openSync(file, "r");
+    try {
+      readSync(descriptor, header, 0, header.length, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return 0;
   }
   return header.readInt32BE(60);
 }

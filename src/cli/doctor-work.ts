@@ -10,26 +10,32 @@ import { accessProblem } from "./access-problem.ts";
 import { count } from "./count.ts";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
 import type { Stored } from "./doctor-stored.ts";
+import type { FoundDaemon } from "./find-daemon.ts";
 import { loadFound } from "./load-found.ts";
 import { shellWord } from "./shell-word.ts";
 import { writeSize } from "./write-size.ts";
 
 /** What is stored, and what it leads to. */
-export function workChecks(home: string, stored: Stored | undefined, isRunning: boolean): readonly Check[] {
+export function workChecks(home: string, stored: Stored | undefined, daemon: FoundDaemon): readonly Check[] {
   return [
-    { name: "database", look: () => lookAtDatabase(home, stored, isRunning) },
+    { name: "database", look: () => lookAtDatabase(home, stored, daemon) },
     { name: "tasks", look: () => lookAtTasks(stored) },
     { name: "projects", look: () => lookAtProjects(stored) },
     { name: "workflows", look: () => lookAtWorkflows(home) },
   ];
 }
 
-function lookAtDatabase(home: string, stored: Stored | undefined, isRunning: boolean): readonly Finding[] {
+function lookAtDatabase(home: string, stored: Stored | undefined, daemon: FoundDaemon): readonly Finding[] {
   const places = homePlaces(home);
   const { database } = places;
   const backup = newestBackup(places);
-  // A daemon that runs looks after that itself.
-  const loss = isRunning ? undefined : storeLoss(places);
+  // A daemon that runs looks after that itself; one of an older version does not tell of it.
+  const lost = daemon.kind === "answers" ? (daemon.status.storeProblem ?? "") : "";
+  if (lost !== "") {
+    const found = `${lost} The daemon still has the lost file open: what was saved before can be read and copied, and nothing new is saved`;
+    return error(found, `signalbox backup\nsignalbox down\n${restoreHint(places)}`);
+  }
+  const loss = daemon.kind === "none" ? storeLoss(places) : undefined;
   if (loss !== undefined) return error(loss.message, `signalbox down\n${loss.hint}`);
   if (stored === undefined) return ok("not there yet; it is made when it is needed");
   if (stored.unread === "in use") return ok("in use by a daemon that does not answer");
@@ -49,7 +55,8 @@ function lookAtDatabase(home: string, stored: Stored | undefined, isRunning: boo
   // What was written last is still in the log beside the file.
   const bytes = ["", "-wal"].map((end) => statSync(`${database}${end}`, { throwIfNoEntry: false })?.size ?? 0);
   const saved = backup === undefined ? "no backup yet (signalbox backup)" : `newest backup ${relative(home, backup)}`;
-  const found = `sound: version ${stored.version}, ${writeSize(Math.max(...bytes))}; ${saved}`;
+  const version = stored.version === 0 ? "" : `version ${stored.version}, `;
+  const found = `sound: ${version}${writeSize(Math.max(...bytes))}; ${saved}`;
   const unwritable = [database, `${database}-wal`, dirname(database)]
     .filter((path) => existsSync(path))
     .flatMap((path) => accessProblem(path, constants.W_OK) ?? [])[0];

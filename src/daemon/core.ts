@@ -1,4 +1,5 @@
 import type { Task } from "../engine/task.ts";
+import type { Fault } from "../fault.ts";
 import type { PartialConfig } from "../home/config-fields.ts";
 import type { Places } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -42,6 +43,8 @@ export interface Core {
   readonly places: Places;
   readonly startedAt: number;
   readonly store: Store;
+  /** Why nothing can be saved any more; undefined where it can. */
+  storeLoss(): Fault | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

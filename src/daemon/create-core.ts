@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
+import type { Fault } from "../fault.ts";
 import { agentConfig } from "../home/agent-fields.ts";
 import type { PartialConfig } from "../home/config-fields.ts";
 import { callSettings } from "../home/notify-fields.ts";
@@ -53,6 +54,8 @@ export interface CorePorts {
   readonly version: string;
   readonly home: string;
   readonly store: Store;
+  /** Why nothing can be saved any more; left out where nothing can be lost. */
+  storeLoss?(): Fault | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -212,6 +215,7 @@ export function createCore(ports: CorePorts): RunningCore {
     places,
     startedAt: clock.now(),
     store,
+    storeLoss: () => ports.storeLoss?.(),
     clock,
     ids: ports.ids,
     log,

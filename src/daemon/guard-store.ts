@@ -14,6 +14,8 @@ export interface GuardPorts {
 export interface GuardedStore extends Store {
   /** Looks whether the file is still there, also where nobody writes. */
   look(): void;
+  /** Looks, and says why nothing can be saved any more; undefined where it can. */
+  loss(): Fault | undefined;
 }
 
 /**
@@ -57,6 +59,10 @@ export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts
   return {
     ...store,
     look,
+    loss() {
+      look();
+      return fault;
+    },
     addProject: guarded(store.addProject),
     updateProject: guarded(store.updateProject),
     removeProject: guarded(store.removeProject),

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
@@ -130,4 +139,41 @@ describe("backups", () => {
     expect(readFileSync(database).equals(whole)).toBe(true);
     expect(await command(home, "restore", name, "--yes")).toMatchObject({ code: 0 });
   });
+});
+
+test("a database that is deleted under the daemon is told of by status and doctor, and their commands bring it back", async () => {
+  const { database } = home.places;
+  await startDaemon(home);
+  const ask = createAsk(home);
+  await ask(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
+  await ask(routes.createTask, { body: { project: "coffee", summary: "One", autostart: false } });
+  expect(await command(home, "status")).toMatchObject({ code: 0 });
+  rmSync(database);
+
+  const status = await command(home, "status");
+  expect([status.code, status.stdout]).toEqual([1, expect.stringContaining(`${database} was deleted`)]);
+  expect(JSON.parse((await command(home, "status", "--json")).stdout).storeProblem).toContain(database);
+  const doctor = await command(home, "doctor", "--json");
+  const { ok, checks } = JSON.parse(doctor.stdout) as { ok: boolean; checks: { name: string; fix: string }[] };
+  expect([doctor.code, doctor.stderr, ok]).toEqual([1, "", false]);
+  expect(checks).toContainEqual(
+    expect.objectContaining({ name: "database", level: "error", found: expect.stringContaining("still has the lost") }),
+  );
+  expect(checks.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["git", "config", "projects", "runs", "calls"]),
+  );
+
+  const fix = checks.find(({ name }) => name === "database")?.fix ?? "";
+  for (const next of ["signalbox backup", "signalbox down", "signalbox restore"]) expect(fix).toContain(next);
+  expect(await command(home, "backup")).toMatchObject({ code: 0 });
+  expect(await command(home, "down")).toMatchObject({ code: 0 });
+  expect(await command(home, "restore", "--yes")).toMatchObject({ code: 0 });
+  expect(await summaries()).toEqual(["One"]);
+});
+
+test("doctor looks at everything else where the configuration cannot be read", async () => {
+  mkdirSync(home.places.config, { recursive: true });
+  const { checks } = JSON.parse((await command(home, "doctor", "--json")).stdout) as { checks: { name: string }[] };
+  expect(checks).toContainEqual(expect.objectContaining({ name: "config", level: "error" }));
+  expect(checks.map(({ name }) => name)).toEqual(expect.arrayContaining(["git", "database", "calls"]));
 });

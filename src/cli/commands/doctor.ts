@@ -10,7 +10,7 @@ import { homeChecks } from "../doctor-home.ts";
 import { programChecks } from "../doctor-programs.ts";
 import { runCheck } from "../doctor-runs.ts";
 import { skillCheck } from "../doctor-skill.ts";
-import { askStored, readStored, type Stored, storedInUse } from "../doctor-stored.ts";
+import { askStored, readStored, type Stored, storedInUse, storedUnread } from "../doctor-stored.ts";
 import { workChecks } from "../doctor-work.ts";
 import { exitCodes } from "../exit-code.ts";
 import { type FoundDaemon, findDaemon } from "../find-daemon.ts";
@@ -31,14 +31,13 @@ interface Line extends Finding {
 export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise<void> {
   const places = homePlaces(this.home);
   const daemon = await findDaemon(places);
-  const isRunning = daemon.kind !== "none";
   const env = this.process.env ?? {};
   const checks = [
-    ...programChecks(env, loadConfig(places.config, "user").config.agentsEnvironment ?? []),
+    ...programChecks(env, environmentOf(places)),
     skillCheck({ home: homedir(), env, repository: this.repository }),
     ...homeChecks(this.home),
     daemonCheck(this.home, daemon),
-    ...workChecks(this.home, await lookIntoStore(places, daemon), isRunning),
+    ...workChecks(this.home, await lookIntoStore(places, daemon), daemon),
     runCheck(daemon.kind === "answers" ? quietCall(places.socket) : undefined),
     callCheck(daemon),
   ];
@@ -59,8 +58,22 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
 
 /** The store is the daemon's while it runs. */
 async function lookIntoStore({ database, socket }: Places, daemon: FoundDaemon): Promise<Stored | undefined> {
-  if (daemon.kind === "answers") return askStored(quietCall(socket), database);
-  return daemon.kind === "silent" ? storedInUse : readStored(database);
+  try {
+    if (daemon.kind === "answers") return await askStored(quietCall(socket), database);
+    return daemon.kind === "silent" ? storedInUse : readStored(database);
+  } catch (problem) {
+    // It may have ended meanwhile, or its files are gone: everything else is looked at all the same.
+    return storedUnread((problem as Error).message);
+  }
+}
+
+/** What the checks of programs need of it; what is wrong with the file is a finding of its own. */
+function environmentOf({ config }: Places): readonly string[] {
+  try {
+    return loadConfig(config, "user").config.agentsEnvironment ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** With `fix`, what can be mended is mended, and then looked at again. */
@@ -89,9 +102,11 @@ async function lookAt(check: Check): Promise<readonly Finding[]> {
   try {
     return await check.look();
   } catch (problem) {
+    const { message, code } = problem as NodeJS.ErrnoException;
+    const isGone = code === "ENOENT";
     return error(
-      `could not be looked at: ${(problem as Error).message}`,
-      "Look at who owns it, and at its permissions",
+      `could not be looked at: ${message}`,
+      isGone ? "It was deleted meanwhile. Look again: signalbox doctor" : "Look at who owns it, and at its permissions",
     );
   }
 }

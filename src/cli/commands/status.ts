@@ -17,6 +17,9 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
   }
   const found = daemon.kind === "answers" ? daemon.status : undefined;
   if (found === undefined) this.process.exitCode = exitCodes.notFound;
+  // A daemon of an older version does not say it.
+  const storeProblem = found?.storeProblem ?? "";
+  if (storeProblem !== "") this.process.exitCode = exitCodes.failed;
   if (json)
     return this.print(
       writeJson(found === undefined ? { running: false, home: this.home } : { running: true, log, ...found }),
@@ -26,7 +29,7 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
       `The daemon of ${this.home} does not run.\nAny command that needs it starts it; so does signalbox up.`,
     );
   }
-  const { bold, yellow } = this.paint;
+  const { bold, red, yellow } = this.paint;
   const { open, needPerson } = found.tasks;
   const { atWork, idle, waiting } = found.agents;
   const rows: readonly (readonly [string, string])[] = [
@@ -34,6 +37,9 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
     ["home", found.home],
     ["log", log],
     ["web", found.address === "" ? "off (signalbox config set port 4711)" : `http://${found.address}`],
+    ...(storeProblem === ""
+      ? []
+      : [["database", `${red("lost:")} ${storeProblem} (signalbox doctor says what to do)`] as const]),
     ["projects", String(found.projects)],
     [
       "tasks",

@@ -22,6 +22,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     address: core.address(),
     tasks: await core.needs.counts(),
     projects: (await core.store.listProjects()).length,
+    storeProblem: core.storeLoss()?.message ?? "",
     configProblems: core.config().problems,
     agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
