@@ -79,8 +79,8 @@ export function nothingAsked({ workflow, task }: Seen): Allowance | undefined {
   return reason && { why: sentence(reason) };
 }
 
-export function nothingToApprove({ workflow, task }: Seen): Allowance | undefined {
-  const reason = whyNothingToApprove(workflow, task);
+export function nothingToApprove({ workflow, task, facts }: Seen): Allowance | undefined {
+  const reason = whyNothingToApprove(workflow, task, facts.document);
   return reason && { why: sentence(reason) };
 }
 

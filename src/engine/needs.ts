@@ -63,6 +63,8 @@ export interface NeedFacts {
   readonly hopeless: readonly { readonly name: string; readonly status: string }[];
   /** What an agent has written down as its questions; empty where nothing. */
   readonly questions: string;
+  /** These questions are open, so that a yes is no answer. */
+  readonly isAsked?: boolean;
   /** What is wrong with its workspace, and what to do; undefined where nothing is. */
   readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
   /** Since when needs are known that are there already, by key. */
@@ -222,12 +224,12 @@ function isAgents({ task: { held } }: NeedFacts): boolean {
 }
 
 function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
-  const { task, questions } = facts;
+  const { task, questions, isAsked = false } = facts;
   const wantsWords = wordsLeadTo(workflow, state).length > 0 && !isMergedFrom(workflow, state);
   const asked = wantsWords && questions !== "" ? `Its agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
   const text = said ?? (asked === "" ? plainTurn(workflow, state) : "It waits for your answer.");
-  const fix = personsVerbs(workflow, state, task).join("\n");
+  const fix = personsVerbs(workflow, state, task, isAsked).join("\n");
   const told = asked === "" ? text : `${text}\n${asked}`;
   return need(
     facts,

@@ -1,18 +1,26 @@
 import type { Reason } from "./decision.ts";
 import { stateOf } from "./enter.ts";
 import { targetsFor } from "./move.ts";
-import { isMergedFrom, isPersonsTurn, personsVerbs, wordsLeadTo } from "./persons-turn.ts";
+import { isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
+import type { TaskDocument } from "./task-document.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Why there is nothing to say yes to. Work that a person merges is approved by merging it. */
-export function whyNothingToApprove(workflow: Workflow, task: Task): Reason | undefined {
+export function whyNothingToApprove(workflow: Workflow, task: Task, document: TaskDocument): Reason | undefined {
   const state = stateOf(workflow, task.status);
   const isPlain = task.held !== undefined || state.wait.kind !== "open" || !isPersonsTurn(state);
-  if (isPlain) return whyNobodyAsks(workflow, task);
+  if (isPlain) return whyNobodyAsks(workflow, task) ?? whyNoAnswer(workflow, task, document);
   if (isMergedFrom(workflow, state)) return undefined;
-  const fix = personsVerbs(workflow, state, task).join("\n");
+  const fix = personsVerbs(workflow, state, task, false).join("\n");
   return { code: "not-waiting", text: `In "${state.name}" there is nothing to say yes to.`, fix };
+}
+
+/** An agent that asked something would wait on after a yes: it needs words. */
+function whyNoAnswer(workflow: Workflow, task: Task, document: TaskDocument): Reason | undefined {
+  if (!wantsAnswer(workflow, stateOf(workflow, task.status), document)) return undefined;
+  const text = "Its agent has questions, and a yes does not answer them.";
+  return { code: "not-waiting", text, fix: `Answer them: signalbox task answer ${task.id} -m "Your answer"` };
 }
 
 /** Why there is nothing to be answered. Who names the state may answer also where none of the task's waits for people. */
@@ -38,7 +46,7 @@ export function whyNobodyAsks(workflow: Workflow, task: Task, namesState = false
     if (words.length === 1) return undefined;
     const text =
       words.length === 0 ? `"${state.name}" does not wait for words.` : "Several agents could go on with it.";
-    return { code: "not-waiting", text, fix: personsVerbs(workflow, state, task).join("\n") || look };
+    return { code: "not-waiting", text, fix: personsVerbs(workflow, state, task, false).join("\n") || look };
   }
   const text = `"${state.name}" does not wait for a person.`;
   if (state.wait.kind !== "open") return { code: "not-waiting", text, fix: look };

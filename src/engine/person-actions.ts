@@ -19,7 +19,7 @@ import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
 import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
-import { answerTarget, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
+import { answerTarget, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
 import { startOf } from "./start-of.ts";
@@ -66,9 +66,13 @@ export function personActions(
 }
 
 /** Where it is the person's turn, what they are offered there comes first, in the same order everywhere. */
-function withNeededFirst({ workflow, task, state }: Seen, actions: readonly PersonAction[]): readonly PersonAction[] {
+function withNeededFirst(
+  { workflow, task, state, facts }: Seen,
+  actions: readonly PersonAction[],
+): readonly PersonAction[] {
   if (task.held !== undefined || task.phase !== "waiting" || !isPersonsTurn(state)) return actions;
-  const verbs = personsVerbs(workflow, state, task).flatMap((line) => /signalbox task ([\w-]+)/.exec(line)?.[1] ?? []);
+  const lines = personsVerbs(workflow, state, task, wantsAnswer(workflow, state, facts.document));
+  const verbs = lines.flatMap((line) => /signalbox task ([\w-]+)/.exec(line)?.[1] ?? []);
   const place = ({ name, allowed }: PersonAction) => (allowed && verbs.includes(name) ? verbs.indexOf(name) : Infinity);
   return [...actions].sort((one, other) => {
     const [a, b] = [place(one), place(other)];

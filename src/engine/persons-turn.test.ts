@@ -4,8 +4,9 @@ import { decide } from "./decide.ts";
 import { explain } from "./explain.ts";
 import { whyNobodyAsks, whyNothingToApprove } from "./nobody-asks.ts";
 import { personActions } from "./person-actions.ts";
-import { answerTarget, isPersonsTurn } from "./persons-turn.ts";
+import { answerTarget, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
+import { withSection } from "./task-document.ts";
 
 const { task: working, facts } = atWork();
 const around = {
@@ -87,10 +88,35 @@ test("where nothing can be answered or approved, the command that works is named
   expect(answerTarget(stuck.workflow, stuck.state)).toBeUndefined();
   const { id } = stuck.task;
   const both = ["working", "agent-review"].map((to) => `signalbox task answer ${id} --status ${to}`);
-  for (const reason of [whyNobodyAsks(stuck.workflow, stuck.task), whyNothingToApprove(stuck.workflow, stuck.task)])
+  for (const reason of [
+    whyNobodyAsks(stuck.workflow, stuck.task),
+    whyNothingToApprove(stuck.workflow, stuck.task, stuck.facts.document),
+  ])
     for (const command of both) expect(reason?.fix).toContain(command);
   const clarification = at("classic", "clarification");
-  expect(whyNothingToApprove(clarification.workflow, clarification.task)?.fix).toBe(
+  expect(whyNothingToApprove(clarification.workflow, clarification.task, clarification.facts.document)?.fix).toBe(
     `Answer: signalbox task answer ${id}`,
   );
+});
+
+test("where an agent has open questions a yes is neither offered nor taken, and the answer is named", () => {
+  const { workflow, task, state, facts: seen } = at("default", "clarification");
+  const asked = { ...seen, document: withSection(seen.document, "Questions", "Arabica or Robusta?") };
+  const approve = (which: typeof seen) =>
+    personActions(workflow, task, which, around).find(({ name }) => name === "approve");
+  expect(approve(seen)).toMatchObject({ allowed: true, to: "planning" });
+  expect(approve(asked)).toMatchObject({
+    allowed: false,
+    why: `Its agent has questions, and a yes does not answer them. Answer them: signalbox task answer ${task.id} -m "Your answer"`,
+  });
+  expect(personsVerbs(workflow, state, task, wantsAnswer(workflow, state, asked.document)).join()).not.toContain(
+    "approve",
+  );
+});
+
+test("questions that were answered do not forbid a yes in another state", () => {
+  const { workflow, state, facts: seen } = at("default", "clarification");
+  const answered = withSection(withSection(seen.document, "Questions", "Which?"), "Answers", "Both.");
+  expect(wantsAnswer(workflow, state, answered)).toBe(true);
+  expect(wantsAnswer({ ...workflow, unclear: "pending" }, state, answered)).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
 import type { Task } from "./task.ts";
+import type { TaskDocument } from "./task-document.ts";
 import { isWorkedIn, waysBack } from "./ways-back.ts";
 import type { State, Workflow } from "./workflow.ts";
 
@@ -41,8 +42,22 @@ export function answerTarget(workflow: Workflow, state: State): string | undefin
   return others.length === 0 ? only : undefined;
 }
 
-/** What a person can say where it is their turn, the likeliest first, a line each: nothing may stand behind a command. */
-export function personsVerbs(workflow: Workflow, state: State, { id }: Task): readonly string[] {
+/**
+ * Whether an agent has open questions here, so that a yes would tell it nothing. Questions that were answered stay in the
+ * file: elsewhere than where the workflow asks what is unclear, an answer settles them.
+ */
+export function wantsAnswer(workflow: Workflow, state: State, { byHeading }: TaskDocument): boolean {
+  if (state.wait.kind !== "human" || wordsLeadTo(workflow, state).length === 0 || isMergedFrom(workflow, state))
+    return false;
+  const isWritten = (heading: string) => (byHeading.get(heading)?.body.trim() ?? "") !== "";
+  return isWritten("Questions") && (state.name === workflow.unclear || !isWritten("Answers"));
+}
+
+/**
+ * What a person can say where it is their turn, the likeliest first, a line each: nothing may stand behind a command.
+ * `isAsked`: an agent has questions, to which a yes is no answer.
+ */
+export function personsVerbs(workflow: Workflow, state: State, { id }: Task, isAsked: boolean): readonly string[] {
   const merges = isMergedFrom(workflow, state);
   const words = wordsLeadTo(workflow, state);
   const back = waysBack(workflow, state).toAgents;
@@ -62,7 +77,8 @@ export function personsVerbs(workflow: Workflow, state: State, { id }: Task): re
   }
   const yes = `Say yes: signalbox task approve ${id}`;
   const answer = `Answer: signalbox task answer ${id}`;
-  return [...(words.length > 0 ? [answer, yes] : [yes, answer]), ...sendBack(back, id)];
+  const first = isAsked ? [answer] : words.length > 0 ? [answer, yes] : [yes, answer];
+  return [...first, ...sendBack(back, id)];
 }
 
 function answerLines({ wait }: State, words: readonly string[], id: string): readonly string[] {

@@ -79,3 +79,26 @@ test("whoever the state is about is reminded where the task is: told, or brought
     return remind();
   }
 });
+
+test("a live agent that a person moves on without words is told to go on", () => {
+  for (const request of [{ kind: "continue" } as const, { kind: "move", to: "planning" } as const]) {
+    const task = asking();
+    task.request({ ...request, actor: human, word: { wake: "Go on." } });
+    expect(task.status).toBe("planning");
+    expect(told(task)).toEqual([["notify_agent", "worker#1", "Go on."]]);
+  }
+});
+
+test("an agent that is started, or told something by the workflow, or not needed there, is not told to go on", () => {
+  const dead = asking();
+  dead.ended("worker", "exit");
+  dead.request({ kind: "continue", actor: human, word: { wake: "Go on." } });
+  const reviewed = atPerson();
+  reviewed.request({ kind: "move", to: "working", actor: human, word: { wake: "Go on." } });
+  const working = atWork();
+  working.request({ kind: "move", to: "stuck", actor: human, word: { wake: "Go on." } });
+  const stuck = atWork();
+  stuck.ask("worker", "stuck");
+  stuck.request({ kind: "continue", actor: human, word: { wake: "Go on." } });
+  for (const task of [dead, reviewed, working, stuck]) expect(JSON.stringify(told(task))).not.toContain("Go on.");
+});

@@ -2,11 +2,13 @@ import type { Decision, Reason, TaskEvent } from "./decision.ts";
 import { startDraft, tellRun } from "./draft.ts";
 import { stateOf } from "./enter.ts";
 import { rejected, standing } from "./move.ts";
+import { isPersonsTurn } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { respawn } from "./respawn.ts";
 import { specOf } from "./spec-of.ts";
 import { after } from "./take-rule.ts";
 import type { Task } from "./task.ts";
+import { isWorkedIn } from "./ways-back.ts";
 import type { State, Workflow } from "./workflow.ts";
 
 /** Why what a person said does not hold any more: things have changed since they looked. */
@@ -24,7 +26,8 @@ export function isOutdated(task: Task, kind: "move" | "continue", word: PersonsW
 
 /** Adds to a decision what came with the person's word: that it was an approval, and what an agent has to know. */
 export function withWord(workflow: Workflow, before: Task, decision: Decision, word: PersonsWord): Decision {
-  const told = word.tell === undefined ? decision : withMessage(workflow, before, decision, word.tell);
+  const woken = word.wake === undefined ? decision : withWake(workflow, before, decision, word.wake);
+  const told = word.tell === undefined ? woken : withMessage(workflow, before, woken, word.tell);
   if (word.approves === undefined) return told;
   const data = { commit: word.approves, status: before.status };
   const approved: TaskEvent = { type: "task.approved", by: "human", data, set: {} };
@@ -58,6 +61,21 @@ export function withMessage(workflow: Workflow, before: Task, decision: Decision
     return { ...decision, effects: [...effects, ...draft.effects] };
   }
   return decision;
+}
+
+/** An agent that sat idle while it was a person's turn does not see that its task has moved on: it is told, unless it is anyway. */
+function withWake(workflow: Workflow, before: Task, decision: Decision, message: string): Decision {
+  if (decision.kind !== "moved" || decision.task.phase === "doing") return decision;
+  const { task, effects } = decision;
+  const state = stateOf(workflow, task.status);
+  const [role] = roleAt(state);
+  const isIdle = role !== undefined && before.runs[role]?.key === task.runs[role]?.key && isWorkedIn(state);
+  if (!isIdle || !isPersonsTurn(stateOf(workflow, before.status)) || task.runs[role]?.mode !== "session")
+    return decision;
+  if (effects.some(({ agent }) => agent?.role === role)) return decision;
+  const draft = startDraft(workflow, task, task.status);
+  tellRun(draft, specOf(workflow, state, role), { prompt: "", message });
+  return { ...decision, effects: [...effects, ...draft.effects] };
 }
 
 /** Where the task stands does not change; whoever its state is about learns of something. */

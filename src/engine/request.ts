@@ -45,6 +45,8 @@ export type Request =
 export interface PersonsWord {
   /** What the agent that goes on has to know: a text with variables, as in a workflow. */
   readonly tell?: string;
+  /** What a live agent hears that goes on in another state, and to which the workflow says nothing there. */
+  readonly wake?: string;
   /** The commit that is approved; refused where the branch is elsewhere. */
   readonly approves?: string;
   /** The stay that it is meant for; refused in any other. */

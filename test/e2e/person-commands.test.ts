@@ -49,6 +49,12 @@ test("a person answers, asks for changes and approves, and the agent learns of e
     new RegExp(`\n  Its agent asks:\n  Which beans\\?\n    Answer: signalbox task answer ${id}\n`),
   );
 
+  // A yes would tell the agent nothing.
+  expect(explained).not.toContain("task approve");
+  const yes = await signalbox(["task", "approve", id]);
+  expect(yes).toMatchObject({ code: 1, stdout: "" });
+  expect(yes.stderr).toContain(`signalbox task answer ${id} -m "Your answer"`);
+
   // Nothing of what is refused is written.
   const silent = await signalbox(["task", "answer", id, "-m", "  "]);
   expect(silent).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('Say it: -m "Your words"\n') });

@@ -1,5 +1,5 @@
 import { type Need, type NeedFacts, needsOf, type SeenRun } from "../../engine/needs.ts";
-import { isPersonsTurn } from "../../engine/persons-turn.ts";
+import { isPersonsTurn, wantsAnswer } from "../../engine/persons-turn.ts";
 import { startOf } from "../../engine/start-of.ts";
 import type { Task } from "../../engine/task.ts";
 import { parseTaskDocument, type TaskDocument } from "../../engine/task-document.ts";
@@ -48,7 +48,7 @@ export async function lookAtNeeds(
     limit: ports.agents()?.dispatch.endlessLimit(task.id),
     hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
     trouble: await ports.troubleOf?.(task),
-    questions: workflow === undefined ? "" : await questionsOf(store, workflow, task, document),
+    ...(workflow === undefined ? { questions: "" } : await questionsOf(store, workflow, task, document)),
   };
   return needsOf(facts);
 }
@@ -116,9 +116,10 @@ async function questionsOf(
   workflow: Workflow,
   task: Task,
   document: TaskDocument | undefined,
-): Promise<string> {
+): Promise<Pick<NeedFacts, "questions" | "isAsked">> {
   const state = workflow.states[task.status];
-  if (state === undefined || !isPersonsTurn(state)) return "";
+  if (state === undefined || !isPersonsTurn(state)) return { questions: "" };
   const read = document ?? parseTaskDocument((await store.getDocument(task.id)).text);
-  return read.byHeading.get("Questions")?.body.trim() ?? "";
+  const questions = read.byHeading.get("Questions")?.body.trim() ?? "";
+  return { questions, isAsked: wantsAnswer(workflow, state, read) };
 }

@@ -14,6 +14,8 @@ import { changeView } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
 import { mustBePerson, refuse } from "./say.ts";
 
+const wake = "A person has said yes: the task is in {status} now. Go on.";
+
 const wish = { kind: "continue" } as const;
 
 /** A person says yes to what is asked, for the work as it is at one commit. */
@@ -23,7 +25,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     await mustBePerson(core, asked, stored, wish);
     const { task } = stored;
     const { workflow, facts } = await core.look(task);
-    const nobody = whyNothingToApprove(workflow, task);
+    const nobody = whyNothingToApprove(workflow, task, facts.document);
     if (nobody !== undefined) await refuse(core, stored, wish, nobody);
     const commit = facts.head || (await collectedOf(core, task));
     const other = isOther(task, commit, asked.body.commit);
@@ -31,7 +33,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const request: Request = {
       ...wish,
       actor: { role: "human" },
-      word: { approves: commit, entry: task.entry },
+      word: { approves: commit, entry: task.entry, wake },
     };
     const isOpen = workflow.states[task.status]?.wait.kind === "open";
     const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);

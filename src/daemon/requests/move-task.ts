@@ -16,12 +16,15 @@ import { actorFor } from "./standing.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
 
+const wake = "A person has moved the task: it is in {status} now. Go on.";
+
 export function moveTask(core: Core): Handler<Routes["moveTask"]> {
   return async (asked) => {
     const { to, document, unmerged = false } = asked.body;
     const stored = await findTask(core, asked);
     if (!unmerged && asked.caller.kind === "human") await mustBeMerged(core, stored, to);
-    return ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }), document);
+    const word = asked.caller.kind === "human" ? { word: { wake } } : {};
+    return ask(core, asked, stored, (actor) => ({ kind: "move", to, actor, ...word }), document);
   };
 }
 
@@ -41,7 +44,10 @@ async function mustBeMerged(core: Core, { task }: StoredTask, to: string): Promi
 }
 
 export function continueTask(core: Core): Handler<Routes["continueTask"]> {
-  return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "continue", actor }));
+  return async (asked) => {
+    const word = asked.caller.kind === "human" ? { word: { wake } } : {};
+    return ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "continue", actor, ...word }));
+  };
 }
 
 /** The state in which the task is cancelled, in whatever words its workflow says that. */
