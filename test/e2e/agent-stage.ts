@@ -31,8 +31,8 @@ prompts: { work: "Work on {summary}.", again: "Go on with {summary}.", tell: "Te
 const main = cliFile;
 
 /** A daemon with scripted agents, and the command line as a person in the repository calls it. */
-export async function startCommands(script: string, options: StageOptions = {}) {
-  const stage = await startStage({ flow: desk, script, ...options });
+export async function startCommands(script?: string, options: StageOptions = {}) {
+  const stage = await startStage({ flow: desk, ...(script === undefined ? {} : { script }), ...options });
   const env = { ...stage.home.env, NO_COLOR: "1" };
   const signalbox = (args: readonly string[], input = "", more: Readonly<Record<string, string>> = {}): Promise<Ran> =>
     new Promise((done) => {

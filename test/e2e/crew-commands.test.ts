@@ -19,6 +19,29 @@ const script = `roles:
 const ticket = (id: string, title: string, deps = "") =>
   `---\nid: ${id}\nstatus: open\ndeps: [${deps}]\nlinks: []\ntype: task\npriority: 2\n---\n# ${title}\n`;
 
+test("a crew of scripted agents without a script commits a note for each ticket, and they are merged", async () => {
+  const { signalbox, json, repository, git } = await startCommands();
+  mkdirSync(join(repository, ".tickets"));
+  for (const id of ["c-1", "c-2"]) writeFileSync(join(repository, ".tickets", `${id}.md`), ticket(id, `Brew ${id}`));
+  git(repository, "add", "-A");
+  git(repository, "commit", "-qm", "tickets");
+  expect((await signalbox(["crew", "spawn", "2"])).code).toBe(0);
+  expect((await signalbox(["crew", "run"])).code).toBe(0);
+  await eventually(async () => {
+    const { tasks } = await json("task", "list", "--all");
+    expect(tasks.filter(({ held }: { held: unknown }) => held !== null)).toEqual([]);
+    const { tickets } = await json("ticket", "list", "--all");
+    return tickets.every(({ status }: { status: string }) => status === "closed") ? true : undefined;
+  });
+  expect(
+    git(repository, ...mergedTickets)
+      .split("\n")
+      .filter(Boolean)
+      .sort(),
+  ).toEqual(["c-1", "c-2"]);
+  expect(git(repository, "ls-tree", "--name-only", "HEAD", "notes/").trim().split("\n")).toHaveLength(2);
+});
+
 test("a crew works off tickets in the order of what they depend on, also when the daemon is killed, and each command says what it is for", async () => {
   const { signalbox, json, repository, git, daemon, base, env, main, places } = await startCommands(script);
   const write = (id: string, text: string) => writeFileSync(join(repository, ".tickets", `${id}.md`), text);

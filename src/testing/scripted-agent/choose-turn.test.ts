@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Circumstances, chooseTurn, holds } from "./choose-turn.ts";
+import { defaultScript } from "./default-script.ts";
 import { readScript } from "./read-script.ts";
 import type { When } from "./script.ts";
 
@@ -44,4 +45,13 @@ test("the first turn that fits is played, until it was played often enough; thos
   expect(chooseTurn(script, at, { "worker/1": 1 })?.key).toBe("worker/1");
   expect(chooseTurn(script, at, { "worker/1": 2 })?.key).toBe("any/0");
   expect(chooseTurn(script, { ...at, role: "constructor" }, {})?.key).toBe("any/0");
+});
+
+test("without a script, a worker that is asked turn by turn takes no way that only a session's workflow has", () => {
+  const script = readScript(defaultScript, "built in");
+  for (const status of ["planning", "working"]) {
+    const here = { ...at, task: { status } };
+    expect(chooseTurn(script, { ...here, mode: "session" }, {})?.key).toMatch(/^worker/);
+    expect(chooseTurn(script, here, {})?.turn.steps.map(({ kind }) => kind)).toEqual(["try", "usage", "say", "marker"]);
+  }
 });

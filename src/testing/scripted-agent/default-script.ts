@@ -1,11 +1,11 @@
 /**
- * What is played without a script: the work of the built-in workflow `default`, and of others as far as their statuses
- * are the same, or a turn only has to answer.
+ * What is played without a script. An agent in a session does the work of the built-in workflow `default`, and of others as
+ * far as their statuses are the same. One that is asked turn by turn, as in `crew`, changes something, commits and answers.
  */
 export const defaultScript = `
 roles:
   worker:
-    - when: { status: planning }
+    - when: { mode: session, status: planning }
       steps:
         - think: 1s
         - section:
@@ -25,7 +25,7 @@ roles:
         - cli: [task, update, --status, agent-review]
         - usage: { input: 1200, output: 300, cost: 0.01 }
         - say: The work is handed over for review.
-    - when: { status: working }
+    - when: { mode: session, status: working }
       steps:
         - think: 1s
         - append: { file: "notes/{id}.md", text: "\\nChanged in message {turn} of session {run}.\\n" }
@@ -41,12 +41,12 @@ roles:
             - steps: [{ cli: [task, update, --status, agent-review] }]
         - usage: { input: 800, output: 200, cost: 0.01 }
         - say: The points of the review are mended.
-    - when: { status: clarification }
+    - when: { mode: session, status: clarification }
       steps:
         - section: { heading: "## Questions", text: "1. What is to be done, in one sentence?" }
         - say: The questions stand in the task file.
   reviewer:
-    - when: { status: agent-review }
+    - when: { mode: session, status: agent-review }
       steps:
         - think: 1s
         - run: [git, log, --oneline, -5]
@@ -58,8 +58,8 @@ roles:
     - when: { mode: turn, permissions: full }
       steps:
         - try:
-            - append: { file: "notes/{role}.md", text: "Message {turn} of session {run}.\\n" }
-            - commit: "Note of {role}"
+            - append: { file: "notes/{id}.md", text: "Message {turn} of session {run} of the {role}.\\n" }
+            - commit: "Note: {summary}"
         - usage: { input: 500, output: 100, cost: 0.01 }
         - say: Everything that was asked for is done.
         - marker
