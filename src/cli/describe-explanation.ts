@@ -31,7 +31,10 @@ export function describeExplanation(
     ),
     ...section(
       "What can be asked for now",
-      open.flatMap(({ to, by, command }) => [`  → ${paint.cyan(to)} by ${whoOf(by)}`, `    ${command}`]),
+      open.flatMap(({ to, by, command }) => [
+        `  → ${paint.cyan(to)} by ${whoOf(by)}`,
+        ...(command === "" ? [] : [`    ${command}`]),
+      ]),
     ),
     ...section(
       "What can be asked for later",

@@ -12,7 +12,7 @@ test("says whom the task waits for, which ways there are, who may ask, and what 
     to: "agent-review",
     by: ["worker"],
     open: false,
-    command: `signalbox task update ${task.id} --status agent-review`,
+    command: "",
     missing: ["## Handoff is missing from the task file."],
   });
   expect(moves.find(({ to }) => to === "cancelled")).toMatchObject({ by: ["human"], open: true, missing: [] });
@@ -41,6 +41,32 @@ test("a task that is over has nothing left to be asked", () => {
     moves: [],
     blocked: [],
   });
+});
+
+test("a command is shown to whoever may ask for the state, and to nobody else", () => {
+  const { task, facts } = atWork();
+  const commands = (role: string) =>
+    Object.fromEntries(explain(workflow, task, facts(), role).moves.map(({ to, command }) => [to, command]));
+  const update = (to: string) => `signalbox task update ${task.id} --status ${to}`;
+  expect(commands("human")).toMatchObject({
+    clarification: "",
+    stuck: update("stuck"),
+    cancelled: update("cancelled"),
+  });
+  expect(commands("worker")).toMatchObject({
+    ...{ clarification: update("clarification"), "agent-review": update("agent-review"), cancelled: "" },
+  });
+});
+
+test("where only the engine may go on, and a person's yes lets it, the yes is named, also for work that is not merged", () => {
+  const pipeline = builtIn("pipeline");
+  const { task, facts } = atWork();
+  const unmerged = { ...facts(), numbers: { ...facts().numbers, commits: 2, merged: 0 } };
+  const at = { ...task, workflowHash: pipeline.hash, status: "MERGE_READY", phase: "waiting" as const };
+  const toDone = (seen: typeof at) => explain(pipeline, seen, unmerged).moves.find(({ to }) => to === "DONE");
+  expect(toDone(at)).toMatchObject({ by: ["engine"], command: `signalbox task approve ${task.id}` });
+  const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
+  expect(toDone({ ...at, held })?.command).toBe(`signalbox task continue ${task.id}`);
 });
 
 function emptyDocument() {

@@ -1,10 +1,10 @@
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
-import { guardReasons, targetsFor } from "./move.ts";
-import { isPersonsTurn } from "./persons-turn.ts";
+import { guardReasons } from "./move.ts";
+import { isPersonsTurn, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
-import type { State, Workflow } from "./workflow.ts";
+import type { State, Way, Workflow } from "./workflow.ts";
 
 /** Where a task is, what is missing besides what a person is needed for (`needsOf` tells that), and who can move it. */
 export interface Explanation {
@@ -18,14 +18,16 @@ export interface Move {
   /** Who may ask; empty means everybody who has a say in the task. */
   readonly by: readonly string[];
   readonly open: boolean;
+  /** What the asker can run for it; empty where they may not ask for it. */
   readonly command: string;
   /** What is missing, as sentences. */
   readonly missing: readonly string[];
 }
 
-export function explain(workflow: Workflow, task: Task, facts: Facts): Explanation {
+/** `role` is who wants to know. */
+export function explain(workflow: Workflow, task: Task, facts: Facts, role = "human"): Explanation {
   const state = stateOf(workflow, task.status);
-  const moves = state.terminal ? [] : movesOf(workflow, state, task, facts);
+  const moves = state.terminal ? [] : movesOf(workflow, state, task, facts, role);
   return { where: whereIs(state, task), blocked: blocks(state, task, moves), moves };
 }
 
@@ -77,25 +79,44 @@ function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["
   return closed.flatMap(({ to, missing }) => missing.map((reason) => ({ reason: `For "${to}": ${reason}`, fix: "" })));
 }
 
-function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts): readonly Move[] {
+function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts, role: string): readonly Move[] {
   return Object.entries(state.out).flatMap(([to, ways]) => {
     const askable = ways.filter((way) => way.implied !== "escalation");
     if (askable.length === 0) return [];
-    const missing = askable.map((way) => [
+    const missingOf = (way: Way) => [
       ...guardReasons(way, workflow, task, facts),
       ...gateReasons(way, workflow, task, facts),
-    ]);
+    ];
+    const missing = askable.map(missingOf);
     const open = missing.some((reasons) => reasons.length === 0);
     const best = missing.reduce((least, each) => (each.length < least.length ? each : least));
-    const isNext =
-      state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
-    const isUnmerged = workflow.states[to]?.outcome === "done" && (facts.numbers.commits ?? 0) > 0;
-    const command = isUnmerged
-      ? `signalbox task merge ${task.id}`
-      : isNext && !targetsFor(state, "human").includes(to)
-        ? `signalbox task continue ${task.id}`
-        : `signalbox task update ${task.id} --status ${to}`;
+    const own = askable.filter((way) => way.by?.includes(role) ?? true);
+    const isOwn = own.some((way) => !open || missingOf(way).length === 0);
+    const command = isOwn
+      ? ownCommand(workflow, task, to, facts, role)
+      : role === "human"
+        ? commandOfYes(workflow, state, task, to, facts)
+        : "";
     const by = askable.some((way) => way.by === undefined) ? [] : [...new Set(askable.flatMap((way) => way.by ?? []))];
     return [{ to, by, open, command, missing: best.map(({ text }) => text) }];
   });
+}
+
+function ownCommand(workflow: Workflow, { id, status }: Task, to: string, facts: Facts, role: string): string {
+  const isUnmerged = workflow.states[to]?.outcome === "done" && (facts.numbers.commits ?? 0) > 0;
+  if (isUnmerged && role === "human") return `signalbox task merge ${id}`;
+  const state = stateOf(workflow, status);
+  if (role === "human" && wordsLeadTo(workflow, state).includes(to) && wantsAnswer(workflow, state, facts.document))
+    return `signalbox task answer ${id} -m "Your answer"`;
+  return `signalbox task update ${id} --status ${to}`;
+}
+
+/** Where only the engine takes the way, but a person's word lets it. */
+function commandOfYes(workflow: Workflow, state: State, task: Task, to: string, { document }: Facts): string {
+  const isNext = state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
+  if (!isNext || task.phase === "doing") return "";
+  if (task.held !== undefined) return `signalbox task continue ${task.id}`;
+  return wantsAnswer(workflow, state, document)
+    ? `signalbox task answer ${task.id} -m "Your answer"`
+    : `signalbox task approve ${task.id}`;
 }

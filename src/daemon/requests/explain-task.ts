@@ -8,13 +8,14 @@ import type { Core } from "../core.ts";
 import { expectedConflicts, nextOfMerge } from "../merging/explain-merge.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
+import { claimOf } from "./standing.ts";
 
 export function explainTask(core: Core): Handler<Routes["explainTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { task } = stored;
     const { workflow, facts, troubles } = await core.lookFor(task);
-    const { where, blocked, moves } = explain(workflow, task, facts);
+    const { where, blocked, moves } = explain(workflow, task, facts, claimOf(asked.caller).role);
     const needs = await core.needs.of(stored, facts.document);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);

@@ -32,7 +32,7 @@ export async function actorFor(
 }
 
 /** Who somebody claims to be, whether or not that is believed. */
-function claimOf(caller: Caller): Actor {
+export function claimOf(caller: Caller): Actor {
   if (caller.kind === "human") return { role: "human" };
   if (caller.kind === "nobody") return { role: "nobody" };
   return { role: caller.credential.role, run: caller.credential.run };
