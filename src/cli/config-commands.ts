@@ -44,7 +44,7 @@ const set = buildCommand({
   },
   docs: {
     brief: "Change a value in your configuration, or in the repository's",
-    fullDescription: `Comments and order stay as they are. The daemon sees a change of your file by itself. Prints the path of the file. Commands (setup, teardown, test_command) are run without a shell; what needs one is written as [sh, -c, "a && b"].
+    fullDescription: `Comments and order stay as they are. The daemon sees a change of your file by itself. Prints the path of the file. Commands (setup, teardown, test_command, notify.command) are run without a shell; what needs one is written as [sh, -c, "a && b"].
 
 Examples:
   signalbox config set harness codex

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { expect, test } from "vitest";
 import { commandWords } from "./command-words.ts";
 
@@ -7,6 +8,7 @@ test.each([
   ["pytest -k 'a or b' --x=\"1 2\"", ["pytest", "-k", "a or b", "--x=1 2"]],
   ["sh -c 'a && b'", ["sh", "-c", "a && b"]],
   ["  ", []],
+  ["~/pager.sh --to ~/log '~/x' a~/b", [`${homedir()}/pager.sh`, "--to", `${homedir()}/log`, "~/x", "a~/b"]],
 ])("%j is taken apart as a shell would", (text, words) => {
   expect(commandWords(text, "setup")).toEqual(words);
 });

@@ -1,8 +1,9 @@
+import { homedir } from "node:os";
 import { Fault } from "../fault.ts";
 
 /**
- * A command as somebody types it, taken apart into its arguments. Quotes are understood; what only a shell could carry out
- * is refused, because commands are run without one.
+ * A command as somebody types it, taken apart into its arguments. Quotes and a `~/` in front are understood; what only a
+ * shell could carry out is refused, because commands are run without one.
  */
 export function commandWords(text: string, name: string): readonly string[] {
   const words: string[] = [];
@@ -13,7 +14,8 @@ export function commandWords(text: string, name: string): readonly string[] {
     const plain = word.replace(/'[^']*'|"[^"]*"/g, "");
     const found = /[|&;<>`]|\$[({A-Za-z]/.exec(plain)?.[0];
     if (found !== undefined) throw shellNeeded(text, name, `"${found}" means something to a shell`);
-    words.push(word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double ?? ""));
+    const typed = word.replace(/^~(?=\/|$)/, () => homedir());
+    words.push(typed.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double ?? ""));
     rest = rest.slice(whole.length);
   }
   return words;

@@ -8,7 +8,7 @@ export interface Field<Value = unknown> {
   readonly key: string;
   /** `project`: both kinds of file may have it. `user`: only the user's. */
   readonly level: Level;
-  /** A repository's file that has it counts only after its user has trusted it. */
+  /** It is written as one types it. A repository's file that has it counts only after its user has trusted it. */
   readonly isCommand?: boolean;
   /** The environment of the daemon is that of whoever happened to start it, and may be an agent's. */
   readonly isDaemons?: boolean;

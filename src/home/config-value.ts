@@ -38,7 +38,7 @@ function treeOf(field: Field, written: string | number | boolean): Tree {
   if (field.shape.kind !== "list") return scalar(asMeant(field, written));
   const text = String(written).trim();
   if (text.startsWith("[")) return readTree(text, "").tree ?? scalar(text);
-  if (field.isCommand && /\s/.test(text))
+  if (field.isCommand && (/\s/.test(text) || !text.includes(",")))
     return { kind: "list", place, items: commandWords(text, field.key).map(scalar) };
   return { kind: "list", place, items: text === "" ? [] : text.split(",").map((item) => scalar(item.trim())) };
 }

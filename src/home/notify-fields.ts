@@ -58,6 +58,7 @@ export const notifyFields: { readonly [Name in keyof NotifyConfig]: Field<Notify
     key: "notify.command",
     level: "user",
     isDaemons: true,
+    isCommand: true,
     shape: { kind: "list", of: text },
     default: [],
     description:

@@ -48,6 +48,13 @@ test.each([
   });
 });
 
+test.each(["setup", "teardown", "testCommand", "notifyCommand"] as const)("%s is written as one types it", (name) => {
+  const field = configFields[name];
+  expect(configValue(field, "pager --quick 'a b'", field.key)).toEqual(["pager", "--quick", "a b"]);
+  for (const text of ["echo hi > /tmp/x", "make&&true"])
+    expect(() => configValue(field, text, field.key)).toThrow(`"${field.key}" is run without a shell`);
+});
+
 test.each([
   ["keep: [a/b]", 'must have names of folders, but has "a/b"'],
   ["copy: [../secrets]", 'must name files inside of the repository, from its root, but has "../secrets"'],
