@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFil
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { sampleProject } from "../../test/contracts/samples.ts";
+import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
 import { createMemoryStore } from "../adapters/store/memory.ts";
 import { guardStore } from "./guard-store.ts";
 
@@ -53,3 +53,43 @@ function replace(file: string): void {
   writeFileSync(`${file}.copy`, "pages and more");
   renameSync(`${file}.copy`, file);
 }
+
+const kept = [
+  ...(["agents", "workspaces", "runs", "credentials", "findings", "messages"] as const),
+  ...(["conversations", "usage", "merges", "pullRequests"] as const),
+];
+
+test("once the database is lost no record of any kind is put or removed, and each can still be read", async () => {
+  const { file, store } = stage();
+  rmSync(file);
+  for (const name of kept) {
+    const { put, remove, list } = store[name];
+    await expect(put({} as never), name).rejects.toMatchObject({ code: "store.lost" });
+    await expect(remove("one"), name).rejects.toMatchObject({ code: "store.lost" });
+    expect(await list({}), name).toEqual([]);
+  }
+});
+
+test("once the database is lost nothing of a task is written", async () => {
+  const { file, store, written } = stage();
+  await store.addProject(sampleProject("coffee"));
+  await store.createTask("coffee", sampleTask("one"));
+  rmSync(file);
+  const writes: readonly (() => Promise<unknown>)[] = [
+    () => store.updateProject("coffee", {}),
+    () => store.removeProject("coffee"),
+    () => store.createTask("coffee", sampleTask("two")),
+    () => store.saveDecision({} as never),
+    () => store.addEvents("one", [], 0),
+    () => store.saveDocument("one", {} as never, [], 0),
+    () => store.deleteTask("one"),
+    () => store.finishEffect(1, 0),
+    () => store.failEffect(1, {} as never),
+    () => store.retryEffects("one", 0),
+    () => store.saveWorkflow({} as never),
+    () => store.addArtifact({} as never),
+  ];
+  for (const write of writes) await expect(write(), String(write)).rejects.toMatchObject({ code: "store.lost" });
+  expect(written()).toBe(2);
+  expect((await store.getTask("one"))?.task.id).toBe("one");
+});
