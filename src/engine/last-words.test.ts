@@ -12,3 +12,9 @@ test("what is too long is cut, never through a character", () => {
   expect(lastWords("x".repeat(1000))).toHaveLength(300);
   expect(oneLine(`${"x".repeat(598)}😀😀`).isWellFormed()).toBe(true);
 });
+
+test("any text stands on one line, without what a terminal would obey", () => {
+  expect(oneLine("Not\u001b[31m logged\u001b[0m in.\r\n\u001b]0;title\u0007 Log\u202e in\t again.\n")).toBe(
+    "Not logged in. Log in again.",
+  );
+});

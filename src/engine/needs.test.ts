@@ -114,6 +114,18 @@ test("a question of a dialogue is a need for each round", () => {
   expect(first({ wait: { ...wait, round: 2 }, log })?.key).not.toBe(one?.key);
 });
 
+test("a dialogue that is held needs a person for that alone: nobody would hear an answer", () => {
+  const wait = { ...working.wait, turn: "reply" as const, round: 1 };
+  const log = [{ from: "agent" as const, text: "Which beans?" }];
+  const held: Held = { reason: "The disk is full.", word: "error", again: "effects" };
+  expect(needs({ wait, log, held }).map(({ reason }) => reason)).toEqual(["effect"]);
+});
+
+test("a run that works, or is being started, gets over what it was told by itself", () => {
+  for (const activity of ["busy", "starting"] as const)
+    expect(needs({}, { runs: [{ ...run, activity, error: "Not logged in." }] })).toEqual([]);
+});
+
 test("a task that is over needs nobody, unless it still owes something that has failed", () => {
   expect(needs({ status: "done", phase: "over", runs: {} })).toEqual([]);
   const held: Held = { reason: "The folder is locked.", word: "error", again: "effects" };

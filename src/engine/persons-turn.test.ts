@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { atWork, builtIn } from "../../test/engine/drive.ts";
+import { load } from "../../test/language/workflow-texts.ts";
 import { decide } from "./decide.ts";
 import { explain } from "./explain.ts";
 import { whyNobodyAsks, whyNothingToApprove } from "./nobody-asks.ts";
 import { personActions } from "./person-actions.ts";
-import { answerTarget, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
+import { answerTarget, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
 import { withSection } from "./task-document.ts";
 
@@ -119,4 +120,16 @@ test("questions that were answered do not forbid a yes in another state", () => 
   const answered = withSection(withSection(seen.document, "Questions", "Which?"), "Answers", "Both.");
   expect(wantsAnswer(workflow, state, answered)).toBe(true);
   expect(wantsAnswer({ ...workflow, unclear: "pending" }, state, answered)).toBe(false);
+});
+
+test("before any work nothing is merged, whatever ways the file has; behind it, a person's way to the end merges", () => {
+  const workflow = load(`
+version: 1
+states: { ideas: { waits_for: human }, checking: { waits_for: human }, done: { terminal: true } }
+transitions:
+  - { from: ideas, to: checking, by: human }
+  - { from: ideas, to: done, by: human }
+  - { from: checking, to: done, by: human }`);
+  const merged = Object.values(workflow.states).filter((state) => isMergedFrom(workflow, state));
+  expect(merged.map(({ name }) => name)).toEqual(["checking"]);
 });

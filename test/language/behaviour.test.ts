@@ -761,6 +761,21 @@ test("The engine continues a held task only where its word is temporary.", () =>
   }
 });
 
+test("A look at what is temporary is no second failure: however often it is looked at, nothing escalates.", () => {
+  const life = begin(`
+states:
+  a: { do: [merge_pr], outcomes: [{ on: ok, then: b }, { action: crash, stuck_after: 2 }] }
+  stuck: { waits_for: human }
+  b: { terminal: true }`);
+  life.settle();
+  for (const _ of [1, 2, 3]) {
+    life.did("unapproved");
+    expect(life.task).toMatchObject({ status: "a", held: { word: "unapproved" }, crashCount: 1 });
+    life.request({ kind: "continue", actor: engine });
+    expect(life.task).toMatchObject({ held: undefined, crashCount: 0 });
+  }
+});
+
 test("A hook that failed holds the task in its new state until what is owed is done.", () => {
   const life = begin(
     "states: { a: , b: , c: { terminal: true } }\ntransitions: [{ from: a, to: b, hooks: [push_branch] }]",
