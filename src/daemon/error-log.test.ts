@@ -23,3 +23,22 @@ test("each different error is logged", () => {
   for (let i = 0; i < 500; i++) log(new Error(`Task ${i} fails.`));
   expect(lines).toHaveLength(500);
 });
+
+test("an error that did not come meanwhile is logged without a count, also where the clock was put back", () => {
+  const { lines, clock, log } = stage();
+  const error = new Error("TASK.md is a folder.");
+  for (const time of [10_000_000, 20_000_000, 1_000]) {
+    clock.time = time;
+    log(error);
+  }
+  expect(lines).toEqual([{ error }, { error }, { error }]);
+});
+
+test("of more different errors than are kept, the oldest is forgotten", () => {
+  const { lines, log } = stage();
+  for (let i = 0; i < 201; i++) log(new Error(`Task ${i} fails.`));
+  log(new Error("Task 200 fails."));
+  expect(lines).toHaveLength(201);
+  log(new Error("Task 0 fails."));
+  expect(lines).toHaveLength(202);
+});

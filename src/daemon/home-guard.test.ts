@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ensureHumanToken } from "../home/human-token.ts";
-import { takeLock } from "../home/lock.ts";
+import { isLocked, takeLock } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { homePlaces } from "../home/places.ts";
 import type { Log } from "../ports/log.ts";
@@ -39,13 +39,18 @@ function stage() {
     useToken: (token) => void seen.push(token),
     onHomeGone: () => void seen.push("gone"),
   });
+  let isReleased = false;
+  const release = () => {
+    if (!isReleased) guard.release();
+    isReleased = true;
+  };
   onTestFinished(async () => {
     await guard.stop();
-    guard.release();
+    release();
     rmSync(base, { recursive: true, force: true });
   });
   guard.start();
-  return { base, home, places, clock, seen, errors, first, guard };
+  return { base, home, places, clock, seen, errors, first, guard, release };
 }
 
 test("what is deleted of the daemon's files is there again a second later, as it was", async () => {
@@ -86,4 +91,25 @@ test("a home that is moved is told after two looks, and nothing is made where it
   expect(seen).toEqual([]);
   await clock.pass(1_000);
   expect([seen, existsSync(home)]).toEqual([["gone"], false]);
+});
+
+test("once the lock is held at its place again, the one whose file was moved away is let go", async () => {
+  const { base, places, clock } = stage();
+  const elsewhere = join(base, "lock");
+  renameSync(places.lock, elsewhere);
+  expect(isLocked(elsewhere)).toBe(true);
+  await clock.pass(1_000);
+  expect([isLocked(places.lock), isLocked(elsewhere)]).toEqual([true, false]);
+});
+
+test.for([
+  ["takes its own number away", "4711\n", false],
+  ["leaves the number of another", "4712\n", true],
+] as const)("at its end a daemon %s", async ([, number, isLeft]) => {
+  const { places, clock, guard, release } = stage();
+  await clock.pass(1_000);
+  await guard.stop();
+  writeFileSync(places.pid, number);
+  release();
+  expect(existsSync(places.pid)).toBe(isLeft);
 });

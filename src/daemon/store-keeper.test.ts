@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
 import { openSqliteStore } from "../adapters/store/sqlite/open.ts";
-import { listBackups } from "../home/backups.ts";
+import { backupFile, listBackups } from "../home/backups.ts";
 import { lookAtDatabase } from "../home/database.ts";
+import { makePrivateFolder } from "../home/make-folder.ts";
 import { homePlaces } from "../home/places.ts";
 import { readStoreNote } from "../home/store-note.ts";
 import type { Log } from "../ports/log.ts";
@@ -106,4 +107,29 @@ test("how far the store has come is noted a second after a write, and when it is
   keeper.written();
   await keeper.stop();
   expect(readStoreNote(places)?.number).toBeGreaterThan(number);
+});
+
+test("a clock that was put back keeps no backup from being made", async () => {
+  const { places, store, clock, keeper, pass } = await stage();
+  await store.addProject(sampleProject());
+  makePrivateFolder(places.backups);
+  writeFileSync(backupFile(places, clock.now() + 400 * day, "daily"), "of a year to come");
+  keeper.start();
+  await pass(hour);
+  expect(listBackups(places).map(({ kind }) => kind)).toEqual(["daily", "daily"]);
+  await keeper.stop();
+});
+
+test("what is left of a lost store is copied once, as if a person had asked; from then on nothing is written", async () => {
+  const { places, store, keeper, pass } = await stage();
+  await store.addProject(sampleProject());
+  keeper.start();
+  await keeper.rescue();
+  const before = readStoreNote(places);
+  await store.createTask("coffee", sampleTask("one"));
+  keeper.written();
+  await pass(3 * day);
+  await keeper.stop();
+  expect(listBackups(places).map(({ kind }) => kind)).toEqual(["asked"]);
+  expect(readStoreNote(places)).toEqual(before);
 });

@@ -139,6 +139,11 @@ test("after a quote that swallows the rest of the file, nothing else is told", (
   expect(problemsOf('name: "b\nprompts:\n  a: Say: yes\n  b: @me\n')).toHaveLength(1);
 });
 
+test("of hundreds of slips only the first ten are told", () => {
+  const text = `prompts:\n${Array.from({ length: 300 }, (_, i) => `  p${i}: @reviewer\n`).join("")}`;
+  expect(problemsOf(text)).toHaveLength(10);
+});
+
 test("names in a list without a comma get the comma offered", () => {
   const text =
     "version: 1\nstates: { a: { waits_for: human }, b: { terminal: true } }\n" +

@@ -29,7 +29,7 @@ prompts: { p: Go }`,
 );
 
 /** A task that wants its agent to be started, and everything that starts one. */
-async function start({ fails = (): boolean => false, resume = "" } = {}) {
+async function start({ fails = (): boolean => false, check = () => {}, resume = "" } = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
   onTestFinished(() => removeFolder(home));
   const places = homePlaces(home);
@@ -73,7 +73,7 @@ async function start({ fails = (): boolean => false, resume = "" } = {}) {
         return scripted.start(order);
       },
     },
-    book: { check() {} },
+    book: { check },
     config: () => agentConfig({}),
     workflowOf: async () => workflow,
     folderOf: async () => home,
@@ -117,6 +117,21 @@ test("a run that its task did without while it waited is not started, and keeps 
   await spawned;
   expect(scripted.started).toEqual([]);
   expect(dispatch.atWork()).toBe(0);
+});
+
+test("a run that waited for a seat until the budget was spent is not started, and gives its seat back", async () => {
+  let isSpent = false;
+  const check = () => {
+    if (isSpent) throw new Fault("agents.budget", "The budget is spent.");
+  };
+  const { dispatch, pause, spawn, scripted } = await start({ check });
+  pause(true);
+  const spawned = spawn();
+  while (dispatch.waiting().length === 0) await new Promise((resolve) => setImmediate(resolve));
+  isSpent = true;
+  pause(false);
+  await expect(spawned).rejects.toMatchObject({ code: "agents.budget" });
+  expect([scripted.started, dispatch.atWork()]).toEqual([[], 0]);
 });
 
 test("one that could not be started gives its seat back; tried again it has the same token", async () => {
