@@ -1,5 +1,7 @@
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { lastingCommits, syncNames } from "../../src/adapters/git/lasting.ts";
 import { recordSyncs } from "../record-syncs.ts";
 import { author, cloneOf, createStage, date } from "./stage.ts";
 
@@ -42,4 +44,34 @@ test("whatever is told to be saved, merged or published is made to last before t
   expect(syncs.has(join(control.folder, "objects/pack"))).toBe(true);
   await control.publish({ repository: user.folder, branch: "main", commit: merged.commit, expected: onto });
   expect(isLasting(join(user.folder, ".git"), "refs/heads/main")).toBe(true);
+});
+
+test("commits that are known to last are known of the repository they were noted for, not of one that took its place", async () => {
+  const control = stage.path("noted");
+  const objects = stage.path("objects");
+  const made = `${objects}-made-anew`;
+  for (const folder of [control, objects, made]) mkdirSync(folder);
+  const [first, second] = ["1".repeat(40), "2".repeat(40)];
+  await (await lastingCommits(control, objects)).add(first);
+  await (await lastingCommits(control, objects)).add(second);
+  expect((await lastingCommits(control, objects)).known).toEqual([second, first]);
+  expect((await lastingCommits(control, made)).known).toEqual([]);
+  rmSync(objects, { recursive: true });
+  renameSync(made, objects);
+  expect((await lastingCommits(control, objects)).known).toEqual([]);
+});
+
+test("the name of a directory that was removed and made again is made to last again", async () => {
+  const top = stage.path("names");
+  const folder = join(top, "refs", "t1");
+  const made = join(top, "made-anew");
+  for (const each of [folder, made]) mkdirSync(each, { recursive: true });
+  const syncs = await recordSyncs();
+  await syncNames(folder, top);
+  expect([folder, dirname(folder), top].map(syncs.has)).toEqual([true, true, true]);
+  syncs.forget();
+  rmSync(folder, { recursive: true });
+  renameSync(made, folder);
+  await syncNames(folder, top);
+  expect([folder, dirname(folder)].map(syncs.has)).toEqual([true, true]);
 });

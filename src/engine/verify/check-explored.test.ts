@@ -43,6 +43,18 @@ describe("a file is not proved where it does what is not explored", () => {
       'How the setting "rounds" compares above 3 is not explored.',
     ],
     [
+      "a setting above 3 by which a wait is skipped",
+      `version: 1\nsettings: { rounds: { default: 5 } }\nstates:
+  a: { waits_for: human, unless: "visits < {rounds}", next: done }${tail}`,
+      'How the setting "rounds" compares above 3 is not explored.',
+    ],
+    [
+      "a setting above 3 that a way compares",
+      `version: 1\nsettings: { rounds: { default: 5 } }\nstates:
+  a: { waits_for: human, next: done }${tail}  - { from: a, to: done, by: human, when: "visits < {rounds}" }\n`,
+      'How the setting "rounds" compares above 3 is not explored.',
+    ],
+    [
       "a session with work behind it",
       `version: 1\nstates:
   a: { agent: { role: coder, prompt: p }, do: [harvest_uncommitted], next: done }${tail}  - { from: a, to: done, by: coder, gate: { section: "## Handoff" } }\nprompts: { p: x }\n`,
