@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
 import { cleanPools } from "../../src/daemon/workspaces/clean-pools.ts";
-import { noteOwnBranch } from "../../src/daemon/workspaces/ended-branches.ts";
+import { deleteEndedBranch, endedBranches, noteOwnBranch } from "../../src/daemon/workspaces/ended-branches.ts";
 import { forgetFiles, forgetRefs } from "../../src/daemon/workspaces/forget-ended.ts";
+import { taskRef } from "../../src/ports/control-repository.ts";
 import type { Project } from "../../src/ports/store.ts";
 import { type GitStageOptions, startGitStage } from "./git-stage.ts";
 
@@ -178,4 +179,33 @@ test("nothing that is unmerged, salvaged, open, or needed by an open task is for
   expect(before.filter((ref) => !after.includes(ref))).toEqual(["refs/signalbox/tasks/b2222"]);
   expect(after.some((ref) => ref.startsWith("refs/signalbox/salvage/b1111/"))).toBe(true);
   expect(open.every((file) => existsSync(file))).toBe(true);
+});
+
+test("what an open subtask builds on is not forgotten, however long its parent has been over", async () => {
+  const { work, merge, upkeep, refs, create } = await startStage();
+  await work("b1111", { "cup.md": "full\n" });
+  await create("b2222", { parent: "b1111" });
+  await merge("b1111");
+  await upkeep(4000);
+  expect(await refs()).toContain("refs/signalbox/tasks/b1111");
+});
+
+test("a branch that another task has taken up since it was looked at stays; one that goes is still known as its task's", async () => {
+  const { core, begin, move, create, branches, project, workspaces } = await startStage();
+  if (core.pools === undefined) throw new Error("There are no pools.");
+  await begin("b1111");
+  await move("b1111", "dropped");
+  const own = await workspaces();
+  const [ended] = await endedBranches(core.pools, own, await project());
+  if (ended === undefined) throw new Error("There is no such branch.");
+  await create("b2222", { branch: "signalbox/b1111" });
+  expect(await deleteEndedBranch(core.pools, own, ended)).toBe("coffee#2 works on it.");
+  expect(branches()).toContain("signalbox/b1111");
+  await move("b2222", "dropped");
+  // Upkeep has forgotten what was collected of it.
+  const collected = await own.control.commitAt(taskRef("b1111"));
+  if (collected !== undefined) execFileSync("git", ["-C", own.control.folder, "update-ref", "-d", taskRef("b1111")]);
+  expect(await deleteEndedBranch(core.pools, own, ended)).toBeUndefined();
+  expect(branches()).not.toContain("signalbox/b1111");
+  expect(await own.control.commitAt(taskRef("b1111"))).toBe(ended.commit);
 });
