@@ -183,6 +183,27 @@ test("a channel that fails is tried a few times, holds no task, and is shown", a
   expect(core.calls.problems()).toEqual([]);
 });
 
+test("a call that could not be stored is stored later, and made once", async () => {
+  const store = createMemoryStore();
+  let refusals = 2;
+  const full: Store = {
+    ...store,
+    calls: {
+      ...store.calls,
+      async put(call) {
+        if (refusals-- > 0) throw new Fault("store.full", "The disk is full.", { retry: "later" });
+        await store.calls.put(call);
+      },
+    },
+  };
+  const { create, rest, phone } = await stage({}, full);
+  await create("t1");
+  await rest(1_000);
+  expect([phone.notes, refusals]).toEqual([[], 1]);
+  for (const _ of [1, 2, 3]) await rest(10_000);
+  expect(phone.notes).toHaveLength(1);
+});
+
 test("a need that comes back after it was called for is called for again, but not at once", async () => {
   const held = `
 version: 1

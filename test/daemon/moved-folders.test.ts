@@ -71,6 +71,9 @@ for (const kind of kinds) {
 
   test(`${kind}: a home that was moved is followed at the next start, with everything in its workspaces`, async () => {
     const { core, base, store, workspace, git, start, until } = await startMoving(kind);
+    const run = { project: "coffee", task: "b1111", at: 0, key: "worker#1", folder: workspace };
+    await store.runs.put({ ...run, id: "b1111/worker#1", endedAt: 1 } as never);
+    await store.runs.put({ ...run, id: "b1111/worker#2", key: "worker#2" } as never);
     await core.close();
     const moved = join(base, "elsewhere");
     renameSync(join(base, "home"), moved);
@@ -80,6 +83,9 @@ for (const kind of kinds) {
     const path = join(homePlaces(moved).workspaces, "coffee", "1");
     expect((await store.getTask("b1111"))?.task.workspace).toBe(path);
     expect((await store.workspaces.list({})).map((each) => each.path)).toEqual([path]);
+    // What has ended is history; what goes on goes on there.
+    expect((await store.runs.list({})).map((each) => each.folder)).toEqual([workspace, path]);
+    for (const id of ["b1111/worker#1", "b1111/worker#2"]) await store.runs.remove(id);
     expect(await troubles(next)).toEqual([]);
     expect(git(path, "status", "--porcelain")).toBe("M recipe.md");
     expect(readFileSync(join(path, "cup.md"), "utf8")).toBe("full\n");
