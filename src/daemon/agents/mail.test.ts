@@ -17,3 +17,21 @@ test("what is told again with the same key, because the daemon died behind it, i
   const told = (await store.listEvents({ task: "t1" }, 0, 100)).filter(({ event }) => event.type === "message.sent");
   expect(told).toHaveLength(2);
 });
+
+test("what a run was not told before it ended is noted as such, and is not told to anybody later", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  const ports = { store, clock: { now: () => 0, after: () => () => {} }, watchOf: () => undefined, rouse: () => {} };
+  const mail = createMail(ports as unknown as MailPorts);
+  const other = { ...run, id: "t1/reviewer#1", key: "reviewer#1" };
+  await mail.tell(run, "Go on.", "t1:1");
+  await mail.tell(other, "Look at it.", "t1:2");
+  await mail.giveUp(run);
+  const problems = (await store.messages.list({})).map(({ to, problem }) => [to, problem]);
+  expect(Object.fromEntries(problems)).toEqual({
+    "worker#1": "worker#1 ended before it was told.",
+    "reviewer#1": undefined,
+  });
+  expect([await mail.untold(run), (await mail.untold(other)).map(({ text }) => text)]).toEqual([[], ["Look at it."]]);
+});
