@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { homePlaces } from "../../home/places.ts";
+import type { Run } from "../../ports/records.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { type BrakePorts, createBrake } from "./brake.ts";
+
+const runOf = (id: string, change: object = {}) =>
+  ({ id, task: "t1", started: { name: id, mode: "session" }, ...change }) as unknown as Run;
+
+/** Two runs that are recorded, and one that is only looked after. */
+function stage(change: Partial<BrakePorts> = {}) {
+  const clock = createScriptedClock();
+  const closed: string[] = [];
+  const errors: unknown[] = [];
+  const ports = {
+    clock,
+    places: homePlaces("/home/ada/.signalbox"),
+    store: { liveRuns: async () => [runOf("one"), runOf("two"), runOf("never", { started: undefined })] },
+    known: () => [runOf("two", { pid: 7 }), runOf("three")],
+    note: async () => {},
+    onError: (error: unknown) => void errors.push(error),
+    terminal: {
+      async close(name: string) {
+        if (name === "two") throw new Error("It does not end.");
+        closed.push(name);
+      },
+    },
+    processes: { sweep: async () => false },
+    ...change,
+  } as unknown as BrakePorts;
+  return { clock, closed, errors, brake: createBrake(ports) };
+}
+
+const ending = { word: "killed", reason: "" } as const;
+
+test("every run that was started is meant once, whether it is recorded, looked after or both, also where the store is broken", async () => {
+  const { brake } = stage();
+  expect((await brake.runsOf(() => true)).map(({ id, pid }) => [id, pid])).toEqual([
+    ["one", undefined],
+    ["two", 7],
+    ["three", undefined],
+  ]);
+  const broken = stage({ store: { liveRuns: () => Promise.reject(new Error("full")) } as never });
+  expect((await broken.brake.runsOf(() => true)).map(({ id }) => id)).toEqual(["two", "three"]);
+  expect(broken.errors).toHaveLength(1);
+});
+
+test("one that does not end keeps no other alive, and is told; until all of it is over nobody judges their deaths", async () => {
+  const { brake, closed } = stage();
+  const runs = await brake.runsOf(() => true);
+  const told = await brake.hold(runs, ending, async (halted) => {
+    expect([closed, brake.isOn("one"), brake.isOn("two")]).toEqual([["one", "three"], true, true]);
+    return halted.map(({ run, problem }) => [run.id, problem]);
+  });
+  expect(told).toEqual([
+    ["one", ""],
+    ["two", "It does not end."],
+    ["three", ""],
+  ]);
+  expect([brake.isOn("one"), brake.isOn("two")]).toEqual([false, false]);
+});
+
+test("a store that does not answer keeps no program alive for longer than a second", async () => {
+  const { brake, clock, closed } = stage({ note: () => new Promise(() => {}) });
+  const held = brake.hold([runOf("one")], ending, async () => "over");
+  await clock.pass(999);
+  expect(closed).toEqual([]);
+  await clock.pass(1);
+  expect([await held, closed]).toEqual(["over", ["one"]]);
+});

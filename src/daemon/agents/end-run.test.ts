@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { homePlaces } from "../../home/places.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
+import { type EndingPorts, endRun, killRun } from "./end-run.ts";
+import type { RunWatch } from "./watch-run.ts";
+
+const known = { boot: "b", pid: 4711, start: "1" };
+
+/** A run in a window, and everything that is done to it, in order. */
+function stage({ process, close = async () => {}, sweeps = true }: Partial<Staged> = {}) {
+  const done: string[] = [];
+  const started = { name: "t1-1", mode: "session", ...(process === undefined ? {} : { process }) } as StartedRun;
+  const run = { id: "t1/worker#1", key: "worker#1", started } as Run;
+  const ports = {
+    places: homePlaces("/home/ada/.signalbox"),
+    terminal: {
+      close(name: string) {
+        done.push(`close ${name}`);
+        return close();
+      },
+    },
+    processes: {
+      async sweep(identity: typeof known | undefined) {
+        done.push(`sweep ${identity?.pid ?? "by its mark"}`);
+        return sweeps;
+      },
+    },
+    finish: async (_: unknown, { word }: { readonly word: string }) => void done.push(`finish ${word}`),
+  } as unknown as EndingPorts;
+  const watch = {
+    ...{ run, started },
+    keep: async (change: { readonly started: StartedRun }) => void done.push(`note ${change.started.ending?.word}`),
+  } as unknown as RunWatch;
+  return { done, run, ports, watch };
+}
+
+interface Staged {
+  readonly process: typeof known;
+  readonly close: () => Promise<void>;
+  readonly sweeps: boolean;
+}
+
+test("why a run is ended is noted before its program ends, and told when nothing of it lives", async () => {
+  const { done, ports, watch } = stage();
+  await endRun(ports, watch, { word: "lost", reason: "Somebody has logged in." });
+  expect(done).toEqual(["note lost", "close t1-1", "sweep by its mark", "finish lost"]);
+});
+
+test("a terminal that hangs keeps no program alive of which it is known who it is", async () => {
+  const { done, ports, run } = stage({ process: known, close: () => new Promise(() => {}) });
+  void killRun(ports, run);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(done).toEqual(["sweep 4711", "close t1-1"]);
+});
+
+test("a window that cannot be closed is no failure where everything in it was found and ended", async () => {
+  const close = () => Promise.reject(new Error("tmux does not answer"));
+  for (const staged of [{ process: known, sweeps: false }, { sweeps: true }]) {
+    const { ports, run } = stage({ ...staged, close });
+    await expect(killRun(ports, run)).resolves.toBeUndefined();
+  }
+});
+
+test("a run of which nobody knows anything, and whose window cannot be closed, is not taken for ended", async () => {
+  const { ports, run } = stage({ close: () => Promise.reject(new Error("tmux does not answer")), sweeps: false });
+  await expect(killRun(ports, run)).rejects.toThrow("tmux does not answer");
+});
