@@ -21,6 +21,9 @@ test("a verb takes several tasks of several projects; one that fails stops no ot
       { reference: "2", answer: null, error: { code: "refused" } },
     ],
   });
+  // The first that failed says what the shell is told.
+  expect((await signalbox(["task", "continue", "99", "2"], coffee)).code).toBe(3);
+  expect((await signalbox(["task", "continue", "2", "99"], coffee)).code).toBe(1);
   const unasked = await signalbox(["task", "delete", "2", "tea#1"], coffee);
   expect(unasked).toMatchObject({ code: 2, stdout: "" });
   expect(unasked.stderr).toContain('Delete coffee#2 "Two pots", tea#1 "A cup"?');
