@@ -89,6 +89,17 @@ test.for(losses)("where %s, the store is refused and nothing is touched; a backu
   expect(await tasksIn(places)).toEqual(["two", "one"]);
 });
 
+test("a store that lacks a single entry is missed, and one that lacks none is opened", async () => {
+  const places = await usedHome("stopped");
+  expect(await tasksIn(places)).toHaveLength(3);
+  const { number = 0 } = readStoreNote(places) ?? {};
+  writeStoreNote(places, { number: number + 1, projects: 1, at: now.toISOString() });
+  await expect(tasksIn(places)).rejects.toMatchObject({
+    code: "store.behind",
+    message: expect.stringContaining(`lacks the newest 1 of ${number + 1} entries`),
+  });
+});
+
 test("a store is also missed where only its backups or what it made elsewhere tell of it", async () => {
   for (const folder of [
     "backups/2026-01-01T00-00-00-000Z.db",
