@@ -1,40 +1,84 @@
-import { expect, test } from "vitest";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { drive, loadText } from "../../../test/engine/drive.ts";
+import { removeFolder } from "../../../test/remove-folder.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { homePlaces } from "../../home/places.ts";
+import type { Run } from "../../ports/records.ts";
 import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { createTurns } from "../turns.ts";
 import { createDispatch } from "./dispatch.ts";
 import { createSleepers, type SleeperPorts } from "./sleepers.ts";
 
-/** Runs that slept when the daemon before this one died. Everything is paused, so that who asks for a seat is seen waiting. */
-function stage(untold: readonly string[]) {
+const workflow = loadText(
+  `version: 1
+roles: { coder: { harness: any, mode: session, permissions: reduced, prompt: p } }
+states:
+  a: { agent: { role: coder }, next: done }
+  done: { terminal: true }
+transitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" } }]
+prompts: { p: Go }`,
+);
+
+/** A run that slept when the daemon before us died, and whose program cannot be started again: its folder is gone. */
+async function sleeping({ untold = 1, isWanted = true } = {}) {
+  const home = mkdtempSync(join(tmpdir(), "signalbox-sleepers-"));
+  onTestFinished(() => removeFolder(home));
   const clock = createScriptedClock(1_000_000);
-  const dispatch = createDispatch({
-    clock,
-    caps: () => ({ most: 10, perProject: 0, perHarness: {} }),
-    rankOf: async () => ({ ways: 1, priority: 0, order: 1 }),
-    paused: () => "Everything is paused.",
-  });
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const { task: fresh } = drive(workflow, { status: "a" });
+  const runs = isWanted ? fresh.runs : {};
+  await store.createTask("coffee", sampleTask("t1", { ...fresh, runs, project: "coffee" }));
+  const caps = () => ({ most: 1, perProject: 0, perHarness: {} });
+  const rankOf = async () => ({ ways: 1, priority: 0, order: 1 });
+  const dispatch = createDispatch({ clock, caps, rankOf, paused: () => undefined });
+  const ended: (readonly [string, string])[] = [];
+  const seats: number[] = [];
+  const works: Promise<unknown>[] = [];
   const sleepers = createSleepers({
-    ...{ clock, dispatch },
-    store: { getTask: async () => undefined },
-    mail: { untold: async ({ key }: { key: string }) => (untold.includes(key) ? [{}] : []) },
-    track: () => {},
+    ...{ store, clock, dispatch, places: homePlaces(home), inTurn: createTurns() },
+    workflowOf: async () => workflow,
+    harnesses: () => new Map([["any", { name: "any" }]]),
+    mail: { untold: async () => Array.from({ length: untold }) },
+    terminal: { close: async () => void seats.push(dispatch.atWork()) },
+    processes: { sweep: async () => true },
+    end: async (run: Run, { word }: { readonly word: string }) => void ended.push([run.key, word]),
+    track: (work: Promise<unknown>) => void works.push(work),
   } as unknown as SleeperPorts);
-  const takeUp = async (key: string) => {
-    const run = { id: `t1/${key}`, key, task: "t1", project: "coffee", harness: "claude" };
-    await sleepers.takenUp({ ...run, started: { asleepSince: 1 } } as never);
+  const run = {
+    ...{ id: "t1/coder#1", project: "coffee", task: "t1", at: 0, key: "coder#1", role: "coder", harness: "any" },
+    ...{ session: "s-1", folder: home, pid: 0, endedAt: undefined },
+    started: { name: "t1-1", mode: "session", asleepSince: 5 },
+  } as unknown as Run;
+  /** Lets time pass; files are looked for in the time of the machine. */
+  const pass = async (milliseconds: number) => {
+    await clock.pass(milliseconds);
+    while (works.length > 0) {
+      await Promise.all(works.splice(0));
+      await clock.pass(0);
+    }
   };
-  return { dispatch, sleepers, takeUp };
+  await sleepers.takenUp(run);
+  await pass(0);
+  return { sleepers, dispatch, ended, seats, pass };
 }
 
-test("a run that slept when the daemon died is woken by a message that waits for it", async () => {
-  const { dispatch, sleepers, takeUp } = stage(["worker#1"]);
-  await takeUp("worker#1");
-  expect(sleepers.isAsleep("t1/worker#1")).toBe(true);
-  expect(dispatch.waiting().map(({ run }) => run)).toEqual(["t1/worker#1"]);
+test("a run that sleeps and cannot be started again is tried four times, each with a seat of its own, and then is lost", async () => {
+  const { dispatch, ended, seats, pass } = await sleeping();
+  expect([seats, dispatch.atWork(), ended]).toEqual([[1], 0, []]);
+  await pass(5_000);
+  await pass(10_000);
+  expect([seats, dispatch.atWork(), ended]).toEqual([[1, 1, 1], 0, []]);
+  for (let i = 0; i < 10; i++) await pass(20_000);
+  expect([seats, dispatch.atWork(), ended]).toEqual([[1, 1, 1, 1], 0, [["coder#1", "lost"]]]);
 });
 
-test("a run that nobody needs sleeps on after a start", async () => {
-  const { dispatch, sleepers, takeUp } = stage([]);
-  await takeUp("worker#1");
-  expect(sleepers.isAsleep("t1/worker#1")).toBe(true);
-  expect(dispatch.waiting()).toEqual([]);
+test("a run that its task does not want any more is not started again, and keeps no seat", async () => {
+  const { dispatch, ended, seats, pass } = await sleeping({ isWanted: false });
+  await pass(60_000);
+  expect([seats, dispatch.atWork(), ended]).toEqual([[], 0, []]);
 });
