@@ -1,0 +1,41 @@
+import { expect, test, vi } from "vitest";
+import { startBrew } from "./brew-stage.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+test("whoever waits for tasks is told what became of each, and the exit code says whether it went well", async () => {
+  const { signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  const wait = (...args: readonly string[]) => signalbox(["task", "wait", ...args], coffee);
+  for (const summary of ["One pot", "Two pots", "Three pots"]) await signalbox(["task", "create", summary], coffee);
+  await signalbox(["task", "continue", "1"], coffee);
+  await signalbox(["task", "update", "1", "--status", "served"], coffee);
+  await signalbox(["task", "cancel", "2"], coffee);
+
+  expect(await wait("1")).toEqual({ code: 0, stdout: "coffee#1  served\n", stderr: "" });
+  expect(await wait("2")).toMatchObject({ code: 1, stdout: "coffee#2  spilled\n" });
+  expect(await wait("1", "2")).toMatchObject({ code: 1, stdout: "coffee#1  served\ncoffee#2  spilled\n" });
+  // Nothing would happen by itself.
+  const needed = await wait("3");
+  expect(needed.code).toBe(1);
+  expect(needed.stdout).toMatch(/^coffee#3 {2}todo {2}needs you: .*signalbox task /);
+  expect(await wait("3", "--timeout", "0s")).toMatchObject({
+    ...{ code: 4, stdout: "coffee#3  todo  not yet\n", stderr: "The time is up.\n" },
+  });
+  // Of several one is enough, and the others do not count.
+  expect(await wait("3", "1", "--any")).toMatchObject({
+    ...{ code: 0, stdout: "coffee#3  todo  not yet\ncoffee#1  served\n" },
+  });
+  expect(await wait("3", "--for", "todo")).toMatchObject({ code: 0, stdout: "coffee#3  todo\n" });
+  expect((await wait("1", "--for", "todo")).code).toBe(1);
+  const json = JSON.parse((await wait("1", "3", "1", "--timeout", "0s", "--json")).stdout);
+  expect(json).toMatchObject({
+    timedOut: true,
+    tasks: [
+      { end: "over", number: 1, status: "served", outcome: "done" },
+      { end: "waiting", number: 3, status: "todo", outcome: null },
+    ],
+  });
+  expect((await wait("99")).code).toBe(3);
+  expect(await wait("3", "--timeout", "soon")).toMatchObject({ code: 2, stdout: "" });
+});
