@@ -53,8 +53,9 @@ test("the lines by which README installs it work in an empty home", () => {
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test("npm install brings Node 24 where the system's is older, and the command line then runs with it", () => {
-  const { folder, env, asked } = machine("older");
+/** A checkout on a machine with an older Node, and what runs its setup there as npm does. */
+function olderMachine(name: string) {
+  const { folder, env, asked } = machine(name);
   const checkout = join(folder, "checkout");
   mkdirSync(join(checkout, "scripts"), { recursive: true });
   cpSync(join(root, "scripts/setup.mjs"), join(checkout, "scripts/setup.mjs"));
@@ -65,11 +66,25 @@ test("npm install brings Node 24 where the system's is older, and the command li
   const old =
     'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})';
   const setup = [join(checkout, "scripts/setup.mjs"), "--prepare"];
-  const run = () => spawnSync(process.execPath, ["--import", old, ...setup], { cwd: checkout, env, encoding: "utf8" });
+  const options = { cwd: checkout, env, timeout: 30_000 };
+  const run = () => spawnSync(process.execPath, ["--import", old, ...setup], { ...options, encoding: "utf8" });
+  return { checkout, env, asked, run };
+}
+
+test("npm install brings Node 24 where the system's is older, and the command line then runs with it", () => {
+  const { checkout, env, asked, run } = olderMachine("older");
   expect(run()).toMatchObject({ status: 0, stderr: expect.stringContaining("installing Node 24.") });
   expect(asked()).toContain(`${checkout}/.node install --no-save --no-package-lock node-`);
   expect(execFileSync(join(checkout, "bin/signalbox"), ["it runs"], { env, encoding: "utf8" })).toBe("it runs\n");
   const before = asked();
   expect(run().status).toBe(0);
   expect(asked()).toBe(before);
+});
+
+test("a setup takes over from one that died, and leaves no lock", () => {
+  const { checkout, run } = olderMachine("left");
+  const lock = join(checkout, ".setup-lock");
+  writeFileSync(lock, String(spawnSync("true").pid));
+  expect(run()).toMatchObject({ status: 0, stderr: expect.stringContaining("installing Node 24.") });
+  expect(existsSync(lock)).toBe(false);
 });
