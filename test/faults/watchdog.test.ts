@@ -36,6 +36,21 @@ test("a daemon that is killed is started again without a command; one that is st
   }
 });
 
+test("a daemon that dies soon after each start is started again three times, and then no more", async () => {
+  expect((await command(home, "up")).code).toBe(0);
+  const killed = new Set<number | undefined>();
+  for (let deaths = 0; deaths < 4; deaths++) {
+    await expect.poll(async () => [undefined, ...killed].includes(await answering()), { timeout: 20_000 }).toBe(false);
+    const pid = (await answering()) ?? 0;
+    killed.add(pid);
+    process.kill(pid, "SIGKILL");
+    await until(() => isGone(pid));
+  }
+  // As long as a watchdog waits, and some more.
+  await new Promise((done) => setTimeout(done, 5_000));
+  expect(await answering()).toBeUndefined();
+});
+
 test("a run whose sandbox lets it only read the home is served by the daemon that is started again", async () => {
   expect((await command(home, "up")).code).toBe(0);
   const pid = (await answering()) ?? 0;
