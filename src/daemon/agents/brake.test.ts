@@ -31,7 +31,7 @@ function stage(change: Partial<BrakePorts> = {}) {
   return { clock, closed, errors, brake: createBrake(ports) };
 }
 
-const ending = { word: "killed", reason: "" } as const;
+const ending = { word: "lost", reason: "" } as const;
 
 test("every run that was started is meant once, whether it is recorded, looked after or both, also where the store is broken", async () => {
   const { brake } = stage();

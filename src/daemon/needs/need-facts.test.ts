@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { builtIn } from "../../../test/engine/drive.ts";
+import { createMemoryStore } from "../../adapters/store/memory.ts";
+import type { Merge } from "../../ports/records.ts";
+import { lookAtNeeds, type NeedPorts } from "./need-facts.ts";
+
+/** The reasons for which a task that was changed at 1000 needs a person, with this merge of it. */
+async function reasons(merge: Partial<Merge>) {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const stored = await store.createTask("coffee", sampleTask("t1", { status: "reviewing", phase: "waiting" }));
+  await store.merges.put({
+    ...{ id: "t1", project: "coffee", task: "t1", at: 0, target: "main", reason: "It conflicts." },
+    ...merge,
+  } as Merge);
+  const ports = {
+    store,
+    clock: { now: () => 9_000 },
+    workflowOf: async () => builtIn("minimal"),
+    agents: () => undefined,
+  };
+  return (await lookAtNeeds(ports as unknown as NeedPorts, stored, new Map())).map(({ reason }) => reason);
+}
+
+test("a merge that was refused is told until the task changes: what was done since may have mended it", async () => {
+  expect(await reasons({ state: "refused", endedAt: 1_000 })).toContain("merge");
+  expect(await reasons({ state: "refused", endedAt: 999 })).not.toContain("merge");
+});
+
+test("a merge that waits for the person is told however old it is, and one that is over is not", async () => {
+  expect(await reasons({ state: "waits" })).toContain("merge");
+  for (const state of ["lined-up", "merged", "undone"] as const)
+    expect(await reasons({ state, endedAt: 1_000 }), state).not.toContain("merge");
+});
