@@ -56,7 +56,7 @@ function replace(file: string): void {
 
 const kept = [
   ...(["agents", "workspaces", "runs", "credentials", "findings", "messages"] as const),
-  ...(["conversations", "usage", "merges", "pullRequests"] as const),
+  ...(["calls", "conversations", "usage", "merges", "pullRequests"] as const),
 ];
 
 test("once the database is lost no record of any kind is put or removed, and each can still be read", async () => {

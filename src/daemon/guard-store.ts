@@ -82,6 +82,7 @@ export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts
     credentials: kept(store.credentials),
     findings: kept(store.findings),
     messages: kept(store.messages),
+    calls: kept(store.calls),
     conversations: kept(store.conversations),
     usage: kept(store.usage),
     merges: kept(store.merges),

@@ -162,6 +162,17 @@ test("pausing at once ends the agents of all tasks, also where one task is broke
   stage.undying.clear();
 });
 
+test("a pause that cannot be written down ends the agents all the same, and says so", async () => {
+  const stage = await startBrakeStage();
+  await stage.begin("b1111");
+  const paused = join(stage.places.run, "paused.json");
+  rmSync(paused, { force: true });
+  mkdirSync(join(paused, "in the way"), { recursive: true });
+  await expect(stage.ask("pause", {}, { all: true, now: true })).rejects.toThrow(paused);
+  expect(await stage.isOver("b1111")).toBe(true);
+  expect(stage.core.agents?.pauses.list()).toMatchObject({ all: true });
+});
+
 test("an agent is ended although its workspace cannot be looked at, and the answer says that its task goes on later", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");

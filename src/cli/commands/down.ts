@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
 import { homePlaces } from "../../home/places.ts";
 import { callRunning } from "../connect.ts";
 import type { Context } from "../context.ts";
@@ -42,6 +44,7 @@ async function endSilent(context: Context, pid: number | undefined, force: boole
 /** On purpose: nobody is to start it again by itself. */
 function kill({ home }: Context, pid: number): void {
   try {
+    makePrivateFolder(dirname(homePlaces(home).stopped));
     writeFileSync(homePlaces(home).stopped, "", { mode: 0o600 });
   } catch {
     // Then it may come back; the home cannot be written, or its folder is gone.

@@ -10,7 +10,8 @@ export function pause(core: Core): Handler<Routes["pause"]> {
   return async ({ body }) => {
     const agents = agentsOf(core);
     const project = await meant(core, body);
-    agents.pauses.set(project, true);
+    // It counts from now on. That it could not be written down keeps no program alive.
+    const unwritten = noteOf(() => agents.pauses.set(project, true));
     // One that sleeps has no program, and wakes only once it may take a seat.
     const isMeant = ({ project: of, started }: Run) =>
       (project === "" || of === project) && started?.asleepSince === undefined;
@@ -23,8 +24,18 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     );
     const ended = results.length - failed.length;
     core.log.info("Paused", { project: project || "all", ended, failed: failed.length });
+    if (unwritten !== undefined) throw unwritten;
     return { ...agents.pauses.list(), ended, failed };
   };
+}
+
+function noteOf(write: () => void): unknown {
+  try {
+    write();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 export function resume(core: Core): Handler<Routes["resume"]> {
