@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -37,6 +38,14 @@ export function parkContract(kind: KindName): void {
     // The branch of the former task is in nobody's way.
     if (kind.kind === "worktree") user.git("checkout", "--quiet", "task");
     else expect(at().git("branch", "--format=%(refname:short)", "--list", "task")).toBe("");
+  });
+
+  test("a named pipe that was left in it since is gone when the next task has it", async () => {
+    const { folder, prepare, user } = await parked();
+    const pipe = join(folder, "TASK.md");
+    execFileSync("mkfifo", [pipe]);
+    await prepare({ branch: "next", base: user.at("main"), keep });
+    expect(existsSync(pipe)).toBe(false);
   });
 
   test("the next task has it at once, and nothing is taken away any more", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -67,6 +68,25 @@ export function recycleContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
     expect(trashed()).toEqual(expect.arrayContaining([...files, ".venv"]));
     expect(user.git("cat-file", "-t", base)).toBe("commit");
+  });
+
+  test("named pipes are not left to the next task, also in the place of files and inside of folders", async () => {
+    const scene = await open();
+    const { at, folder, prepare } = scene;
+    await prepare();
+    rmSync(join(folder, "a.txt"));
+    mkdirSync(join(folder, "sub/deep"), { recursive: true });
+    const pipes = ["TASK.md", "pipe", "a.txt", "sub/p", "sub/deep/p", "folder/p"];
+    execFileSync(
+      "mkfifo",
+      pipes.map((name) => join(folder, name)),
+    );
+    await scene.salvage();
+    await recycle(scene);
+    const left = readdirSync(folder, { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => entry.isFIFO()).map(({ name }) => name)).toEqual([]);
+    expect(existsSync(join(folder, "sub"))).toBe(false);
+    expect([at().read("a.txt"), at().read("folder/c.txt"), statusOf(at())]).toEqual(["a\n", expect.any(String), ""]);
   });
 
   test("a folder to be kept goes where the new commit does not ignore it", async () => {

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir, rmdir, unlink } from "node:fs/promises";
 import { splitNul } from "../file-name.ts";
 import { entryAt, isFolder, namesIn, pathIn } from "./entry-at.ts";
 import { type Changes, type Files, listChanges } from "./list-changes.ts";
@@ -45,6 +45,7 @@ export async function clearAside(
     await heap.take(place, path);
     await mkdir(place);
   }
+  await clearSpecial(folder, keep);
   return { changed: changes.changed, kept };
 }
 
@@ -60,6 +61,41 @@ export async function takeAll(paths: readonly Buffer[], { folder, heap }: Omit<C
 export async function clearLeftovers(shop: Workshop, files: Files, { folder, index, heap }: Clearing): Promise<void> {
   const { others } = await listChanges(shop, files, index, false);
   await each(others.map(withoutSlash), (path) => heap.take(pathIn(folder, path), path));
+}
+
+/**
+ * Deletes named pipes, sockets and devices, which git lists nowhere, and folders that had nothing else in them. They hold no
+ * content that could be saved, and whoever opens a pipe waits for ever. Folders to be kept stay as they are.
+ */
+export async function clearSpecial(folder: string, keep: readonly string[]): Promise<void> {
+  await removeSpecial(Buffer.from(folder), (name) => name === ".git" || keep.includes(name));
+}
+
+/** Says whether one was there. */
+async function removeSpecial(folder: Buffer, isSkipped: (name: string) => boolean): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: "buffer" }).catch((error) => {
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw error;
+  });
+  let hasRemoved = false;
+  for (const entry of entries) {
+    const path = pathIn(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (isSkipped(entry.name.toString("utf8")) || !(await removeSpecial(path, isSkipped))) continue;
+      hasRemoved = true;
+      await rmdir(path).catch(unless("ENOTEMPTY", "EEXIST"));
+    } else if (!entry.isFile() && !entry.isSymbolicLink()) {
+      await unlink(path).catch(unless("ENOENT"));
+      hasRemoved = true;
+    }
+  }
+  return hasRemoved;
+}
+
+function unless(...codes: readonly string[]): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (!codes.includes(error.code ?? "")) throw error;
+  };
 }
 
 /** Submodules. What is in them belongs to other repositories, so git does not list it. */

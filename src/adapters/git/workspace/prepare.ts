@@ -6,7 +6,7 @@ import { Fault } from "../../../fault.ts";
 import type { ParkOrder, Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import { checkOut } from "./check-out.ts";
-import { type Cleared, clearAside, clearLeftovers } from "./clear-aside.ts";
+import { type Cleared, clearAside, clearLeftovers, clearSpecial } from "./clear-aside.ts";
 import { entryAt } from "./entry-at.ts";
 import { branchElsewhere, branchTaken, dirty, foreign, unsaved } from "./faults.ts";
 import { draftIndex, type Files, isStaged, listChanges } from "./list-changes.ts";
@@ -170,6 +170,8 @@ async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promi
   if (!isKnown(begun, known)) await shop.records.write({ ...begun, ...known });
   const files = await mechanics.filesOf(folder, folders);
   if (!hasFiles) await rm(index, { force: true });
+  // Nobody sees by git's listing that somebody left a named pipe in there since.
+  if (making.isUntouched) await clearSpecial(folder, keep);
   const clearing = { folder, index, commit, keep, heap };
   const cleared = making.isUntouched ? nothing : hasFiles ? await clear(shop, files, clearing) : undefined;
   // What was not touched is as it was when we looked; so where the commit is the same, only the rest is written.
