@@ -26,7 +26,7 @@ export function decideMove(workflow: Workflow, task: Task, to: string, actor: Ac
     return enter(workflow, task, way, actor.role, "asked", facts);
   }
   const first = closed?.[0];
-  if (closed === undefined || first === undefined) return rejected(notAllowed(state, to, ways, actor));
+  if (closed === undefined || first === undefined) return rejected(notAllowed(state, task, to, ways, actor));
   const reasons = closed.flatMap((way) => guardReasons(way, workflow, task, facts));
   const missing = forAsker(gateReasons(first, workflow, task, facts), task, actor);
   return { kind: "rejected", reasons: [...reasons, ...missing] };
@@ -137,7 +137,14 @@ function noWay(workflow: Workflow, state: State, to: string, actor: Actor): Reas
   return { code: "no-transition", text: `There is no transition from "${state.name}" to "${to}".`, fix };
 }
 
-function notAllowed(state: State, to: string, ways: readonly Way[], actor: Actor): Reason {
+function notAllowed(state: State, { id, held }: Task, to: string, ways: readonly Way[], actor: Actor): Reason {
+  const isNext = state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
+  if (isNext && actor.role === "human") {
+    const text = `The workflow itself takes the task from "${state.name}" to "${to}", once you say yes.`;
+    const yes = `Say yes: signalbox task approve ${id}`;
+    const again = `Mend what it is held for, then: signalbox task continue ${id}`;
+    return { code: "not-allowed", text, fix: held === undefined ? yes : again };
+  }
   const askers = [...new Set(ways.flatMap((way) => way.by ?? []))];
   const open = targetsFor(state, actor.role);
   const text = `Only ${askers.join(" or ")} can take the task from "${state.name}" to "${to}"; you are ${actor.role}.`;

@@ -133,3 +133,14 @@ transitions:
   const merged = Object.values(workflow.states).filter((state) => isMergedFrom(workflow, state));
   expect(merged.map(({ name }) => name)).toEqual(["checking"]);
 });
+
+test("where the workflow merges once a person says yes, a request to merge names that yes, or what a held task needs", () => {
+  const { workflow, task, facts: seen } = at("pipeline", "MERGE_READY");
+  const merge = (which: Task) => personActions(workflow, which, seen, around).find(({ name }) => name === "merge");
+  expect(merge(task)).toMatchObject({ allowed: false });
+  expect(merge(task)?.why).toBe(
+    `The workflow itself takes the task from "MERGE_READY" to "DONE", once you say yes. Say yes: signalbox task approve ${task.id}`,
+  );
+  const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
+  expect(merge({ ...task, held })?.why).toContain(`signalbox task continue ${task.id}`);
+});

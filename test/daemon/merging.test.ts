@@ -278,6 +278,14 @@ transitions:
 prompts: { work: Work. }
 `;
 
+test("where the workflow itself merges once a person says yes, a request to merge names that command", async () => {
+  const flow = asked.replace("ask: Merge, next", "ask: Merge, do: [merge], next").replace(/.*merged == true.*\n/, "");
+  const { work, merge } = await startStage({ flow });
+  await work("b1111", { "recipe.md": "tea\n" });
+  const refused = await merge("b1111").catch((error) => error);
+  expect(refused.reasons).toEqual([expect.objectContaining({ fix: "Say yes: signalbox task approve b1111" })]);
+});
+
 test("a conflict goes back to the agent where a person has one way there, unless that is not wanted", async () => {
   const stage = await startStage({ flow: asked });
   const { work, merge, sync, repository, store, tip } = stage;
