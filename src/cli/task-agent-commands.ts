@@ -104,7 +104,7 @@ export const reply = buildCommand({
   },
   docs: {
     brief: "Answer what a task's agent asks in a dialogue",
-    fullDescription: `Where it asks you to confirm, yes ends the dialogue, and everything else goes back to the agent. What it asks is shown by signalbox task explain TASK. To talk to an agent in a terminal, use signalbox task send TASK.
+    fullDescription: `Where it asks you to confirm, yes ends the dialogue, and everything else goes back to the agent. What it asks is shown by signalbox task explain TASK. Where no agent asks in a dialogue it is refused, with the command that works there. To talk to an agent in a terminal, use signalbox task send TASK.
 
 --json: ${changeForm}
 ${taskExitCodes("refused; nothing has changed")}`,

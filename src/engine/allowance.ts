@@ -1,6 +1,6 @@
 import { decide } from "./decide.ts";
 import type { Reason } from "./decision.ts";
-import { whyNobodyAsks, whyNothingToApprove } from "./nobody-asks.ts";
+import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "./nobody-asks.ts";
 import type { Facts, Request } from "./request.ts";
 import type { Task } from "./task.ts";
 import { withSection } from "./task-document.ts";
@@ -76,6 +76,12 @@ export function needsWorkspace(seen: Seen): Allowance {
 /** Why there is nothing that a person could say yes to, or answer; undefined where there is. */
 export function nothingAsked({ workflow, task }: Seen): Allowance | undefined {
   const reason = whyNobodyAsks(workflow, task);
+  return reason && { why: sentence(reason) };
+}
+
+/** Why there is nobody to reply to; undefined where an agent waits for it. */
+export function noDialogue({ workflow, task, facts, around }: Seen): Allowance | undefined {
+  const reason = whyNoDialogue(workflow, task, facts.document, around.terminals.length > 0);
   return reason && { why: sentence(reason) };
 }
 

@@ -16,6 +16,32 @@ export function whyNothingToApprove(workflow: Workflow, task: Task, document: Ta
   return { code: "not-waiting", text: `In "${state.name}" there is nothing to say yes to.`, fix };
 }
 
+/**
+ * Why there is no dialogue to reply in, with what works instead. `hasTerminal`: an agent of the task sits in a terminal, where it
+ * can be talked to.
+ */
+export function whyNoDialogue(
+  workflow: Workflow,
+  task: Task,
+  document: TaskDocument,
+  hasTerminal: boolean,
+): Reason | undefined {
+  const { id, wait, held } = task;
+  if (wait.turn === "reply" || wait.turn === "confirm") return undefined;
+  const state = stateOf(workflow, task.status);
+  if (state.terminal || held !== undefined) return whyNobodyAsks(workflow, task);
+  const verbs = isPersonsTurn(state) ? personsVerbs(workflow, state, task, wantsAnswer(workflow, state, document)) : [];
+  const talk = hasTerminal
+    ? [
+        `Tell its agent something: signalbox task send ${id} "Your message"`,
+        `Sit down at its agent's terminal: signalbox task attach ${id}`,
+      ]
+    : [];
+  const fixes = [...verbs, ...talk];
+  const fix = fixes.length === 0 ? `See what it waits for: signalbox task explain ${id}` : fixes.join("\n");
+  return { code: "not-waiting", text: "No agent of its asks anything in a dialogue now.", fix };
+}
+
 /** An agent that asked something would wait on after a yes: it needs words. */
 function whyNoAnswer(workflow: Workflow, task: Task, document: TaskDocument): Reason | undefined {
   if (!wantsAnswer(workflow, stateOf(workflow, task.status), document)) return undefined;

@@ -7,6 +7,7 @@ import {
   merged,
   needsWorkspace,
   no,
+  noDialogue,
   nothingAsked,
   nothingToApprove,
   over,
@@ -108,16 +109,9 @@ function send(seen: Seen): PersonAction {
 }
 
 function reply(seen: Seen): PersonAction {
-  const { task, around } = seen;
-  const { turn } = task.wait;
-  const allowance =
-    turn === "reply" || turn === "confirm"
-      ? free
-      : no(
-          "No agent of its asks anything in a dialogue.",
-          around.terminals.length > 0 ? `Tell it something: signalbox task send ${task.id}` : explain(task),
-        );
-  const words = turn === "confirm" ? "yes" : '"Your answer"';
+  const { task } = seen;
+  const allowance = noDialogue(seen) ?? free;
+  const words = task.wait.turn === "confirm" ? "yes" : '"Your answer"';
   return action(seen, "reply", "Reply to its agent", "a", allowance, `reply ${task.id} ${words}`);
 }
 

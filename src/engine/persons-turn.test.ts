@@ -3,7 +3,7 @@ import { atWork, builtIn } from "../../test/engine/drive.ts";
 import { load } from "../../test/language/workflow-texts.ts";
 import { decide } from "./decide.ts";
 import { explain } from "./explain.ts";
-import { whyNobodyAsks, whyNothingToApprove } from "./nobody-asks.ts";
+import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "./nobody-asks.ts";
 import { personActions } from "./person-actions.ts";
 import { answerTarget, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
@@ -98,6 +98,21 @@ test("where nothing can be answered or approved, the command that works is named
   expect(whyNothingToApprove(clarification.workflow, clarification.task, clarification.facts.document)?.fix).toBe(
     `Answer: signalbox task answer ${id}`,
   );
+});
+
+test("a reply where no agent asks in a dialogue is refused with the commands that work there", () => {
+  const fixAt = (name: string, state: string, hasTerminal = false) => {
+    const { workflow, task, facts: seen } = at(name, state);
+    return whyNoDialogue(workflow, task, seen.document, hasTerminal)?.fix;
+  };
+  expect(fixAt("default", "clarification")).toContain("signalbox task answer");
+  expect(fixAt("default", "reviewing")).toContain("signalbox task request-changes");
+  expect(fixAt("default", "working", true)).toMatch(/signalbox task send .*\n.*signalbox task attach/);
+  expect(fixAt("default", "working")).toContain("signalbox task explain");
+  expect(fixAt("default", "done")).toContain("signalbox task create --from");
+  const { workflow, task, facts: seen } = at("team", "CLARIFYING");
+  const talking = { ...task, wait: { ...task.wait, turn: "confirm" as const } };
+  expect(whyNoDialogue(workflow, talking, seen.document, false)).toBeUndefined();
 });
 
 test("where an agent has open questions a yes is neither offered nor taken, and the answer is named", () => {

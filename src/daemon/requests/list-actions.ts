@@ -2,6 +2,7 @@ import type { Routes } from "../../api/routes.ts";
 import type { Surroundings } from "../../engine/allowance.ts";
 import { personActions } from "../../engine/person-actions.ts";
 import type { Task } from "../../engine/task.ts";
+import type { Run } from "../../ports/records.ts";
 import { lifeOf } from "../agents/life-of.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { Handler } from "../asked.ts";
@@ -24,15 +25,13 @@ export function listActions(core: Core): Handler<Routes["listActions"]> {
 }
 
 async function surroundings(core: Core, task: Task, head: string): Promise<Surroundings> {
-  const { store, agents } = core;
+  const { store } = core;
   const runs = (await store.runs.list({ task: task.id })).filter(({ started }) => started !== undefined);
-  const alive = runs.filter(({ endedAt, key }) => endedAt === undefined && isWanted(task, key));
+  const alive = aliveOf(task, runs);
   const merge = await store.merges.get(task.id);
   const isMerging = merge?.state === "lined-up" || merge?.state === "waits";
   return {
-    terminals: alive
-      .filter(({ started, key }) => started?.mode === "session" && lifeOf(agents, task.id, key) === "alive")
-      .map(({ key }) => key),
+    terminals: inTerminals(core, task, alive),
     alive: alive.map(({ key }) => key),
     hasWorked: runs.length > 0,
     hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
@@ -40,6 +39,23 @@ async function surroundings(core: Core, task: Task, head: string): Promise<Surro
     hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
     hasRemote: await hasRemote(core, task.project),
   };
+}
+
+function aliveOf(task: Task, runs: readonly Run[]): readonly Run[] {
+  return runs.filter(
+    ({ endedAt, key, started }) => started !== undefined && endedAt === undefined && isWanted(task, key),
+  );
+}
+
+function inTerminals({ agents }: Core, task: Task, alive: readonly Run[]): readonly string[] {
+  return alive
+    .filter(({ started, key }) => started?.mode === "session" && lifeOf(agents, task.id, key) === "alive")
+    .map(({ key }) => key);
+}
+
+/** Whether an agent of the task sits in a terminal, where it can be talked to. */
+export async function hasTerminal(core: Core, task: Task): Promise<boolean> {
+  return inTerminals(core, task, aliveOf(task, await core.store.runs.list({ task: task.id }))).length > 0;
 }
 
 /** Where that cannot be told, asking for a pull request tells it. */

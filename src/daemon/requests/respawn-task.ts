@@ -1,11 +1,15 @@
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
+import { whyNoDialogue } from "../../engine/nobody-asks.ts";
 import { startOf } from "../../engine/start-of.ts";
+import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { findTask } from "./find-task.ts";
+import { hasTerminal } from "./list-actions.ts";
 import { ask } from "./move-task.ts";
 import { mustBeOpen } from "./must-be-open.ts";
+import { refuse } from "./say.ts";
 
 export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
   return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "respawn", actor }));
@@ -14,8 +18,18 @@ export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
 export function replyTask(core: Core): Handler<Routes["replyTask"]> {
   return async (asked) => {
     const { text } = asked.body;
-    return ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "reply", actor, text }));
+    const stored = await findTask(core, asked);
+    if (asked.caller.kind === "human") await mustBeAsked(core, stored, text);
+    return ask(core, asked, stored, (actor) => ({ kind: "reply", actor, text }));
   };
+}
+
+/** Words that no agent waits for would reach nobody. */
+async function mustBeAsked(core: Core, stored: StoredTask, text: string): Promise<void> {
+  const { task } = stored;
+  const { workflow, facts } = await core.lookFor(task);
+  const reason = whyNoDialogue(workflow, task, facts.document, await hasTerminal(core, task));
+  if (reason !== undefined) await refuse(core, stored, { kind: "reply", text }, reason);
 }
 
 /** A person's word starts a task, whether or not it would start by itself. */

@@ -36,7 +36,12 @@ export async function say(
 }
 
 /** Refused before anything is looked at more closely; it goes into history, as all refusals do. */
-export async function refuse(core: Core, { task }: StoredTask, wish: Wish, reason: Reason): Promise<never> {
+export async function refuse(
+  core: Core,
+  { task }: StoredTask,
+  wish: Wish | { readonly kind: "reply"; readonly text: string },
+  reason: Reason,
+): Promise<never> {
   const request: Request = { ...wish, actor: { role: "human" } };
   await core.store.addEvents(task.id, [refusal(request, [reason])], core.clock.now());
   throw new Refusal([reason]);
