@@ -167,7 +167,11 @@ export const routes = {
     summary: "Show a task: by id, number or branch",
     access: "read",
     query: record({}, { project: name }),
-    answer: record({ task: taskWire, effects: list(effectWire), pullRequest: nullable(pullRequestWire) }),
+    answer: record(
+      { task: taskWire, effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
+      /** Those of its workflow; missing where that cannot be read any more. */
+      { states: list(text) },
+    ),
   }),
   editTask: route({
     name: "editTask",

@@ -37,5 +37,9 @@ test("whoever waits for tasks is told what became of each, and the exit code say
     ],
   });
   expect((await wait("99")).code).toBe(3);
+  // Who misspells the state would wait for ever.
+  const misspelt = await wait("3", "--for", "servd");
+  expect(misspelt).toMatchObject({ code: 2, stdout: "" });
+  expect(misspelt.stderr).toMatch(/has no state "servd"\.\n.*Did you mean "served"\?/);
   expect(await wait("3", "--timeout", "soon")).toMatchObject({ code: 2, stdout: "" });
 });

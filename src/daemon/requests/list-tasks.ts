@@ -43,10 +43,12 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const stored = await findTask(core, asked);
     const effects = await core.store.listEffects(stored.task.id);
     const record = await core.store.pullRequests.get(stored.task.id);
+    const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
     return {
       task: await viewOf(core, stored),
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),
+      ...(workflow === undefined ? {} : { states: Object.keys(workflow.states) }),
     };
   };
 }

@@ -2,6 +2,7 @@ import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import type { TaskView } from "../../../api/task-wires.ts";
 import { readDuration } from "../../../engine/duration.ts";
+import { didYouMean } from "../../../engine/language/nearest.ts";
 import { Fault } from "../../../fault.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
@@ -37,7 +38,11 @@ export async function wait(this: Context, flags: WaitFlags, ...references: reado
   const patience = flags.timeout === undefined ? Number.POSITIVE_INFINITY : readTimeout(flags.timeout);
   const call = createCall(this);
   const ids = await Promise.all(
-    references.map(async (reference) => (await call(routes.getTask, await nameTask(call, reference))).task.id),
+    references.map(async (reference) => {
+      const { task, states = [] } = await call(routes.getTask, await nameTask(call, reference));
+      mustHaveState(task, states, flags.for);
+      return task.id;
+    }),
   );
   const look = [...new Set(ids)].map((id) => createLook(call, id, flags.for));
   const endAt = Date.now() + patience * 1000;
@@ -47,6 +52,13 @@ export async function wait(this: Context, flags: WaitFlags, ...references: reado
     if (isEnough || Date.now() >= endAt) return tell(this, all, flags, isEnough);
     await pause(Math.min(interval, Math.max(0, endAt - Date.now())));
   }
+}
+
+/** Nobody would ever come to a state that is not there. */
+function mustHaveState(task: TaskView, states: readonly string[], wanted: string | undefined): void {
+  if (wanted === undefined || states.length === 0 || states.includes(wanted)) return;
+  const text = `The workflow "${task.workflow}" of ${shownTask(task)} has no state "${wanted}".`;
+  throw new Fault("usage", text, { hint: didYouMean(wanted, states) });
 }
 
 function readTimeout(text: string): number {
