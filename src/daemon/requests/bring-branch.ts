@@ -5,6 +5,7 @@ import type { Core } from "../core.ts";
 import { findTips } from "../merging/find-tips.ts";
 import { restoreMessage, restoreWork, takenBack } from "../merging/restore-work.ts";
 import { remoteName } from "../remote-of.ts";
+import { userBranches } from "../workspaces/user-branches.ts";
 
 /** The branch in the user's repository ends at a commit of the control repository's, unless it has more. */
 export async function bringBranch(core: Core, project: Project, branch: string, commit: string): Promise<void> {
@@ -21,19 +22,6 @@ export async function bringBranch(core: Core, project: Project, branch: string, 
   if (result.kind === "moved")
     throw new Fault("task.invalid", `"${branch}" has moved just now.`, { retry: "later", hint: "Ask again." });
   if (result.kind === "waits") throw new Fault("task.invalid", result.text, { hint: "Then ask again." });
-}
-
-/** The branches of the user's repository, with their commits. None where nobody has committed yet. */
-export async function userBranches(
-  control: ControlRepository,
-  { path }: Pick<Project, "path">,
-): Promise<Readonly<Record<string, string>>> {
-  try {
-    return (await control.syncFrom({ from: path, name: "user" })).branches;
-  } catch (error) {
-    if (error instanceof Fault && error.code === "git.no-commits") return {};
-    throw error;
-  }
 }
 
 /**

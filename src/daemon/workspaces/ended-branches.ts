@@ -8,6 +8,7 @@ import { uuid8Of } from "../uuid8-of.ts";
 import { allTasks } from "./all-tasks.ts";
 import { otherTaskWith } from "./other-task-with.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
+import { userBranches } from "./user-branches.ts";
 
 export interface EndedBranchPorts {
   readonly store: Store;
@@ -54,7 +55,7 @@ export async function endedBranches(
   project: Project,
   only?: Task,
 ): Promise<readonly EndedBranch[]> {
-  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  const branches = await userBranches(control, project);
   if (only !== undefined && branches[only.branch] === undefined) return [];
   const open = (await allTasks(store, { project: project.name, isOpen: true })).map(({ task }) => task);
   const inUse = new Set([project.defaultBranch, ...open.flatMap((task) => [task.branch, targetOf(project, task)])]);
