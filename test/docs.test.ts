@@ -3,6 +3,9 @@ import { dirname, join, relative, resolve } from "node:path";
 import { run } from "@stricli/core";
 import { describe, expect, test } from "vitest";
 import { withHarnessTable } from "../scripts/harness-table.ts";
+import { pausedWire } from "../src/api/agent-wires.ts";
+import { routes } from "../src/api/routes.ts";
+import { explanationWire, taskWire } from "../src/api/task-wires.ts";
 import { createApp } from "../src/cli/app.ts";
 import { createContext } from "../src/cli/context.ts";
 import { actions, aliases } from "../src/engine/actions/index.ts";
@@ -152,6 +155,18 @@ describe("the reference of the command line", async () => {
     expect(said.map(oneLine).filter((each) => !text.includes(each))).toEqual([]);
   });
 
+  test.each([
+    ["task show", taskWire],
+    ["task explain", explanationWire],
+    ["salvage list", routes.listSalvage.answer],
+    ["pause", pausedWire],
+    ["resume", pausedWire],
+    ["status", routes.status.answer],
+  ])("names every key that %s prints as JSON", (command, { schema }) => {
+    const forms = [...(sections.get(`signalbox ${command}`) ?? "").matchAll(/^```text\n(\{[\s\S]*?)```/gm)].join("\n");
+    expect(keysOf(schema).filter((key) => !new RegExp(`\\b${key}\\b`).test(forms))).toEqual([]);
+  });
+
   test("names every variable of the environment that the sources name", () => {
     const sources = readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" });
     const texts = sources.filter((file) => file.endsWith(".ts")).map((file) => read(`src/cli/${file}`));
@@ -277,4 +292,16 @@ function unquoted(cell = ""): string {
 function unionIn(file: string, name: string): readonly string[] {
   const [, body = ""] = new RegExp(`export type ${name} =([^;]+);`).exec(read(file)) ?? [];
   return [...body.matchAll(/"([\w-]+)"/g)].map(([, member = ""]) => member).sort();
+}
+
+/** Every key of what a wire carries, but those of a task inside it, which `task show` tells. */
+function keysOf(schema: unknown): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap(keysOf);
+  if (typeof schema !== "object" || schema === null) return [];
+  const { properties, items, anyOf } = schema as { properties?: object; items?: unknown; anyOf?: unknown };
+  const own = Object.entries(properties ?? {}).flatMap(([key, value]) => [
+    key,
+    ...(key === "task" ? [] : keysOf(value)),
+  ]);
+  return [...own, ...keysOf(items), ...keysOf(anyOf)];
 }

@@ -22,7 +22,7 @@ const list = buildCommand({
     brief: "List what was salvaged, the newest first",
     fullDescription: `What is uncommitted in a workspace is salvaged before another task gets the folder, or before it is removed. FILES are those that were changed or new, ON is the commit that was checked out. A REF begins with the task's id, or with "free" where no task had the workspace.
 
---json: { salvaged: [{ ref, project, task, at, files, size, on, commit }] }
+--json: { salvaged: [{ ref, project, task, at, files, size, on, commit }], unreadable: [{ project, problem }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
   },
 });

@@ -54,7 +54,7 @@ export const changeForm = "{ kind, from, task, why }";
 
 /** A task on the wire. */
 export const taskForm = `{ id, project, number, branch, base, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
-  needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, session, harness, reviewHarness, model, workspace, prUrl, ticket, parent, dependsOn, labels,
+  needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, session, waiting, harness, reviewHarness, model, workspace, prUrl, ticket, parent, dependsOn, labels,
   priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
 
 /** A pull request on the wire. */

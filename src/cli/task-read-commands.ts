@@ -66,7 +66,7 @@ export const explain = buildCommand({
   docs: {
     brief: "Say where a task is, what stands in its way, who can move it and what comes next",
     fullDescription: `--json: { task, where, blocked: [{ reason, fix }], moves: [{ to, by, open, command, missing }], next: [{ what, at }],
-  owed: [{ id, action, state, tries, dueAt, failure }] }
+  owed: [{ id, action, state, tries, dueAt, failure }], warnings }
 ${taskExitCodes("failed")}`,
   },
 });

@@ -4,7 +4,7 @@ import { onlyProject, project, taskFlag } from "./task-parameters.ts";
 
 /** What agents use up, and whether they may start. */
 
-const pausedForm = "{ all, projects, ended }";
+const pausedForm = "{ all, projects, ended, failed: [{ run, problem }] }";
 
 export const usage = buildCommand({
   loader: async () => (await import("./commands/usage.ts")).usage,
