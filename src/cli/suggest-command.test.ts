@@ -24,6 +24,7 @@ test.each([
   ["clean", "agent", ["cleanup"], 'Did you mean "cleanup"?'],
   ["clen", "crew", ["clean", "cleanup"], 'Did you mean "clean"?'],
   ["clean", "workspace", [], 'Did you mean "signalbox workspace gc"?'],
+  ["list", "config", ["set"], 'Did you mean "signalbox config get"?'],
   ["merge", "crewe", [], 'Did you mean "signalbox task merge"?'],
 ])("somebody who says %s after %j is told what can be meant by it", (input, noun, near, told) => {
   expect(suggestCommand(input, noun, near, all).replaceAll(", ", " or ")).toBe(told);

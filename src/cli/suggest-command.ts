@@ -12,6 +12,9 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["workspace clean", "signalbox workspace gc"],
   ["workspace cleanup", "signalbox workspace gc"],
   ["workspace prune", "signalbox workspace gc"],
+  ["config list", "signalbox config get"],
+  ["config ls", "signalbox config get"],
+  ["config show", "signalbox config get"],
   ["task stop", "signalbox task cancel"],
 ]);
 
@@ -24,10 +27,8 @@ const destructive: ReadonlySet<string> = new Set("cancel clean cleanup delete dr
  */
 export function suggestCommand(input: string, noun: string, near: readonly string[], all: readonly string[]): string {
   const habit = habits.get(`${noun} ${input}`.trim());
-  const known = [
-    ...(habit === undefined ? [] : [habit]),
-    ...elsewhere(input, noun, all).map((each) => `signalbox ${each}`),
-  ];
+  const others = elsewhere(input, noun, all).map((each) => `signalbox ${each}`);
+  const known = habit === undefined ? others : noun === "" ? [habit, ...others] : [habit];
   const close = nearest(input, near) ?? near.find((each) => input.length > 2 && each.startsWith(input));
   const isOwn = noun !== "" && habit === undefined && close !== undefined;
   const meant = close !== undefined && (isOwn || known.length === 0) ? [close] : known;

@@ -25,24 +25,19 @@ export function longestPiece(text: string): number {
   return Math.max(...text.split("\n").flatMap(wordsAndCommands).map(displayWidth));
 }
 
+/** What stands directly before or behind a command, such as a quote or a bracket, belongs to it. */
 function wordsAndCommands(text: string): readonly string[] {
-  const words: string[] = [];
+  const words = [""];
+  const add = ([first = "", ...rest]: readonly string[]) => words.push(`${words.pop()}${first}`, ...rest);
   let at = 0;
   for (const { 0: found, index } of text.matchAll(command)) {
     if (prose.test(found)) continue;
-    words.push(
-      ...text
-        .slice(at, index)
-        .split(" ")
-        .filter((word, i, all) => word !== "" || i < all.length - 1),
-      found,
-    );
+    add(text.slice(at, index).split(" "));
+    add([found]);
     at = index + found.length;
   }
-  const [behind = "", ...rest] = text.slice(at).split(" ");
-  const last = words.at(-1);
-  // What stands directly behind a command, such as a bracket, belongs to its line.
-  return at > 0 && last !== undefined ? [...words.slice(0, -1), last + behind, ...rest] : [...words, behind, ...rest];
+  add(text.slice(at).split(" "));
+  return words;
 }
 
 function linesOf(text: string, width: number, words: readonly string[] = text.split(" ")): readonly string[] {

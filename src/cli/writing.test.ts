@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shellWord } from "./shell-word.ts";
 import { writeTable } from "./table.ts";
 import { visible } from "./visible.ts";
-import { cut, wrap } from "./wrap.ts";
+import { cut, wrap, wrapMessage } from "./wrap.ts";
 import { writeJson } from "./write-json.ts";
 
 test("text is broken between words, and what follows is indented", () => {
@@ -10,6 +10,14 @@ test("text is broken between words, and what follows is indented", () => {
   expect(wrap("There is none.\nMake one first", 14, "  ")).toBe("There is none.\n  Make one first");
   expect(wrap("unbreakable", 3)).toBe("unbreakable");
   expect(cut("a long sentence", 7)).toBe("a long…");
+});
+
+test("a quote or a bracket around a command stays with it", () => {
+  const text = "Install it with `npm install -g coffee`, then brew (signalbox task list) once.";
+  expect(wrapMessage(text, 200)).toBe(text);
+  expect(wrapMessage(text, 20)).toBe(
+    "Install it with\n`npm install -g coffee`,\nthen brew\n(signalbox task list)\nonce.",
+  );
 });
 
 test("columns are aligned, and the last one goes on below", () => {

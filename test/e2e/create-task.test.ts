@@ -34,6 +34,10 @@ test("a task without a summary is not made; on a terminal the person is asked fo
   await asked.shows(/"refactor" is taken for the name of the task's branch\. What is to be done, in one line\?/);
   asked.say("Tidy up the kitchen");
   await asked.shows(/coffee#1 {2}refactor {2}todo/);
+  expect(await signalbox(["task", "create", "  "], coffee)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("What is to be done is missing"),
+  });
   // The advice works as it is printed, and an empty summary is a choice.
   expect((await signalbox(["task", "create", "--summary", "refactor"], coffee)).code).toBe(0);
   expect((await signalbox(["task", "create", "blank", "--summary", ""], coffee)).stdout).toContain("asking");

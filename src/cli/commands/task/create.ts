@@ -48,7 +48,9 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
   const call = createCall(this);
   const project = await findProject(call, flags.project);
   const { branch } = words;
-  const summary = words.summary ?? (await missingSummary(this, flags, branch));
+  // An empty one is a choice; spaces are a slip.
+  const isBlank = /^\s+$/.test(words.summary ?? "");
+  const summary = (isBlank ? undefined : words.summary) ?? (await missingSummary(this, flags, branch));
   if (summary === noTask) return;
   const context = await readContext(this, flags);
   const said = configFromEnvironment(this.process.env ?? {});
