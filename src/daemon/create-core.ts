@@ -107,7 +107,11 @@ export interface RunningCore extends Core {
 /** Puts together what moves tasks. */
 export function createCore(ports: CorePorts): RunningCore {
   const { log, clock, config, address, stop, signal, commandEnvironment: env = {} } = ports;
-  const commands = stoppableCommands(ports.commands);
+  const commands = stoppableCommands(ports.commands, {
+    home: ports.home,
+    sweep: async (entry) => void (await ports.agents?.processes.sweep(undefined, entry)),
+    onError: (error) => onError(error),
+  });
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
   const news = createNews(ports.store, onError);
@@ -134,6 +138,7 @@ export function createCore(ports: CorePorts): RunningCore {
       submit: (...asked) => submit(...asked),
       changed: (stored) => changed(stored, false),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
+      endCommands: commands.endLeftBehind,
       endRuns: async (task) => {
         const isAlive = (await store.runs.list({ task })).some(({ endedAt }) => endedAt === undefined);
         const stored = isAlive ? await store.getTask(task) : undefined;

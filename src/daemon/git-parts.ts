@@ -49,6 +49,8 @@ export interface GitPartsPorts {
   workflowOf(task: Task): Promise<Workflow>;
   /** Ends what still runs for a task. */
   endRuns(task: string): Promise<void>;
+  /** Ends what the commands of a task have left behind. */
+  endCommands(task: string): Promise<void>;
   config(): { readonly values: PartialConfig };
   /** A task was changed by somebody else than `submit`. */
   changed(stored: StoredTask): void;
@@ -89,8 +91,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
   const parking = createParking({ store, clock, log, workspacesOf, settingsOf: given.settingsOf });
   const room = createPoolRoom(clock);
-  const { endRuns } = given;
-  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, endRuns };
+  const { endRuns, endCommands } = given;
+  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, endRuns, endCommands };
   const upkeepTimer = createUpkeepTimer(pools);
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, signal: stopping.signal },

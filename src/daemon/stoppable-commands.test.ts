@@ -1,4 +1,11 @@
-import { expect, test } from "vitest";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { removeFolder } from "../../test/remove-folder.ts";
+import { spawnCommands } from "../adapters/commands/spawn-commands.ts";
+import { createProcesses } from "../adapters/processes/create-processes.ts";
+import { systemProcessTable } from "../adapters/processes/system-process-table.ts";
 import type { Command, Commands } from "../ports/commands.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 
@@ -12,7 +19,7 @@ function stage() {
         signal?.addEventListener("abort", () => reject(new Error(`${argv.join(" ")} was killed`)));
       }),
   };
-  const commands = stoppableCommands(endless);
+  const commands = stoppableCommands(endless, { home: "/home", sweep: async () => {}, onError: () => {} });
   const ends: string[] = [];
   const run = async (task: string, name: string, more: Partial<Command> = {}) => {
     const command = { argv: [name], env: { SIGNALBOX_TASK: task }, ...more } as Command;
@@ -53,4 +60,58 @@ test("a command still ends when its own caller ends it", async () => {
   own.abort();
   await new Promise((resolve) => setImmediate(resolve));
   expect(ends).toEqual(["make was killed"]);
+});
+
+/** Real commands, each of which leaves a process behind that has left its group and its session. */
+function realStage() {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-commands-"));
+  const table = systemProcessTable();
+  const processes = createProcesses({ folder, supervisor: [], table });
+  const commands = stoppableCommands(spawnCommands, {
+    home: folder,
+    sweep: async (entry) => void (await processes.sweep(undefined, entry)),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  onTestFinished(async () => {
+    for (const task of ["t1", "t2"]) await commands.endLeftBehind(task);
+    removeFolder(folder);
+  });
+  const pidOf = (name: string) => Number(readFileSync(join(folder, name), "utf8"));
+  return {
+    commands,
+    run: (key: string, name: string, script: string, timeout = 60_000) => {
+      const left = `setsid sh -c 'echo $$ >${name}.draft; mv ${name}.draft ${name}; exec sleep 600' >/dev/null 2>&1 &`;
+      const wait = `while ! [ -e ${name} ]; do sleep 0.01; done`;
+      const env = { PATH: process.env.PATH ?? "", SIGNALBOX_TASK: key.split(":")[0] ?? "", SIGNALBOX_EFFECT: key };
+      return commands.run({ argv: ["sh", "-c", [left, wait, script].join("\n")], cwd: folder, env, timeout });
+    },
+    hasLeft: (name: string) => expect.poll(() => existsSync(join(folder, name)), { timeout: 30_000 }).toBe(true),
+    lives: async (name: string) => (await table.identify(pidOf(name))) !== undefined,
+  };
+}
+
+test("what a command has started ends with it when it is stopped, and what others have started does not", async () => {
+  const { commands, run, hasLeft, lives } = realStage();
+  await run("t1:1", "server", "exit 0");
+  await run("t2:1", "other", "exit 0");
+  const stopped = expect(run("t1:2", "tests", "sleep 600")).rejects.toMatchObject({ code: "command.stopped" });
+  await hasLeft("tests");
+  commands.stop("t1");
+  await stopped;
+  expect([await lives("tests"), await lives("server"), await lives("other")]).toEqual([false, true, true]);
+});
+
+test("what a command has started ends with it at its time limit", async () => {
+  const { run, lives } = realStage();
+  expect(await run("t1:1", "tests", "sleep 600", 1_000)).toMatchObject({ timedOut: true });
+  expect(await lives("tests")).toBe(false);
+});
+
+test("what the commands of a task have left behind can be ended, also when they have ended themselves", async () => {
+  const { commands, run, lives } = realStage();
+  await run("t1:1", "server", "exit 0");
+  await run("t1:2", "watcher", "exit 1");
+  await run("t2:1", "other", "exit 0");
+  await commands.endLeftBehind("t1");
+  expect([await lives("server"), await lives("watcher"), await lives("other")]).toEqual([false, false, true]);
 });

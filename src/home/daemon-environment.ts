@@ -30,7 +30,7 @@ const isLocale = (name: string) => name.startsWith("LC_");
 const passing =
   /^(TMUX|TMUX_PANE|STY|WINDOW|WINDOWID|TERM_SESSION_ID|PWD|OLDPWD|SHLVL|_|COLUMNS|LINES|INIT_CWD|npm_.*|CLAUDECODE|CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|SESSION_.*|EXECPATH)|CODEX_(SANDBOX.*|THREAD_ID|MANAGED_.*|SHELL)|GEMINI_CLI(_NO_RELAUNCH)?|OPENCODE(_PID|_CALLER)?|AGENT|AI_AGENT|CURSOR_(AGENT|TRACE_ID))$/;
 /** What speaks for a run, or marks its processes. */
-const ofRuns = /^SIGNALBOX_(TOKEN|TASK|ROLE|RUN|TASK_FILE|EVENTS|PORT|PROCESS|EFFECT)$/;
+const ofRuns = /^SIGNALBOX_(TOKEN|TASK|ROLE|RUN|TASK_FILE|EVENTS|PORT|PROCESS|EFFECT|COMMAND|COMMANDS_OF)$/;
 
 /** What a daemon has in its environment that an agent has started: its surroundings are not to be recorded as a person's. */
 export const startedByAgent = "SIGNALBOX_STARTED_BY_AGENT";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import type { CorePorts } from "../../src/daemon/create-core.ts";
 import { runCommand } from "../../src/daemon/effects/run-command.ts";
 import { portVariable } from "../../src/daemon/effects/run-in-workspace.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
@@ -28,7 +29,7 @@ transitions:
 `;
 
 /** With real commands, and a configuration that can be changed. */
-export async function startWorkspaceStage(poolSize = 1) {
+export async function startWorkspaceStage(poolSize = 1, more: Partial<CorePorts> = {}) {
   const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
   let values: PartialConfig = {};
   const stage = await startGitCore({
@@ -36,9 +37,9 @@ export async function startWorkspaceStage(poolSize = 1) {
     files: { ".gitignore": ".env\nnode_modules/\nvendor/\n.signalbox/\n" },
     ports: {
       commands: spawnCommands,
-      performers: (folderOf, _, portOf) => ({
+      performers: (folderOf, _, portOf, commands) => ({
         run_command: runCommand({
-          commands: spawnCommands,
+          commands,
           folderOf,
           env,
           variablesOf: async (task) => portVariable(await portOf(task)),
@@ -46,6 +47,7 @@ export async function startWorkspaceStage(poolSize = 1) {
       }),
       commandEnvironment: env,
       signal: new AbortController().signal,
+      ...more,
       config: () => ({ values, problems: [] }),
     },
   });

@@ -36,6 +36,7 @@ export interface GitEffectPorts extends CommandPorts {
   readonly parking: Pick<Parking, "released">;
   readonly room: PoolRoom;
   endRuns(task: string): Promise<void>;
+  endCommands(task: string): Promise<void>;
   readonly merging: Merging;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;

@@ -20,5 +20,6 @@ export interface PoolPorts {
   readonly room: PoolRoom;
   /** Ends what still runs for a task: nobody may work in a folder that is given back. */
   endRuns(task: string): Promise<void>;
+  endCommands(task: string): Promise<void>;
   limits(): UpkeepLimits;
 }

@@ -38,6 +38,7 @@ test("a folder is nobody else's before whoever writes the task's files into it i
       ...{ store, inTurn, clock: { now: () => 0, after: () => () => {} }, log: {} as Log },
       workspacesOf: async () => workspaces,
       endRuns: async () => {},
+      endCommands: async () => {},
       room: createPoolRoom({ now: () => 0, after: () => () => {} }),
       parking: { released: ({ path }) => given.push(path) },
     },

@@ -14,6 +14,8 @@ export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
   readonly parking: Pick<Parking, "released">;
   /** Ends what still runs for the task: nobody may work in a folder that is another task's. */
   endRuns(task: string): Promise<void>;
+  /** Ends what the task's commands have left behind, such as a server that its setup has started. */
+  endCommands(task: string): Promise<void>;
 }
 
 /** Gives every workspace of a task back, once its runs have ended and what is in it has been saved. Gives their folders. */
@@ -21,6 +23,8 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
   const { store } = ports;
   const released: string[] = [];
   await ports.endRuns(task);
+  // Not before the teardown: it may want to stop by itself what the setup has started.
+  await ports.endCommands(task);
   for (const workspace of await store.workspaces.list({ task })) {
     if (workspace.kind === "folder") {
       await store.workspaces.remove(workspace.id);

@@ -72,6 +72,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     publishAgents: async () => {},
     room: createPoolRoom(systemClock),
     endRuns: async () => {},
+    endCommands: async () => {},
     // When that is depends on the lots.
     parking: { released() {} },
   };
