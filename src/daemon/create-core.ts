@@ -123,7 +123,17 @@ export function createCore(ports: CorePorts): RunningCore {
   const channels = ports.channels ?? (() => new Map());
   const calls = createCalls({ store, clock, channels, onError, settings: () => callSettings(config().values) });
   const troubleOf = async (task: Task) => (parts === undefined ? undefined : workspaceTrouble(parts.pools, task));
-  const needs = createNeeds({ store, clock, workflowOf, agents: () => agents, troubleOf, ...calls, onError });
+  const isNextLeft = (task: Task) => scheduler.isNextLeft(task);
+  const needs = createNeeds({
+    store,
+    clock,
+    workflowOf,
+    agents: () => agents,
+    troubleOf,
+    isNextLeft,
+    ...calls,
+    onError,
+  });
   const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
@@ -192,7 +202,10 @@ export function createCore(ports: CorePorts): RunningCore {
   const isCancelled = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome === "cancelled";
   const performer = createPerformer({ store, clock, submit, performers, isCancelled, onError });
   const mayStart = (project: string) => pauses.why(project) === undefined;
-  const scheduler = createScheduler({ store, clock, workflowOf, submit, poolSize, mayStart, onError });
+  const scheduler = createScheduler({
+    ...{ store, clock, workflowOf, submit, poolSize, mayStart, onError },
+    nextChanged: needs.noticed,
+  });
   const deadlines = createDeadlines({ store, clock, workflowOf, submit, onError });
 
   const notice = (stored: StoredTask) =>

@@ -22,6 +22,8 @@ export interface Scheduler {
   startNext(task: Pick<Task, "id" | "project">): void;
   /** Whether a slot was given back by a task whose workflow does not let another start then. */
   isLeft(project: string): boolean;
+  /** Whether a slot was left, and this is the task that would have got it: only a person can start it now. */
+  isNextLeft(task: Pick<Task, "id" | "project">): Promise<boolean>;
   /** Whether a task would start if there were a slot. */
   waits(task: string): boolean;
   /** Whether other tasks have taken all slots of the project. */
@@ -38,6 +40,8 @@ export interface SchedulerPorts {
   poolSize(project: string): Promise<number>;
   /** Whether anything may begin there; missing: always. */
   mayStart?(project: string): boolean;
+  /** This task waits for a slot, and somebody else may be the next one now. */
+  nextChanged?(task: string): void;
   onError(error: unknown): void;
 }
 
@@ -89,12 +93,16 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     cancel();
     if (!stopped) cancel = ports.clock.after(pause, wakeAll);
   };
-  const fill = async (project: string) => {
-    if (ports.mayStart?.(project) === false) return;
-    const waiting = [...seats]
+  const waitingIn = (project: string) =>
+    [...seats]
       .filter(([, seat]) => seat.project === project && seat.start !== undefined)
       .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
-    for (const [task, { start, dependsOn }] of waiting) {
+  const tellWaiting = (project: string) => {
+    for (const [task] of waitingIn(project)) ports.nextChanged?.(task);
+  };
+  const fill = async (project: string) => {
+    if (ports.mayStart?.(project) === false) return;
+    for (const [task, { start, dependsOn }] of waitingIn(project)) {
       if (stopped || start === undefined || (await isFull(project, task))) return;
       try {
         if (!(await areDone(ports, dependsOn))) continue;
@@ -111,7 +119,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 
   const wakeProject = (project: string) => {
-    left.delete(project);
+    if (left.delete(project)) tellWaiting(project);
     dirty.add(project);
     if (working !== undefined || stopped) return;
     working = (async () => {
@@ -145,6 +153,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       const projects = awaiting.map((seat) => seat.project);
       if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
       left.add(task.project);
+      tellWaiting(task.project);
       return projects;
     }
     const { project, priority, dependsOn, autostart, held, phase, workspace } = task;
@@ -153,6 +162,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     // Where it waits it may have been given a slot a moment ago, or not have given back what it had when it came there.
     const isTaken = way === undefined || phase === "doing" || workspace !== "";
     setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken, start });
+    if (left.has(project)) tellWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
   const wakeAll = () => {
@@ -162,6 +172,11 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   return {
     isFull,
     isLeft: (project) => left.has(project),
+    async isNextLeft({ id, project }) {
+      if (!left.has(project) || ports.mayStart?.(project) === false || (await isFull(project, id))) return false;
+      for (const [task, { dependsOn }] of waitingIn(project)) if (await areDone(ports, dependsOn)) return task === id;
+      return false;
+    },
     waits: (task) => seats.get(task)?.start !== undefined,
     async noticed(stored) {
       for (const project of new Set(await note(stored))) wakeProject(project);
@@ -169,7 +184,9 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     forgot(task) {
       newest.forget(task);
       passedOn.delete(task);
+      const project = seats.get(task)?.project;
       setSeat(task, undefined);
+      if (project !== undefined && left.has(project)) tellWaiting(project);
     },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,

@@ -67,6 +67,8 @@ export interface NeedFacts {
   readonly isAsked?: boolean;
   /** What is wrong with its workspace, and what to do; undefined where nothing is. */
   readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
+  /** A slot is free, the task is the next one, and nobody is going to start it. */
+  readonly isNextLeft?: boolean;
   /** Since when needs are known that are there already, by key. */
   readonly known: ReadonlyMap<string, number>;
 }
@@ -101,6 +103,7 @@ export function needsOf(facts: NeedFacts): readonly Need[] {
     ...limitNeeds(facts),
     ...standingNeeds(facts, workflow, state),
     ...hopelessNeeds(facts, workflow),
+    ...leftNeeds(facts, workflow),
   ];
 }
 
@@ -251,6 +254,15 @@ function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
     const rest = `signalbox task update ${facts.task.id} --depends-on ""`;
     return need(facts, "dependency", text, `Take it off: ${rest}`, name);
   });
+}
+
+/** Why a task waits though a slot is free: the workflow says itself when the next one starts, and that has not happened. */
+export const leftReason = "A slot is free, but the task that gave it back lets nobody start then (spawn_next).";
+
+function leftNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
+  const { task, isNextLeft = false } = facts;
+  if (!isNextLeft || task.held !== undefined || startOf(workflow, task) === undefined) return [];
+  return [need(facts, "approval", leftReason, `Start it: signalbox task spawn ${task.id}`, "slot")];
 }
 
 /** What is the matter, on one line and without its own command at the end, which is shown beside it. */

@@ -63,6 +63,13 @@ test("where a workflow says when the next task starts, giving a slot back starts
     "  - { from: busy, to: done, by: human, hooks: [release_workspace, spawn_next] }\n  - { from: any",
   );
   const { create, rest, statuses, core } = await coreStage(explicit, 1);
+  const needed = (...tasks: readonly string[]) =>
+    Promise.all(
+      tasks.map(async (task) => {
+        const stored = await core.store.getTask(task);
+        return stored === undefined ? [] : (await core.needs.of(stored)).map(({ command }) => command);
+      }),
+    );
   for (const name of ["first", "second", "third", "fourth"]) await create(name);
   await create("after", { dependsOn: ["third"], priority: 9 });
   await rest();
@@ -73,8 +80,13 @@ test("where a workflow says when the next task starts, giving a slot back starts
   await rest(3_600_000);
   expect(await statuses("second", "third")).toEqual(["dropped", "queued"]);
   expect(core.scheduler.isLeft("coffee")).toBe(true);
+  // Nobody waits unseen: a person is needed for the next one, once.
+  expect(await needed("third", "fourth", "after")).toEqual([["signalbox task spawn third"], [], []]);
+  expect(await core.needs.counts()).toEqual({ open: 3, needPerson: 1 });
   await core.submit("third", { kind: "continue", actor: human });
   await rest();
+  // It has the slot, so that nobody else could start.
+  expect((await needed("fourth")).flat()).toEqual([]);
   await core.submit("third", { kind: "continue", actor: human });
   await rest();
   expect(core.scheduler.isLeft("coffee")).toBe(false);

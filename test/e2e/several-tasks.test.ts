@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { startBrew } from "./brew-stage.ts";
 
@@ -52,4 +54,42 @@ test("ls, new, rm and help are understood, and open tasks are offered first", as
     expect((await signalbox(words, coffee)).stdout).toBe(stdout);
   expect((await signalbox(["help"], coffee)).stdout).toContain("Commands:");
   expect((await signalbox(["task", "help"], coffee)).stdout).toContain("signalbox task COMMAND");
+});
+
+test("who cancels a task is told which one waits for its slot, and what starts it", async () => {
+  const { signalbox, home, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  writeFileSync(
+    join(home, "workflows", "line.yml"),
+    `name: line
+version: 1
+states:
+  queued: { waits_for: slot, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: queued, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, by: human, hooks: [release_workspace, spawn_next] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`,
+  );
+  await signalbox(["project", "update", "coffee", "--pool-size", "1"], coffee);
+  for (const summary of ["One pot", "Two pots", "Three pots"])
+    await signalbox(["task", "create", summary, "--workflow", "line"], coffee);
+  const { id } = JSON.parse((await signalbox(["task", "show", "2", "--json"], coffee)).stdout).task;
+  await vi.waitFor(
+    async () => expect((await signalbox(["task", "show", "1"], coffee)).stdout).toContain("busy"),
+    60_000,
+  );
+  const start = `signalbox task spawn ${id}`;
+  expect((await signalbox(["task", "cancel", "1"], coffee)).stderr).toContain(
+    `coffee#2 waits for the slot, and does not start by itself: ${start}\n`,
+  );
+  const needed = (await signalbox(["task", "list", "--needs-me"], coffee)).stdout;
+  expect(needed).toContain(start);
+  expect(needed).not.toContain("coffee#3");
+  const explained = (await signalbox(["task", "explain", "2"], coffee)).stdout;
+  expect(explained.match(/A slot is free/g)).toHaveLength(1);
+  expect(await signalbox(["task", "spawn", id], coffee)).toMatchObject({ code: 0 });
 });

@@ -21,6 +21,8 @@ export interface NeedPorts {
   agents(): Agents | undefined;
   /** What is wrong with a task's workspace; missing where there are none. */
   troubleOf?(task: Task): Promise<Trouble | undefined>;
+  /** Whether a slot is free that nobody gives to the task, which is its project's next; missing where nobody knows. */
+  isNextLeft?(task: Task): Promise<boolean>;
 }
 
 /**
@@ -48,6 +50,7 @@ export async function lookAtNeeds(
     limit: ports.agents()?.dispatch.endlessLimit(task.id),
     hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
     trouble: await ports.troubleOf?.(task),
+    isNextLeft: (await ports.isNextLeft?.(task)) === true,
     ...(workflow === undefined ? { questions: "" } : await questionsOf(store, workflow, task, document)),
   };
   return needsOf(facts);

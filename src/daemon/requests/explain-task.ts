@@ -1,5 +1,6 @@
 import type { Routes } from "../../api/routes.ts";
 import { explain } from "../../engine/explain.ts";
+import { leftReason } from "../../engine/needs.ts";
 import type { Task } from "../../engine/task.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
@@ -31,7 +32,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...blocked,
         ...(await deadAgent(core, task)),
         ...waiting,
-        ...left(core, task),
+        ...left(core, task).filter(({ reason }) => !needs.some(({ text }) => text === reason)),
         ...(await full(core, task)),
       ],
       moves,
@@ -75,8 +76,7 @@ async function byItself({ deadlines, scheduler, agents }: Core, { task }: Stored
 /** A slot is free, and nobody is going to give it to this task. */
 function left({ scheduler }: Core, { id, project, autostart, held }: Task): readonly { reason: string; fix: string }[] {
   if (held !== undefined || !autostart || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
-  const reason = "A slot is free, but the task that gave it back lets nobody start then (spawn_next).";
-  return [{ reason, fix: `Start it: signalbox task spawn ${id}` }];
+  return [{ reason: leftReason, fix: `Start it: signalbox task spawn ${id}` }];
 }
 
 /** Tasks that wait for a person keep their workspaces too: who looks in once an hour must see why nothing starts. */

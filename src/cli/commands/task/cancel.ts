@@ -5,7 +5,7 @@ import type { SalvagedView } from "../../../api/workspace-wires.ts";
 import type { Context } from "../../context.ts";
 import { count } from "../../count.ts";
 import { forEach } from "../../for-each.ts";
-import { nameTask } from "../../name-task.ts";
+import { nameTask, shownTask } from "../../name-task.ts";
 import { pause } from "../../pause.ts";
 import { tellChange } from "../../tell-change.ts";
 import { untilInterrupted } from "../../until-interrupted.ts";
@@ -20,13 +20,17 @@ export function cancel(this: Context, { json }: { json: boolean }, ...references
       const begun = Date.now();
       // Nothing comes before it: a brake that has to look at something first can fail.
       const change = await call(routes.cancelTask, { ...about, body: {} });
-      if (change.task.workspace === "") return { ...change, salvaged: [] };
+      if (change.task.workspace === "")
+        return { ...change, salvaged: [], waiting: await leftWaiting(call, change.task) };
       const task = await whenGivenBack(call, change.task);
-      return { ...change, task, salvaged: await salvagedSince(call, task, begun) };
+      const waiting = await leftWaiting(call, task);
+      return { ...change, task, salvaged: await salvagedSince(call, task, begun), waiting };
     },
     tell: (own, change) => {
       tellChange(own, change);
       if (change.kind === "moved") tellSalvaged(own, change.task, change.salvaged);
+      for (const { name, command } of change.waiting)
+        own.say(`${name} waits for the slot, and does not start by itself: ${command}`);
     },
   });
 }
@@ -59,4 +63,13 @@ async function whenGivenBack(call: Call, cancelled: TaskView): Promise<TaskView>
 async function salvagedSince(call: Call, { id, project }: TaskView, begun: number): Promise<readonly SalvagedView[]> {
   const { salvaged } = await call(routes.listSalvage, { query: { project } }).catch(() => ({ salvaged: [] }));
   return salvaged.filter(({ task, at }) => task === id && Date.parse(at) >= begun - 1_000);
+}
+
+/** Who could have the slot now, and is started by nobody: the workflow says itself when the next task starts. */
+async function leftWaiting(call: Call, { project }: TaskView) {
+  const { tasks } = await call(routes.listTasks, { query: { project, needs: "true" } }).catch(() => ({ tasks: [] }));
+  return tasks.flatMap((task) => {
+    const { command } = task.needs.find((need) => need.command === `signalbox task spawn ${task.id}`) ?? {};
+    return command === undefined ? [] : [{ name: shownTask(task), command }];
+  });
 }
