@@ -34,8 +34,8 @@ export interface Seen {
 /** Who must have an answer whatever is wrong with the workspace, or however long git takes. */
 export interface Patience {
   readonly clock: Clock;
-  /** Milliseconds to wait for the workspace. */
-  readonly limit: number;
+  /** Milliseconds to wait for the workspace; as long as it takes where it is missing. */
+  readonly limit?: number;
 }
 
 export const lookPatience = 5_000;
@@ -90,6 +90,7 @@ export async function look(
 }
 
 async function lookedAtInTime(looking: Promise<Outside>, { clock, limit }: Patience): Promise<Outside> {
+  if (limit === undefined) return looking.catch(unseenBecause);
   let cancel = () => {};
   const late = new Promise<Outside>((resolve) => {
     const reason = `The workspace could not be looked at within ${limit / 1000} s.`;

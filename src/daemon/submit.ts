@@ -8,7 +8,7 @@ import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoredEffect, StoredTask } from "../ports/store.ts";
 import { evidenceOf, withEvidence } from "./evidence.ts";
-import { type LookPorts, look, lookPatience } from "./look.ts";
+import { type LookPorts, look, lookPatience, type Patience } from "./look.ts";
 import { createTurns, type Turns } from "./turns.ts";
 import type { Addition } from "./write-document.ts";
 
@@ -87,7 +87,7 @@ async function submitOnce(
   // A failure is noted whatever the workspace says, and it may be the reason why nobody can look there.
   const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
   const told = { asks: request.kind === "move", ...(request.kind === "ended" ? { ended: request.run } : {}) };
-  const patience = urgency === "brake" ? { clock, limit: lookPatience } : undefined;
+  const patience = urgency === "brake" ? { clock, limit: lookPatience } : patienceFor(request, clock);
   const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told }, patience);
   const open = await store.openEffects(id);
   if (open.length > 0 && saysAllIsDone(request))
@@ -133,6 +133,11 @@ function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hop
   if (next.kind !== "moved" && next.kind !== "stayed") return decision;
   const kind = decision.kind === "moved" ? "moved" : next.kind;
   return settledAtOnce(workflow, { ...next, kind, events: [...events, ...next.events] }, facts, hops + 1);
+}
+
+/** That an agent is quiet is heard whatever fails in its workspace: otherwise nobody would ever ask why nothing moves. */
+function patienceFor({ kind }: Request, clock: Clock): Patience | undefined {
+  return kind === "idle" ? { clock } : undefined;
 }
 
 function withoutOutside({ outsideOf: _, ...ports }: SubmitPorts): LookPorts {

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
+import { builtIn } from "../../test/engine/drive.ts";
+import { systemClock } from "../adapters/clock/system-clock.ts";
+import { createMemoryStore } from "../adapters/store/memory.ts";
+import { createFacts } from "./facts.ts";
+import { createSubmit } from "./submit.ts";
+
+test("an agent that is quiet is reminded, and then a person is called, whatever fails in its workspace", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const runs = { worker: { key: "worker#1", mode: "session" } } as const;
+  const change = { status: "working", phase: "waiting", workspace: "/w", runs } as const;
+  await store.createTask("coffee", sampleTask("t1", change, { document: { text: "", authors: {} } }));
+  const submit = createSubmit({
+    ...{ store, clock: systemClock, changed() {}, factsOf: createFacts(store, async () => false) },
+    workflowOf: async () => builtIn("default"),
+    outsideOf: async () => {
+      throw new Error("fatal: bad object");
+    },
+  });
+  const idle = async () => (await submit("t1", { kind: "idle", run: "worker#1" })).stored.task;
+  expect((await idle()).wait.reminded).toBe(1);
+  await idle();
+  const { held } = await idle();
+  expect(held).toMatchObject({ word: "idle", reason: expect.stringContaining("fatal: bad object") });
+});
