@@ -152,7 +152,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
 
   return {
     outsideOf: createOutside({
-      ...{ store, workspacesOf, where, collected: predictions.collected },
+      ...{ store, clock, workspacesOf, where, collected: predictions.collected },
       follow: createFollowBranch({ store, log, submit }),
       filesGone: refresh,
     }),

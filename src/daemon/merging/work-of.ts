@@ -20,7 +20,10 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
   if (found.operation !== undefined)
     return { kind: "refused", reason: `A ${found.operation} is under way in ${folder}. End it, or abort it.` };
   if (found.branch === undefined)
-    return { kind: "refused", reason: `${folder} is on no branch. Check one out there: git checkout ${task.branch}` };
+    return {
+      kind: "refused",
+      reason: `${folder} is on no branch. Go back to it there, with what was committed: git switch ${task.branch} && git merge ${found.head}`,
+    };
   // What is not committed would not be in the branch, but the task would count as merged.
   if (found.dirty && !leaves)
     return { kind: "refused", reason: `There are changes in ${folder} that are not committed. Commit them there.` };

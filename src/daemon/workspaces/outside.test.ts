@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { systemClock } from "../../adapters/clock/system-clock.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
 import { Fault } from "../../fault.ts";
 import { createOutside } from "./outside.ts";
@@ -37,7 +38,7 @@ async function look(
     },
   } as unknown as ProjectWorkspaces;
   const outsideOf = createOutside({
-    ...{ store, workspacesOf: async () => workspaces, where: () => "here" },
+    ...{ store, clock: systemClock, workspacesOf: async () => workspaces, where: () => "here" },
     collected: (_, commit) => told.push(commit),
     follow: (_, branch) => told.push(branch),
     filesGone: () => told.push("gone"),

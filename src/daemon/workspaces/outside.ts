@@ -1,4 +1,5 @@
 import type { Task } from "../../engine/task.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Where } from "../merging/find-tips.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
@@ -21,6 +22,7 @@ export const nothingOutside: Outside = { ...noFiles, facts: undefined };
 
 export interface OutsidePorts {
   readonly store: Store;
+  readonly clock: Clock;
   readonly workspacesOf: WorkspacesOf;
   /** A task's branch was collected, with so many commits of its own. */
   collected(task: Task, commit: string, commits: number): void;
@@ -32,7 +34,7 @@ export interface OutsidePorts {
 }
 
 export function createOutside(ports: OutsidePorts): OutsideOf {
-  const { store, workspacesOf, collected, follow, filesGone, where } = ports;
+  const { store, clock, workspacesOf, collected, follow, filesGone, where } = ports;
   return async (task, asksForMain = false) => {
     // Of a task without a workspace only that is asked for which its branch can tell.
     if (task.workspace === "" && (!asksForMain || task.runCount === 0)) return nothingOutside;
@@ -40,7 +42,7 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     if (project === undefined) return nothingOutside;
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
-    const seen = await workspaceFacts(workspaces, project, task, where());
+    const seen = await workspaceFacts(workspaces, project, task, where(), clock.now());
     if (task.workspace === "") return { ...noFiles, facts: await withForge(store, task, seen) };
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a folder that is gone; what was read before is in the store.
@@ -52,7 +54,7 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     if (read.gone.length > 0) filesGone(task);
-    return { ...read, facts };
+    return { ...read, unreadable: facts.unreadable ?? read.unreadable, facts };
   };
 }
 
