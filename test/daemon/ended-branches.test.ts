@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
@@ -88,6 +88,17 @@ describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kin
     await gone("signalbox/b1111");
     expect((await diff("b1111")).committed.files).toMatchObject([{ path: "cup.md" }]);
   });
+});
+
+test("the branch of a merged task goes at once where its worktree was deleted, and so does git's record of that", async () => {
+  const { work, core, merge, gone, repository, git } = await startStage();
+  const workspace = await work("b1111", { "cup.md": "full\n" });
+  const stored = await core.store.getTask("b1111");
+  if (stored !== undefined) await core.look(stored.task);
+  rmSync(workspace, { recursive: true });
+  await merge("b1111");
+  await gone("signalbox/b1111");
+  expect(git(repository, "worktree", "list", "--porcelain")).not.toContain("prunable");
 });
 
 test("a branch that was there before its task stays after the merge; one that was made for it goes", async () => {

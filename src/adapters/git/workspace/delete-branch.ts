@@ -1,9 +1,10 @@
+import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { DeletedBranch } from "../../../ports/workspaces.ts";
 import { branchRef, checkCommit } from "../check-names.ts";
 import { branchUse } from "./branch-use.ts";
 import type { Mechanics } from "./mechanics.ts";
-import { readHead, readRef } from "./read-git-folder.ts";
+import { readHead, readRef, readSmall } from "./read-git-folder.ts";
 import type { Workshop } from "./workshop.ts";
 import { writeHead } from "./write-head.ts";
 
@@ -28,15 +29,22 @@ export async function deleteBranch(
   return { kind: "deleted" };
 }
 
-/** A workspace that was given back still has the branch of its last task. Its files stay as they are. */
+/**
+ * A workspace that was given back still has the branch of its last task. Its files stay as they are. Of one whose folder was
+ * deleted git's record goes to the trash, unless somebody has locked it: then it may be on a disk that comes back.
+ */
 async function letGo(shop: Workshop, mechanics: Mechanics, branch: string): Promise<void> {
   for (const record of await shop.records.all()) {
     await shop.turns.take(record.folder, async () => {
       const found = await mechanics.find(record.folder, record);
-      if (found.kind !== "ours" || found.folders === undefined || found.isLocked) return;
-      const { folders } = found;
+      const { folders } = found.kind === "foreign" ? { folders: undefined } : found;
+      if (folders === undefined || (found.kind === "ours" && found.isLocked)) return;
       const head = await readHead(folders);
       if (head?.branch !== branch || head.commit === undefined) return;
+      if (found.kind === "nothing") {
+        if ((await readSmall(join(folders.gitFolder, "locked"))) !== undefined) return;
+        return mechanics.forget(record.folder, record, shop.heap(record.folder, false));
+      }
       await writeHead(folders.gitFolder, `${head.commit}\n`, [record.folder]);
     });
   }
