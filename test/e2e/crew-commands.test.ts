@@ -123,7 +123,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const logs = readdirSync(places.runs);
   expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
   // What runs have printed, also those of other tasks, stays.
-  expect(readdirSync(places.runs)).toEqual(logs);
+  expect(readdirSync(places.runs)).toEqual(expect.arrayContaining(logs));
   expect((await json("crew", "ps")).agents).toEqual([]);
   expect(read("c-5")).toBe(ticket("c-5", "Slow"));
   expect((await json("ticket", "show", "c-5")).isTaken).toBe(false);
