@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { defaultScript } from "../../src/testing/scripted-agent/default-script.ts";
 import { createScriptedStage, runTurn } from "./scripted-stage.ts";
 import { until } from "./tmux.ts";
 
@@ -16,8 +17,16 @@ function steps(...lines: readonly string[]): string {
   return `roles:\n  any:\n    - steps:\n${lines.map((line) => `        - ${line}\n`).join("")}`;
 }
 
-test("without a script a worker plans, builds, commits and hands over, and a reviewer passes it", async () => {
-  const harness = stage.harnessFor("");
+test("without a script a worker that is asked turn by turn commits a note, and moves its task nowhere", async () => {
+  const { error } = await runTurn(stage.harnessFor(""), stage.orderFor({}));
+  expect(error).toBeUndefined();
+  expect(stage.git("log", "--format=%s")).toBe("Note: Say hello\nBegin");
+  expect(stage.git("status", "--porcelain")).toBe("");
+  expect(readdirSync(stage.root)).not.toContain("calls");
+});
+
+test("what a session plays without a script: a worker plans, builds, commits and hands over, and a reviewer passes it", async () => {
+  const harness = stage.harnessFor(defaultScript.replaceAll("mode: session, ", ""));
   const worker = await runTurn(harness, stage.orderFor({}));
   expect(worker.error).toBeUndefined();
   expect(stage.calls()).toEqual(["task update --status working", "task update --status agent-review"]);
@@ -235,7 +244,7 @@ test("the script is checked before anything is done, and the place of a mistake 
 
 test("nothing is written outside of its own state, the run's folder and the workspace", async () => {
   await runTurn(stage.harnessFor(""), stage.orderFor({ system: "Be kind.", schema: { type: "object" } }));
-  expect(readdirSync(stage.root).sort()).toEqual(["bin", "calls", "repository", "run-1", "state"]);
+  expect(readdirSync(stage.root).sort()).toEqual(["bin", "repository", "run-1", "state"]);
 });
 
 test("a script that is missing is told before the program is started", async () => {
