@@ -24,7 +24,9 @@ const probePatience = 10_000;
  * Asks the daemon that runs, with whatever this process may show. What takes long is waited for, as long as the daemon
  * answers others meanwhile; one that answers nobody is a fault.
  */
-export function askDaemon(asker: Asker, question: Question): Promise<SocketAnswer> {
+export async function askDaemon(asker: Asker, question: Question): Promise<SocketAnswer> {
+  // First, because it fails where the home is somebody else's: a timer that is never cleared would keep the command alive.
+  const request = requestOf(asker, question);
   return new Promise((resolve, reject) => {
     const hangUp = new AbortController();
     let timer: NodeJS.Timeout | undefined;
@@ -42,7 +44,7 @@ export function askDaemon(asker: Asker, question: Question): Promise<SocketAnswe
       if (timer !== undefined) timer = setTimeout(probe, quietTime);
     };
     timer = setTimeout(probe, quietTime);
-    socketRequest({ ...requestOf(asker, question), signal: hangUp.signal })
+    socketRequest({ ...request, signal: hangUp.signal })
       .then(resolve, reject)
       .finally(() => {
         clearTimeout(timer);

@@ -65,6 +65,7 @@ describe("a home that cannot be one", () => {
         uid: nobody,
         gid: nobody,
         encoding: "utf8",
+        timeout: 30_000,
       });
       expect([status, stderr]).toEqual([1, expect.stringContaining(home.folder)]);
       expect(stderr).not.toContain("mistake of its own");
