@@ -47,7 +47,8 @@ process.exit(failed > 0 ? 1 : 0);
 
 /** Its exit code. Its report is written last: whoever is still there long after that waits for what a test has left behind. */
 function runSuite(): Promise<number> {
-  const args = [...vitest, "--reporter=default", "--reporter=json", `--outputFile=${report}`, ...only];
+  const reporters = ["default", "json", "./test/hang-reporter.ts"].map((name) => `--reporter=${name}`);
+  const args = [...vitest, ...reporters, `--outputFile=${report}`, ...only];
   const child = spawn(process.execPath, args, { stdio: "inherit" });
   let reportedAt = Number.POSITIVE_INFINITY;
   const looking = setInterval(() => {
