@@ -134,6 +134,7 @@ live(
   {
     worker: [
       told("Twice as strong", ...planned),
+      told("A person has moved the task"),
       during("planning", section("Questions", "1. How strong?"), askFor("clarification")),
     ],
     reviewer: [passes],

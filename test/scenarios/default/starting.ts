@@ -163,6 +163,7 @@ export function starting(scenes: Scenes): void {
     {
       worker: [
         told("As strong as you can", plan, askFor("working"), "hang"),
+        told("A person has moved the task"),
         during("planning", section("Questions", "1. How strong?"), askFor("clarification")),
       ],
     },
