@@ -168,3 +168,9 @@ describe("what an agent says", () => {
     expect(first({ held }, { failure: { code: "permissions.unasked" } })?.command).toBe(command);
   });
 });
+
+test("a broken workspace is a person's business unless the task is about to make it again", () => {
+  const trouble = { reason: "Its workspace is gone.", fix: "Make it again: signalbox task respawn 1" };
+  expect(first({}, { runs: [run], trouble })).toMatchObject({ reason: "workspace", text: trouble.reason });
+  expect(needs({}, { runs: [run], trouble, isOwing: true }).map(({ reason }) => reason)).not.toContain("workspace");
+});

@@ -93,7 +93,8 @@ export function needsOf(facts: NeedFacts): readonly Need[] {
   const state = workflow?.states[task.status];
   if (task.phase === "over" || state?.terminal === true) return afterTheEnd(facts);
   if (workflow === undefined || state === undefined) return [lostWorkflow(facts)];
-  const { trouble } = facts;
+  // What the task still owes, such as the start of an agent, makes a workspace again where it has to.
+  const trouble = facts.isOwing ? undefined : facts.trouble;
   return [
     ...(trouble === undefined ? [] : [need(facts, "workspace", trouble.reason, trouble.fix)]),
     ...mergeNeeds(facts),

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { ExplanationView, TaskView } from "../../src/api/task-wires.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { type GitStage, human, startGitStage } from "./git-stage.ts";
@@ -126,9 +126,10 @@ test("uncommitted changes outlive a deleted branch", async () => {
   writeFileSync(join(workspace, "cup.md"), "half\n");
   git(repository, "update-ref", "-d", "refs/heads/signalbox/b1111");
   await core.submit("b1111", { kind: "respawn", actor: human });
-  await expect.poll(() => trouble(stage), patience).toBeUndefined();
+  const head = () => git(workspace, "rev-parse", "--verify", "--quiet", "HEAD");
+  await vi.waitFor(() => expect(head()).toBe(first), patience);
+  expect(await trouble(stage)).toBeUndefined();
   expect(readFileSync(join(workspace, "cup.md"), "utf8")).toBe("half\n");
-  expect(git(workspace, "rev-parse", "HEAD")).toBe(first);
 });
 
 test("whether work is merged is known from its branch, also where the workspace is gone", async () => {
