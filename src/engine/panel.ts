@@ -7,6 +7,7 @@ import { stateOf } from "./enter.ts";
 import type { Facts, Request } from "./request.ts";
 import { after, takeRule } from "./take-rule.ts";
 import type { Member, Task } from "./task.ts";
+import { countFailure } from "./words.ts";
 import type { RunSpec, Wait, Workflow } from "./workflow.ts";
 
 type Panel = Extract<Wait, { kind: "panel" }>;
@@ -83,7 +84,8 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
       endWait(workflow, apply(task, event), { word, reason, answer: request.answer, again: "wait" }, facts),
     );
   }
-  const count = task.crashCount + 1;
+  const failure = countFailure(task);
+  const count = failure.crashCount;
   const tryAgain = count < attemptsOf(state.limits, panel.judge.limits);
   const draft = startDraft(workflow, task, task.status);
   if (tryAgain)
@@ -92,7 +94,7 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
     type: "panel.answered",
     by: panel.judge.role,
     data: { word, reason },
-    set: { crashCount: count, reason, runs: draft.runs, runCount: draft.runCount },
+    set: { ...failure, reason, runs: draft.runs, runCount: draft.runCount },
   };
   const next = apply(task, event);
   if (tryAgain) return { kind: "stayed", task: next, events: [event], effects: draft.effects };

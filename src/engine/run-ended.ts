@@ -11,7 +11,7 @@ import { specOf } from "./spec-of.ts";
 import { after, hasProduced, takeRule } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import { resolve } from "./when.ts";
-import { isAccident } from "./words.ts";
+import { countFailure, isAccident } from "./words.ts";
 import type { RunSpec, State, Workflow } from "./workflow.ts";
 
 type Ended = Extract<Request, { kind: "ended" }>;
@@ -54,8 +54,9 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
   if (spec.mode === "dialogue" && word === "ok") return after(known, afterTurn(workflow, told, spec, answer, facts));
   if (!isAccident(word)) return after(known, endWait(workflow, told, { word, reason, answer, again: "wait" }, facts));
 
-  const count = task.crashCount + 1;
-  const counted: TaskEvent = { ...known, set: { results, reason, crashCount: count } };
+  const failure = countFailure(task);
+  const count = failure.crashCount;
+  const counted: TaskEvent = { ...known, set: { results, reason, ...failure } };
   const failed = apply(task, counted);
   if (count < attemptsOf(state.limits, spec.limits))
     return after(counted, tryAgain(workflow, failed, state, spec, word, count));

@@ -7,7 +7,7 @@ import { after } from "./take-rule.ts";
 import type { Held, Task } from "./task.ts";
 import type { FanOut, Workflow } from "./workflow.ts";
 
-/** Every effect of the move has been carried out: the failures of before are forgotten, and a state without a wait passes on. */
+/** Every effect of the move has been carried out: the failures of the state before are forgotten, and a state without a wait passes on. */
 export function settled(workflow: Workflow, task: Task, entry: number, facts: Facts): Decision {
   if (entry !== task.entry) return { kind: "ignored", why: "The task has moved on." };
   if (task.phase !== "entering") return { kind: "ignored", why: "The task has settled already." };
@@ -17,7 +17,7 @@ export function settled(workflow: Workflow, task: Task, entry: number, facts: Fa
     by: "engine",
     data: {},
     set: {
-      crashCount: 0,
+      crashCount: task.wait.hasFailed ? task.crashCount : 0,
       phase: state.terminal ? "over" : "waiting",
       ...(task.held?.again === "effects" ? { held: undefined } : {}),
     },

@@ -5,7 +5,7 @@ import { gateReason, gateReasons } from "./gate.ts";
 import type { Facts } from "./request.ts";
 import type { Held, Task } from "./task.ts";
 import { allHold } from "./when.ts";
-import { covers, isAccident } from "./words.ts";
+import { countFailure, covers, isAccident } from "./words.ts";
 import type { Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
 
 /** How a state's wait or work ended. */
@@ -92,7 +92,7 @@ function crash(
       type: "agent.ended",
       by,
       data: { word: ending.word },
-      set: { crashCount: task.crashCount + 1 },
+      set: countFailure(task),
     };
     return after(counted, escalateOrHold(workflow, apply(task, counted), does, ending, by, facts));
   }

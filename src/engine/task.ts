@@ -125,6 +125,8 @@ export interface WaitProgress {
   readonly turn: "agent" | "reply" | "confirm" | undefined;
   /** Reminders given to an agent that went quiet without the artifact. */
   readonly reminded: number;
+  /** A run of this state failed before everything that the move owed was done. Then `crashCount` counts this state only. */
+  readonly hasFailed?: true;
   /** Panel members by run name. */
   readonly members: Readonly<Record<string, Member>>;
 }

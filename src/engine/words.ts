@@ -1,4 +1,5 @@
 import { actions } from "./actions/index.ts";
+import type { Task } from "./task.ts";
 import type { Action, Limits, Mode, RunSpec, State } from "./workflow.ts";
 
 /** Failures that are nobody's answer: counted, and tried again while attempts last. */
@@ -6,6 +7,12 @@ const accidents = new Set(["error", "invalid", "stall", "exit"]);
 
 export function isAccident(word: string): boolean {
   return accidents.has(word);
+}
+
+/** Counts one more failure in a row. Those of the state before are only forgotten once this one has settled. */
+export function countFailure({ crashCount, phase, wait }: Task): Pick<Task, "crashCount" | "wait"> {
+  if (phase !== "entering") return { crashCount: crashCount + 1, wait };
+  return { crashCount: wait.hasFailed ? crashCount + 1 : 1, wait: { ...wait, hasFailed: true } };
 }
 
 const wordsOfMode: Readonly<Record<Mode, readonly string[]>> = {

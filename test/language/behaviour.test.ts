@@ -301,6 +301,28 @@ prompts: { p: x }`);
   expect(life.task.crashCount).toBe(0);
 });
 
+test("A run that fails before that counts as the first failure in the new state, and stays counted.", () => {
+  const life = begin(`
+roles: { worker: { mode: turn } }
+states:
+  a: { agent: { role: worker, prompt: p }, outcomes: [{ then: b }] }
+  b: { agent: { role: worker, prompt: p }, limits: { attempts: 3 }, outcomes: [{ on: failed, then: stuck }, { then: c }] }
+  stuck: { waits_for: human }
+  c: { terminal: true }
+prompts: { p: x }`);
+  life.settle();
+  life.ended("worker", "error");
+  expect(life.task).toMatchObject({ status: "b", crashCount: 1, phase: "entering" });
+  life.ended("worker", "error");
+  expect(life.task).toMatchObject({ status: "b", crashCount: 1, phase: "entering" });
+  life.settle();
+  expect(life.task).toMatchObject({ crashCount: 1, phase: "waiting" });
+  life.ended("worker", "error");
+  expect(life.task).toMatchObject({ status: "b", crashCount: 2 });
+  life.ended("worker", "error");
+  expect(life.task.status).toBe("stuck");
+});
+
 test("`crash_count` stays when a held task is continued or its agent is respawned, where something looks at it: repeated accidents escalate whoever starts the agent again.", () => {
   const text = `
 roles: { worker: { mode: session, keep: true } }

@@ -168,7 +168,7 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
       runCount: 0,
       spent: { sections: [], head: "" },
       results: keptResults(task, state, itemSchemas),
-      wait: smallWait(task.wait, caps.rounds.get(task.status)),
+      wait: smallWait(task, caps.rounds.get(task.status)),
       attended: state?.wait.kind === "human" && task.attended,
       held: task.held === undefined ? undefined : { ...task.held, reason: "" },
       reason: "",
@@ -179,9 +179,15 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
 }
 
 /** Rounds matter up to their limit, and not at all where there is none. */
-function smallWait(progress: WaitProgress, rounds = 0): WaitProgress {
-  const wait = { ...progress, round: Math.min(progress.round, rounds) };
+function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0): WaitProgress {
+  const isCounting = phase === "entering" && hasFailed === true;
+  const wait = {
+    ...progress,
+    round: Math.min(progress.round, rounds),
+    ...(isCounting ? { hasFailed } : {}),
+  };
   const isPlain =
+    !isCounting &&
     !wait.skipped &&
     wait.stepLimit === undefined &&
     wait.round === 0 &&
