@@ -146,6 +146,8 @@ export const pausedWire = record({
   projects: list(text),
   /** Agents whose programs were ended. */
   ended: integer(0),
+  /** Commands of tasks, such as tests, that were ended; they are run again. */
+  commands: integer(0),
   /** Those whose programs could not be ended, and why. */
   failed: list(record({ run: text, problem: text })),
 });

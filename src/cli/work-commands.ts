@@ -4,7 +4,7 @@ import { onlyProject, project, taskFlag } from "./task-parameters.ts";
 
 /** What agents use up, and whether they may start. */
 
-const pausedForm = "{ all, projects, ended, failed: [{ run, problem }] }";
+const pausedForm = "{ all, projects, ended, commands, failed: [{ run, problem }] }";
 
 export const usage = buildCommand({
   loader: async () => (await import("./commands/usage.ts")).usage,
@@ -39,12 +39,14 @@ export const pause = buildCommand({
     flags: {
       project,
       all,
-      now: flag("Also end the agents that are at work; they go on in their sessions later"),
+      now: flag(
+        "Also end agents and commands of tasks that are at work; agents go on in their sessions later, commands run again",
+      ),
       json,
     },
   },
   docs: {
-    brief: "Start no more agents, until told otherwise",
+    brief: "Start no more agents and commands of tasks, until told otherwise",
     fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. It holds also after the daemon was started again. Go on with signalbox resume.
 
 --json: ${pausedForm}

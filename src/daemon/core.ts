@@ -3,7 +3,6 @@ import type { Fault } from "../fault.ts";
 import type { PartialConfig } from "../home/config-fields.ts";
 import type { Places } from "../home/places.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Commands } from "../ports/commands.ts";
 import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
@@ -23,6 +22,7 @@ import type { Needs } from "./needs/needs.ts";
 import type { News } from "./news.ts";
 import type { Performer } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { Submit } from "./submit.ts";
 import type { TicketsOf } from "./tickets-of.ts";
 import type { Turns } from "./turns.ts";
@@ -48,9 +48,7 @@ export interface Core {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly commands: Commands;
-  /** Kills the commands of a task that are under way, and starts none for it until the result is called. */
-  stopCommands(task: string): () => void;
+  readonly commands: StoppableCommands;
   readonly callers: Callers;
   readonly workflows: WorkflowCache;
   readonly factsOf: FactsOf;

@@ -109,6 +109,11 @@ export function createCore(ports: CorePorts): RunningCore {
   const { log, clock, config, address, stop, signal, commandEnvironment: env = {} } = ports;
   const commands = stoppableCommands(ports.commands, {
     home: ports.home,
+    isPaused: async (id) => {
+      const task = (await store.getTask(id))?.task;
+      // What is still to be done for a task that has ended gives back what it had.
+      return task !== undefined && pauses.why(task.project) !== undefined && !(await isTerminal(task));
+    },
     sweep: async (entry) => void (await ports.agents?.processes.sweep(undefined, entry)),
     onError: (error) => onError(error),
   });
@@ -199,6 +204,7 @@ export function createCore(ports: CorePorts): RunningCore {
     ...ports.performers(folderOf, workflowOf, portOf, commands),
   };
   const performers = performInWorkspace(store, plainPerformers, async (task) => (await troubleOf(task)) === undefined);
+  const isTerminal = async (task: Task) => (await workflowOf(task)).states[task.status]?.terminal === true;
   const isCancelled = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome === "cancelled";
   const performer = createPerformer({ store, clock, submit, performers, isCancelled, onError });
   const mayStart = (project: string) => pauses.why(project) === undefined;
@@ -238,7 +244,6 @@ export function createCore(ports: CorePorts): RunningCore {
     ids: ports.ids,
     log,
     commands,
-    stopCommands: commands.stop,
     callers,
     workflows,
     factsOf,

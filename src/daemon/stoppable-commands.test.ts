@@ -19,14 +19,16 @@ function stage() {
         signal?.addEventListener("abort", () => reject(new Error(`${argv.join(" ")} was killed`)));
       }),
   };
-  const commands = stoppableCommands(endless, { home: "/home", sweep: async () => {}, onError: () => {} });
+  const paused = new Set<string>();
+  const isPaused = async (task: string) => paused.has(task);
+  const commands = stoppableCommands(endless, { home: "/home", isPaused, sweep: async () => {}, onError: () => {} });
   const ends: string[] = [];
   const run = async (task: string, name: string, more: Partial<Command> = {}) => {
     const command = { argv: [name], env: { SIGNALBOX_TASK: task }, ...more } as Command;
     commands.run(command).catch((error) => ends.push(error.code ?? error.message));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { commands, started, ends, run };
+  return { commands, paused, started, ends, run };
 }
 
 test("to stop a task kills its commands, and nobody else's", async () => {
@@ -53,6 +55,32 @@ test("a task that is stopped starts no command until everybody who stopped it ha
   expect(started).toEqual(["test", "make"]);
 });
 
+test("commands of a paused task wait until it is resumed; one that was under way is killed and run again", async () => {
+  const { commands, paused, started, ends, run } = stage();
+  await run("t1", "make");
+  await run("t2", "test");
+  paused.add("t1");
+  expect(await commands.killPaused()).toBe(1);
+  await run("t1", "lint");
+  expect([started, ends]).toEqual([["make", "test"], []]);
+  paused.clear();
+  commands.resumed();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([started.slice(2).sort(), ends]).toEqual([["lint", "make"], []]);
+});
+
+test("a command that waits for its paused task ends at once when the task is stopped or its caller ends it", async () => {
+  const { commands, paused, started, ends, run } = stage();
+  const own = new AbortController();
+  paused.add("t1").add("t2");
+  await run("t1", "make");
+  await run("t2", "test", { signal: own.signal });
+  commands.stop("t1");
+  own.abort();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([started, ends]).toEqual([[], ["command.stopped", "command.stopped"]]);
+});
+
 test("a command still ends when its own caller ends it", async () => {
   const { ends, run } = stage();
   const own = new AbortController();
@@ -68,6 +96,7 @@ function realStage() {
   const table = systemProcessTable();
   const processes = createProcesses({ folder, supervisor: [], table });
   const commands = stoppableCommands(spawnCommands, {
+    isPaused: async () => false,
     home: folder,
     sweep: async (entry) => void (await processes.sweep(undefined, entry)),
     onError: (error) => expect.unreachable(String(error)),

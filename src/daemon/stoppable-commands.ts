@@ -1,8 +1,12 @@
 import { Fault } from "../fault.ts";
-import type { CommandResult, Commands } from "../ports/commands.ts";
+import type { Command, CommandResult, Commands } from "../ports/commands.ts";
 
-/** Commands that can be stopped for one task, by the task that each is told of in its environment. */
+/** Commands that can be stopped for one task, by the task that each is told of in its environment; paused tasks start none. */
 export interface StoppableCommands extends Commands {
+  /** Kills the commands of all tasks that are paused; each is run again once its task is not. Gives how many were killed. */
+  killPaused(): Promise<number>;
+  /** Somebody has been resumed: commands that waited for that are started. */
+  resumed(): void;
   /** Kills the commands of a task that are under way, and starts none for it until the result is called. */
   stop(task: string): () => void;
   /** Ends everything that lives of the commands of a task, whether or not they have ended themselves. */
@@ -10,6 +14,8 @@ export interface StoppableCommands extends Commands {
 }
 
 export interface SweepPorts {
+  /** Whether a person has paused the task, so that its commands wait. */
+  isPaused(task: string): Promise<boolean>;
   /** Makes the marks of this daemon's commands differ from those of others: ids of tasks may be the same there. */
   readonly home: string;
   /** Ends everybody who was started with this entry, `NAME=value`, in the environment. */
@@ -17,39 +23,80 @@ export interface SweepPorts {
   onError(error: unknown): void;
 }
 
+/** Why a command was killed: it is run again. */
+const interrupted = Symbol("interrupted");
+
 /**
  * Each command is marked in its environment, by its effect and by its task, and so is everything that it starts, also what
  * leaves its process group. A person's shell in the workspace has neither mark.
  */
-export function stoppableCommands(commands: Commands, { home, sweep, onError }: SweepPorts): StoppableCommands {
+export function stoppableCommands(
+  commands: Commands,
+  { home, isPaused, sweep, onError }: SweepPorts,
+): StoppableCommands {
   const markOf = (id: string) => `${home}:${id}`;
   const underWay = new Map<string, Set<AbortController>>();
   const stopped = new Map<string, number>();
+  const waiting = new Set<() => void>();
+  const resumed = () => {
+    for (const go of waiting) go();
+  };
+  const until = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const go = () => {
+        waiting.delete(go);
+        signal.removeEventListener("abort", go);
+        resolve();
+      };
+      waiting.add(go);
+      signal.addEventListener("abort", go);
+      if (signal.aborted) go();
+    });
+
+  const runOnce = async (command: Command, task: string): Promise<CommandResult | typeof interrupted> => {
+    const own = new AbortController();
+    const others = underWay.get(task) ?? new Set();
+    underWay.set(task, others.add(own));
+    const signal = command.signal === undefined ? own.signal : AbortSignal.any([command.signal, own.signal]);
+    const mark = markOf(command.env.SIGNALBOX_EFFECT ?? task);
+    const marks = { SIGNALBOX_COMMAND: mark, SIGNALBOX_COMMANDS_OF: markOf(task) };
+    let result: CommandResult | undefined;
+    try {
+      while (!signal.aborted && (await isPaused(task))) await until(signal);
+      if (signal.aborted) throw notStarted(command);
+      result = await commands.run({ ...command, env: { ...command.env, ...marks }, signal });
+      return result;
+    } catch (error) {
+      if (own.signal.reason === interrupted && !command.signal?.aborted) return interrupted;
+      throw error;
+    } finally {
+      // What one that ended by itself has left behind may be wanted until the workspace is given back.
+      if (signal.aborted || result?.timedOut) await sweep(`SIGNALBOX_COMMAND=${mark}`).catch(onError);
+      others.delete(own);
+      if (others.size === 0 && underWay.get(task) === others) underWay.delete(task);
+    }
+  };
+
   return {
     async run(command) {
       const task = command.env.SIGNALBOX_TASK;
       if (task === undefined) return commands.run(command);
-      if (stopped.has(task))
-        throw new Fault("command.stopped", `${command.argv.join(" ")} was not started: a person stops the task.`, {
-          retry: "later",
-        });
-      const own = new AbortController();
-      const others = underWay.get(task) ?? new Set();
-      underWay.set(task, others.add(own));
-      const signal = command.signal === undefined ? own.signal : AbortSignal.any([command.signal, own.signal]);
-      const mark = markOf(command.env.SIGNALBOX_EFFECT ?? task);
-      const marks = { SIGNALBOX_COMMAND: mark, SIGNALBOX_COMMANDS_OF: markOf(task) };
-      let result: CommandResult | undefined;
-      try {
-        result = await commands.run({ ...command, env: { ...command.env, ...marks }, signal });
-        return result;
-      } finally {
-        // What one that ended by itself has left behind may be wanted until the workspace is given back.
-        if (signal.aborted || result?.timedOut) await sweep(`SIGNALBOX_COMMAND=${mark}`).catch(onError);
-        others.delete(own);
-        if (others.size === 0 && underWay.get(task) === others) underWay.delete(task);
+      for (;;) {
+        if (stopped.has(task)) throw notStarted(command);
+        const result = await runOnce(command, task);
+        if (result !== interrupted) return result;
       }
     },
+    async killPaused() {
+      let killed = 0;
+      for (const [task, all] of [...underWay]) {
+        if (!(await isPaused(task))) continue;
+        for (const each of all) each.abort(interrupted);
+        killed += all.size;
+      }
+      return killed;
+    },
+    resumed,
     endLeftBehind: (task) => sweep(`SIGNALBOX_COMMANDS_OF=${markOf(task)}`),
     stop(task) {
       stopped.set(task, (stopped.get(task) ?? 0) + 1);
@@ -64,4 +111,10 @@ export function stoppableCommands(commands: Commands, { home, sweep, onError }: 
       };
     },
   };
+}
+
+function notStarted({ argv }: Command): Fault {
+  return new Fault("command.stopped", `${argv.join(" ")} was not started: its task is being stopped.`, {
+    retry: "later",
+  });
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/adapters/clock/system-clock.ts";
@@ -9,6 +9,7 @@ import { createHandlers } from "../../src/daemon/handlers.ts";
 import { Fault } from "../../src/fault.ts";
 import { createScriptedProcesses } from "../../src/testing/scripted-processes.ts";
 import { createScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
+import { readProcessTree } from "../process-tree.ts";
 import { meter } from "./agent-stage.ts";
 import { startGitCore } from "./git-core.ts";
 
@@ -184,6 +185,32 @@ test("an agent is ended although its workspace cannot be looked at, and the answ
   expect(await stage.isOver("b1111")).toBe(true);
 });
 
+test("pausing at once kills the command that a task is at, which is run again when a person resumes", async () => {
+  const stage = await startBrakeStage();
+  await stage.create("b1111");
+  const moved = await stage.core.submit("b1111", { kind: "move", to: "testing", actor: { role: "human" } });
+  expect(moved.decision.kind).toBe("moved");
+  const workspace = async () => (await stage.store.getTask("b1111"))?.task.workspace ?? "";
+  await expect.poll(workspace, { timeout: 20_000 }).not.toBe("");
+  const folder = await workspace();
+  const pids = () =>
+    readProcessTree()
+      .below(process.pid)
+      .filter((pid) => folderOf(pid) === folder);
+  await expect.poll(pids, { timeout: 20_000 }).toHaveLength(1);
+  const before = pids();
+  expect(await stage.ask("pause", {}, { all: true, now: true })).toMatchObject({ ended: 0, commands: 1 });
+  await expect.poll(pids, { timeout: 20_000 }).toEqual([]);
+  const { blocked } = (await stage.ask("explainTask", { task: "b1111" })) as { blocked: readonly { reason: string }[] };
+  expect(blocked.map(({ reason }) => reason).join()).toContain("Everything is paused.");
+  await stage.ask("resume", {}, { all: true });
+  await expect.poll(pids, { timeout: 20_000 }).toHaveLength(1);
+  expect(pids()).not.toEqual(before);
+  await stage.ask("pause", {}, { all: true, now: true });
+  expect(await stage.ask("cancelTask", { task: "b1111" })).toMatchObject({ kind: "moved", from: "testing" });
+  await stage.until("b1111", ({ isOpen }) => !isOpen);
+});
+
 test("cancelling kills the command that the task is at, and starts it no more", async () => {
   const stage = await startBrakeStage();
   await stage.create("b1111");
@@ -224,3 +251,11 @@ test("an agent that asks to be cancelled ends nobody: only a person pulls the br
   await expect(handlers.cancelTask?.({ ...asked, caller })).rejects.toThrow("Only human can take the task");
   expect(await stage.isOver("b1111")).toBe(false);
 });
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
+}

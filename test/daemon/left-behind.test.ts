@@ -44,7 +44,7 @@ test("nothing that a cancelled task's commands have started works on in the next
   onTestFinished(() => void shell.kill("SIGKILL"));
   await stage.core.submit("b1111", { kind: "continue", actor: human });
   await expect.poll(() => existsSync(join(workspace, "by-tests.txt")), { timeout: 30_000 }).toBe(true);
-  const letGo = stage.core.stopCommands("b1111");
+  const letGo = stage.core.commands.stop("b1111");
   await stage.core.submit("b1111", { kind: "move", to: "dropped", actor: human });
   letGo();
   await expect.poll(async () => stage.store.workspaces.list({ task: "b1111" }), { timeout: 30_000 }).toEqual([]);

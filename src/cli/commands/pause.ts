@@ -21,9 +21,10 @@ export async function pause(this: Context, flags: PauseFlags) {
   const again = who.project === undefined ? "--all" : `--project ${who.project}`;
   if (answer.ended > 0) this.say(`${count(answer.ended, "agent")} ended; later they go on in their sessions.`);
   else if (!flags.now) this.say("Agents that are at work go on. To end them too, add --now");
+  if (answer.commands > 0) this.say(`${count(answer.commands, "command")} ended; later they are run again.`);
   for (const { run, problem } of answer.failed) {
     this.say(`${run} could not be ended: ${problem}`);
     this.say(`To try it again: signalbox agent kill ${run}`);
   }
-  this.say(`${name} is paused: no agent is started. To go on: signalbox resume ${again}`);
+  this.say(`${name} is paused: no agent and no command of a task is started. To go on: signalbox resume ${again}`);
 }

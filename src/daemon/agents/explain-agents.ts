@@ -30,7 +30,7 @@ export async function explainAgents(
       },
     ];
   });
-  const paused = isOnHold ? agents.pauses.why(task.project) : undefined;
+  const paused = isOnHold || task.phase === "doing" ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
   const limited = watches.flatMap(({ run, signs: { error } }) => {
     // Of every other error a person is told.

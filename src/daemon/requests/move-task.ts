@@ -95,8 +95,8 @@ function cancels({ states }: Workflow, status: string, request: Request): boolea
 }
 
 /** Ends the agents and the commands of a task, then does `then` before anything is started again. */
-export async function haltTask<T>({ agents, stopCommands }: Core, task: string, then: () => Promise<T>): Promise<T> {
-  const release = stopCommands(task);
+export async function haltTask<T>({ agents, commands }: Core, task: string, then: () => Promise<T>): Promise<T> {
+  const release = commands.stop(task);
   try {
     if (agents === undefined) return await then();
     const runs = await agents.brake.runsOf((run) => run.task === task);

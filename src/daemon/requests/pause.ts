@@ -18,14 +18,16 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     const meantRuns = body.now === true ? await agents.brake.runsOf(isMeant) : [];
     // They are not to blame: each goes on in its session when everything goes on.
     const end = { word: "lost", reason: "A person has paused everything." } as const;
+    const killing = body.now === true ? core.commands.killPaused() : 0;
     const results = await Promise.all(meantRuns.map(async (run) => ({ run, ended: await agents.end(run, end) })));
     const failed = results.flatMap(({ run, ended }) =>
       ended.kind === "alive" ? [{ run: run.id, problem: ended.problem }] : [],
     );
     const ended = results.length - failed.length;
-    core.log.info("Paused", { project: project || "all", ended, failed: failed.length });
+    const commands = await killing;
+    core.log.info("Paused", { project: project || "all", ended, commands, failed: failed.length });
     if (unwritten !== undefined) throw unwritten;
-    return { ...agents.pauses.list(), ended, failed };
+    return { ...agents.pauses.list(), ended, commands, failed };
   };
 }
 
@@ -45,8 +47,9 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     agents.pauses.set(project, false);
     agents.dispatch.wake();
     core.scheduler.wake();
+    core.commands.resumed();
     core.log.info("Resumed", { project: project || "all" });
-    return { ...agents.pauses.list(), ended: 0, failed: [] };
+    return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
   };
 }
 
