@@ -100,12 +100,14 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
       else if (how === "lost") processes.lose(program.name);
       else processes.end(program.name, how);
     },
-    /** All windows go at once, and the server with them. */
+    /** Whether what it shows can still be seen. */
+    hasWindow: ({ name }: Program) => !stranded.has(name),
     /** The server cannot be reached any more, and its programs go on. */
     strandServer() {
       for (const { name, order } of programs.values()) if (order.mode === "session") stranded.add(name);
       terminal.loseServer();
     },
+    /** All windows go at once, and the server with them. */
     loseServer() {
       for (const program of programs.values()) if (program.order.mode === "session") end(program.name);
       terminal.loseServer();

@@ -35,7 +35,9 @@ export async function simulateFaults(
     if (chosen === undefined) break;
     const faults = planFaults(seed);
     const crowd = isCrowded ? drawCrowd(seed) : undefined;
-    const life = await live({ seed, faults, crowd, ...chosen });
+    const life = await live({ seed, faults, crowd, ...chosen }).catch((error: unknown) => {
+      throw new Error(`The life of seed ${seed} under ${chosen.name} broke off: ${error}`, { cause: error });
+    });
     lives++;
     ended += life.ended;
     asking += life.asking;

@@ -10,7 +10,7 @@ import type { Program, World } from "./world.ts";
 
 export interface AgentPorts {
   readonly world: World;
-  readonly programs: Pick<Programs, "finish">;
+  readonly programs: Pick<Programs, "finish" | "hasWindow">;
   /** Asks for a state over the API, with the credential of the run. Resolves when it is answered, if ever. */
   ask(program: Program, to: string, task: string): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     else processes.print(program.name, `${line}\n`);
   };
   const show = (program: Program, screen: string) => {
-    if (program.order.mode === "session") terminal.show(program.name, screen);
+    if (program.order.mode === "session" && programs.hasWindow(program)) terminal.show(program.name, screen);
   };
   /** Does something later, if it is still alive then. */
   const later = (program: Program, milliseconds: number, act: () => void) =>
