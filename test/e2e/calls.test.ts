@@ -1,0 +1,79 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { cliFile } from "../programs.ts";
+import { atTerminal } from "./at-terminal.ts";
+import { startBrew } from "./brew-stage.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const patience = { timeout: 30_000 };
+
+test("a person is called once by their command and by the bell, and everything that lists who needs them agrees", async () => {
+  const { base, env, home, signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  const called = join(base, "called");
+  const calls = () => (existsSync(called) ? readFileSync(called, "utf8").trim().split("\n") : []);
+  const line = `notify: { command: [sh, -c, 'echo "$*" >> "${called}"', call] }`;
+  writeFileSync(join(home, "config.yml"), `workflow: brew\n${line}\n`);
+
+  const follower = atTerminal([process.execPath, cliFile, "events", "--follow", "--bell"], {
+    ...{ base, env, folder: coffee },
+  });
+  const heard = join(base, "heard");
+  follower.tmux("pipe-pane", `cat > '${heard}'`);
+  const rung = () => (existsSync(heard) ? readFileSync(heard, "utf8").split("\u0007").length - 1 : 0);
+
+  await signalbox(["task", "create", "Brew it"], coffee);
+  await expect.poll(calls, patience).toHaveLength(1);
+  expect(calls()[0]).toContain("coffee#1");
+  await expect.poll(rung, patience).toBe(1);
+  expect((await signalbox(["task", "list", "--needs-me"], coffee)).stdout).toContain("coffee#1");
+  expect((await signalbox(["status"], coffee)).stdout).toContain("1 open, 1 needs you");
+  expect((await signalbox(["guide"], coffee)).stdout).toContain("1 needs you");
+
+  // A second task is a call of its own, and nobody is called again for the first.
+  await signalbox(["task", "create", "Brew more"], coffee);
+  await expect.poll(calls, patience).toHaveLength(2);
+  expect(calls()[1]).toContain("coffee#2");
+  await expect.poll(rung, patience).toBe(2);
+});
+
+test("doctor and status name a channel by which nobody can be called", async () => {
+  const { base, home, signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  const program = join(base, "pager");
+  writeFileSync(program, "#!/bin/sh\necho 'No network.' >&2\nexit 7\n", { mode: 0o755 });
+  writeFileSync(join(home, "config.yml"), `workflow: brew\nnotify: { command: ["${program}"] }\n`);
+  await signalbox(["task", "create", "Brew it"], coffee);
+  const check = async () => {
+    const { checks } = JSON.parse((await signalbox(["doctor", "--json"], coffee)).stdout);
+    return checks.find(({ name }: { name: string }) => name === "calls");
+  };
+  await expect.poll(check, patience).toMatchObject({ level: "warning", found: expect.stringMatching(/^command: /) });
+  expect((await signalbox(["status"], coffee)).stdout).toMatch(/^calls .*command/m);
+  // The task goes on.
+  expect((await signalbox(["task", "continue", "1"], coffee)).code).toBe(0);
+});
+
+test("a workspace that was deleted by hand is told by list, explain and doctor, and respawn makes it again", async () => {
+  const { signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  await signalbox(["task", "create", "Brew it"], coffee);
+  await signalbox(["task", "continue", "1"], coffee);
+  const path = async () => (await signalbox(["task", "path", "1"], coffee)).stdout.trim();
+  await expect.poll(path, patience).not.toBe("");
+  const folder = await path();
+  rmSync(folder, { recursive: true });
+  const { stdout: explained } = await signalbox(["task", "explain", "1"], coffee);
+  expect(explained).toContain(folder);
+  const [, command = ""] = /signalbox (task respawn \w+)/.exec(explained) ?? [];
+  const list = async () => (await signalbox(["task", "list"], coffee)).stderr;
+  await expect.poll(list, patience).toMatch(/^coffee#1: .*\n {2}signalbox task respawn \w+$/m);
+  const { checks } = JSON.parse((await signalbox(["doctor", "--json"], coffee)).stdout);
+  expect(checks).toContainEqual(
+    expect.objectContaining({ name: "tasks", level: "warning", found: expect.stringContaining(folder) }),
+  );
+  expect((await signalbox(command.split(" "), coffee)).code).toBe(0);
+  await expect.poll(() => existsSync(join(folder, "recipe.md")), patience).toBe(true);
+});
