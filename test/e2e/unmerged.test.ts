@@ -1,0 +1,66 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { cliFile } from "../programs.ts";
+import { atTerminal } from "./at-terminal.ts";
+import { git, startBrew } from "./brew-stage.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Like brew, but served is only what is merged. */
+const strict = `name: strict
+version: 1
+states:
+  todo: { waits_for: human, next: brewing }
+  brewing: { waits_for: human, next: served }
+  served: { terminal: true }
+  spilled: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: brewing, hooks: [acquire_workspace] }
+  - { from: brewing, to: served, when: merged == true, hooks: [release_workspace] }
+  - { from: any, to: spilled, by: human, hooks: [release_workspace] }
+`;
+
+/** A task with a commit that is only on its branch. */
+async function startBrewed(workflow: "brew" | "strict") {
+  const stage = await startBrew(["coffee"]);
+  writeFileSync(join(stage.home, "workflows", "strict.yml"), strict);
+  const coffee = stage.in("coffee");
+  const signalbox = (...args: readonly string[]) => stage.signalbox(args, coffee);
+  await signalbox("task", "create", "Brew it", "--workflow", workflow);
+  await signalbox("task", "continue", "1");
+  const path = async () => (await signalbox("task", "path", "1")).stdout.trim();
+  await vi.waitFor(async () => expect(await path()).not.toBe(""), 30_000);
+  const folder = await path();
+  writeFileSync(join(folder, "cup.md"), "full\n");
+  git(folder, "add", "cup.md");
+  git(folder, "commit", "--quiet", "-m", "cup");
+  const status = async () => JSON.parse((await signalbox("task", "show", "1", "--json")).stdout).task.status;
+  return { ...stage, coffee, signalbox, folder, status };
+}
+
+test("a move to the end of work that is not merged is refused with both commands, and on a terminal it is asked for", async () => {
+  const { base, env, coffee, signalbox, status } = await startBrewed("brew");
+  const refused = await signalbox("task", "update", "1", "--status", "served");
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(
+    /Its work is not merged: 1 commit is only on "\S+"\.\nMerge it: signalbox task merge \w+\nTo end it without: signalbox task update \w+ --status served --yes\n/,
+  );
+  const argv = [process.execPath, cliFile, "task", "update", "1", "--status", "served"];
+  const asked = atTerminal(argv, { base, env, folder: coffee });
+  await asked.shows(/End it as served without merging it\?/);
+  asked.say("n");
+  await asked.shows(/it ended with/);
+  expect(await status()).toBe("brewing");
+  const [, way = ""] = /To end it without: signalbox (.+)\n/.exec(refused.stderr) ?? [];
+  expect((await signalbox(...way.split(" "))).code).toBe(0);
+  expect(await status()).toBe("served");
+});
+
+test("a task whose worktree was deleted is merged, and is done", async () => {
+  const { coffee, signalbox, folder, status } = await startBrewed("strict");
+  rmSync(folder, { recursive: true });
+  expect((await signalbox("task", "merge", "1")).code).toBe(0);
+  expect(git(coffee, "ls-tree", "--name-only", "main")).toContain("cup.md");
+  await vi.waitFor(async () => expect(await status()).toBe("served"), 30_000);
+});
