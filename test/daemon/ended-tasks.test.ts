@@ -48,6 +48,32 @@ test("stopping children succeeds where there are none, and names those that are 
   await core.close();
 });
 
+test("a task that is cancelled in its fan-out, before it has children, is over", async () => {
+  const text = `
+version: 1
+states:
+  a: { agent: { role: planner, mode: turn, prompt: p, result: plan }, next: b }
+  b: { fan_out: { from: plan.parts, workflow: part }, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+prompts: { p: x }
+schemas: { plan: { type: object, properties: { parts: { type: array } } } }
+`;
+  const { create, core, rest, store } = await coreStage(text);
+  await create("t1");
+  await rest();
+  const answer = { parts: [{ id: "1", title: "One" }] };
+  await core.submit("t1", { kind: "ended", run: "planner#1", word: "ok", answer });
+  await rest();
+  expect((await store.getTask("t1"))?.task.status).toBe("b");
+  await core.submit("t1", { kind: "move", to: "dropped", actor: human });
+  await rest();
+  expect((await store.getTask("t1"))?.task).toMatchObject({ status: "dropped", phase: "over" });
+  expect(await store.openEffects("t1")).toEqual([]);
+  await core.close();
+});
+
 const flow = `
 version: 1
 states:
