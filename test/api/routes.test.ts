@@ -278,6 +278,15 @@ describe("tasks", () => {
   });
 
   test.each([
+    ["team", /^Child tasks are not started yet: /],
+    ["pipeline", /^Merging needs a forge here: /],
+  ])("of %s are created with a warning of what does not work yet", async (workflow, told) => {
+    const { json } = await post("/v1/tasks", { project: "coffee", workflow, summary: "Brew", autostart: false });
+    expect(json.warnings).toContainEqual(expect.stringMatching(told));
+    await post(`/v1/tasks/${json.task.id}/cancel`);
+  });
+
+  test.each([
     [{ project: "none" }, [404, "project.missing"]],
     [{ workflow: "none" }, [404, "not-found"]],
     [{ branch: "a b" }, [400, "task.invalid"]],
