@@ -67,6 +67,9 @@ test("a wrong value is refused at once with the right form, and a command may be
     stderr:
       'error: There is no harness "nonsense".\nThere are claude, codex, gemini, opencode, scripted. To see what is installed: signalbox harness list\n',
   });
+  const help = (await set("--help")).stdout;
+  const { values } = JSON.parse((await signalbox(["config", "get", "--json"], at("coffee"))).stdout);
+  for (const { key } of values) expect(help).toMatch(new RegExp(`^ +${key}: \\S`, "m"));
   expect((await set("harness", "claud")).stderr).toContain('Did you mean "claude"?');
   expect(existsSync(join(home, "config.yml"))).toBe(true);
   expect((await set("harness", "scripted")).code).toBe(0);

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { cliFile } from "../programs.ts";
 import { atTerminal } from "./at-terminal.ts";
@@ -11,11 +13,22 @@ test("lists fit into a terminal of 80 and of 40 columns, commands stay whole, an
   const summary = "Make the coffee stronger, and the pot so large that it lasts until the evening of the next day";
   await signalbox(["task", "create", "a-branch-with-a-name-that-is-really-long", summary], folder);
   await signalbox(["task", "continue", "1"], folder);
+  // Something is salvaged.
+  await signalbox(["task", "create", "another-branch-with-a-name-that-is-really-long", summary], folder);
+  await signalbox(["task", "continue", "2"], folder);
+  const path = async () => (await signalbox(["task", "path", "2"], folder)).stdout.trim();
+  await vi.waitFor(async () => expect(await path()).not.toBe(""), 30_000);
+  writeFileSync(join(await path(), "idea.md"), "cold brew\n");
+  await signalbox(["task", "cancel", "2"], folder);
   const piped = await signalbox(["task", "list"], folder);
   expect(piped.stdout).toContain(summary);
   expect(piped.stdout).toContain("a-branch-with-a-name-that-is-really-long");
   expect((await signalbox(["project", "list"], folder)).stdout.trimEnd().split("\n")).toHaveLength(2);
-  const lists = ["task list", "workspace list", "project list", "harness list", "task history 1", "task actions 1"];
+  expect((await signalbox(["salvage", "list"], folder)).stdout.trimEnd().split("\n")).toHaveLength(2);
+  const lists = [
+    ...["task list", "workspace list", "project list", "harness list", "salvage list"],
+    ...["task history 1", "task actions 1"],
+  ];
   for (const columns of [80, 40])
     for (const list of lists) {
       const line = [process.execPath, cliFile, ...list.split(" ")];
