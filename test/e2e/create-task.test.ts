@@ -23,6 +23,8 @@ test("a task without a summary is not made; on a terminal the person is asked fo
   );
   const both = await signalbox(["task", "create", "a", "One", "--summary", "Two"], coffee);
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot both be given") });
+  const long = await signalbox(["task", "create", "Brew it", "--label", "x".repeat(300)], coffee);
+  expect(long.stderr).toMatch(/^error: --label must have at most \d+ char/);
   expect((await signalbox(["task", "list", "--open", "--closed"], coffee)).stdout).toBe("");
 
   const sitting = { base, env, folder: coffee };
