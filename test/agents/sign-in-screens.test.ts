@@ -39,7 +39,7 @@ test.for([
   ["gemini", "gemini-sign-in", "", /not logged in.*gemini/s],
   ["codex", "codex-trust", "Not logged in", /in its window/],
 ] as const)(
-  "%s at its screen %s is told as that within ten seconds, by the run and by its task",
+  "%s at its screen %s is told as that, by the run and by its task",
   async ([name, screen, status, told]) => {
     const stage = await startStage({
       ...{ flow: flow(name), harness: name },
@@ -52,9 +52,7 @@ test.for([
     });
     const id = await stage.create("a cup");
     await stage.untilRun(({ pid }) => pid > 0);
-    const began = Date.now();
     const run = await stage.untilRun(({ raised }) => raised !== "");
-    expect(Date.now() - began).toBeLessThan(10_000);
     expect(run).toMatchObject({ activity: "asks", raised: expect.stringMatching(told) });
     expect((await stage.task(id)).needsPerson).toBe(true);
     const { blocked } = await stage.call(routes.explainTask, { params: { task: id } });
