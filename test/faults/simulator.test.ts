@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { drawCrowd } from "../../src/testing/simulator/crowd.ts";
 import { planFaults } from "../../src/testing/simulator/faults.ts";
 import { live } from "../../src/testing/simulator/live.ts";
 import { mutants } from "../../src/testing/simulator/mutants.ts";
@@ -39,6 +40,14 @@ test(`in ${crowded} lives with more tasks than seats and workspaces nothing stan
   expect(Number(ended)).toBeGreaterThan(crowded * 3);
   expect(Number(slept)).toBeGreaterThan(crowded / 2);
 }, 900_000);
+
+test("an agent that nobody wants and that could not be ended gives its seat up once it is", async () => {
+  const seed = 7381;
+  const chosen = workflows[seed % workflows.length];
+  if (chosen === undefined) throw new Error("There is no workflow.");
+  const life = await live({ seed, faults: planFaults(seed), crowd: drawCrowd(seed), ...chosen });
+  expect(life.violations).toEqual([]);
+});
 
 test.each(workflows)("ten tasks of $name with the usual limits all end", async (chosen) => {
   const crowd = { tasks: 10, pool: 10, seats: 10, live: 10, raised: undefined };

@@ -16,7 +16,7 @@ import { createAwaitLogin } from "./await-login.ts";
 import { type Brake, createBrake, type EndedRun, endByPerson } from "./brake.ts";
 import { checkCosts } from "./check-costs.ts";
 import { capsOf, createDispatch, type Dispatch, seatOf } from "./dispatch.ts";
-import { endRun, killRun, noteEnding } from "./end-run.ts";
+import { createKiller, endRun, killRun, noteEnding } from "./end-run.ts";
 import { healRun, raise } from "./heal-run.ts";
 import { createIdle } from "./idle-runs.ts";
 import { createMail, type Mail } from "./mail.ts";
@@ -279,17 +279,22 @@ export function createAgents(given: AgentsPorts): Agents {
     if (found !== undefined) track(look(found.watch));
   });
 
-  /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
-  const kill = async (run: Run) => {
-    const watched = watches.get(run.id)?.watch;
-    unwatch(run.id);
-    sleepers.forget(run.id);
-    await killRun(given, run);
-    if (watched !== undefined) await inTurn(run.id, watched.readRest);
-    await book.close(run, clock.now());
-    await mail.giveUp(run);
-    dispatch.left(run.id);
-  };
+  const { kill, close } = createKiller({
+    ...{ ...given, track, isStopped: () => isStopped },
+    /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
+    forget(run) {
+      const watched = watches.get(run.id)?.watch;
+      unwatch(run.id);
+      sleepers.forget(run.id);
+      return watched;
+    },
+    async ended(run, watched) {
+      if (watched !== undefined) await inTurn(run.id, watched.readRest);
+      await book.close(run, clock.now());
+      await mail.giveUp(run);
+      dispatch.left(run.id);
+    },
+  });
   /** A task is over: whoever its workflow has left behind is ended, and its windows go. */
   const endTask = async (task: string) => {
     sleepers.forgetTask(task);
@@ -361,7 +366,7 @@ export function createAgents(given: AgentsPorts): Agents {
         if (task === undefined || !isWanted(task, run.key)) {
           // One that cannot be ended must not keep the others from being taken up, and is not forgotten either.
           await kill(run)
-            .then(() => store.runs.put({ ...run, endedAt: clock.now(), word: "killed" }))
+            .then(() => close(run))
             .catch(onError);
           continue;
         }

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { homePlaces } from "../../home/places.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
-import { type EndingPorts, endRun, killRun } from "./end-run.ts";
+import type { Store } from "../../ports/store.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { createKiller, type EndingPorts, endRun, killRun } from "./end-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 const known = { boot: "b", pid: 4711, start: "1" };
@@ -64,4 +66,31 @@ test("a window that cannot be closed is no failure where everything in it was fo
 test("a run of which nobody knows anything, and whose window cannot be closed, is not taken for ended", async () => {
   const { ports, run } = stage({ close: () => Promise.reject(new Error("tmux does not answer")), sweeps: false });
   await expect(killRun(ports, run)).rejects.toThrow("tmux does not answer");
+});
+
+test("a run that could not be ended is tried again until it is; then its record is closed", async () => {
+  let isDeaf = true;
+  const close = () => (isDeaf ? Promise.reject(new Error("tmux does not answer")) : Promise.resolve());
+  const { done, ports, run } = stage({ close, sweeps: false });
+  const clock = createScriptedClock(1_000);
+  const runs = new Map([[run.id, run]]);
+  const store = {
+    runs: { get: async (id: string) => runs.get(id), put: async (each: Run) => void runs.set(each.id, each) },
+  } as unknown as Store;
+  const failures: unknown[] = [];
+  const { kill } = createKiller({
+    ...{ ...ports, store, clock, isStopped: () => false, forget: () => undefined },
+    track: (work) => void work.catch((error) => failures.push(error)),
+    ended: async ({ id }) => void done.push(`ended ${id}`),
+  });
+  await expect(kill(run)).rejects.toThrow("tmux does not answer");
+  await clock.pass(5_000);
+  expect([failures.length, done.includes(`ended ${run.id}`)]).toEqual([1, false]);
+  isDeaf = false;
+  await clock.pass(5_000);
+  expect(done.at(-1)).toBe(`ended ${run.id}`);
+  expect(runs.get(run.id)).toMatchObject({ endedAt: 11_000, word: "killed" });
+  const before = done.length;
+  await clock.pass(60_000);
+  expect(done).toHaveLength(before);
 });

@@ -1,6 +1,8 @@
 import type { Places } from "../../home/places.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Processes } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import type { ReportedEnd } from "./report-end.ts";
 import { runMark } from "./run-environment.ts";
@@ -57,4 +59,44 @@ export async function killRun(ports: KillPorts, run: Run): Promise<void> {
 /** Ends what lives of a run that has ended or cannot be reached, before anybody else works in its folder. */
 export async function sweepRun({ processes, places }: Omit<KillPorts, "terminal">, { started }: Run): Promise<boolean> {
   return started !== undefined && (await processes.sweep(started.process, runMark(places, started.name)));
+}
+
+export interface KillerPorts extends KillPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  isStopped(): boolean;
+  track(work: Promise<unknown>): void;
+  /** The run is not looked after any more; gives who did. */
+  forget(run: Run): RunWatch | undefined;
+  /** The program is gone. */
+  ended(run: Run, watched: RunWatch | undefined): Promise<void>;
+}
+
+/** Between two tries to end a program that could not be ended. */
+const killPause = 5_000;
+
+/** Ends the programs of runs that nobody wants any more. */
+export function createKiller(ports: KillerPorts) {
+  const { store, clock, isStopped, track } = ports;
+  /** Could not be ended, and keep their seats until they are. */
+  const undead = new Set<string>();
+  const close = async ({ id }: Run) => {
+    const run = await store.runs.get(id);
+    if (run !== undefined && run.endedAt === undefined)
+      await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+  };
+  const kill = async (run: Run): Promise<void> => {
+    const watched = ports.forget(run);
+    await killRun(ports, run).catch((error) => {
+      // Its task may go on without it, and then nobody else would try again.
+      undead.add(run.id);
+      clock.after(killPause, () => {
+        if (undead.has(run.id) && !isStopped()) track(kill(run).then(() => close(run)));
+      });
+      throw error;
+    });
+    undead.delete(run.id);
+    await ports.ended(run, watched);
+  };
+  return { kill, close };
 }
