@@ -38,26 +38,23 @@ test.for([
   ["claude", "claude-not-logged-in", '{ "loggedIn": false }', /not logged in.*claude auth login/s],
   ["gemini", "gemini-sign-in", "", /not logged in.*gemini/s],
   ["codex", "codex-trust", "Not logged in", /in its window/],
-] as const)(
-  "%s at its screen %s is told as that, by the run and by its task",
-  async ([name, screen, status, told]) => {
-    const stage = await startStage({
-      ...{ flow: flow(name), harness: name },
-      env(base) {
-        const programs = join(base, "programs");
-        mkdirSync(programs);
-        writeFileSync(join(programs, name), program(screen, status), { mode: 0o755 });
-        return { PATH: `${programs}:${process.env.PATH}` };
-      },
-    });
-    const id = await stage.create("a cup");
-    await stage.untilRun(({ pid }) => pid > 0);
-    const run = await stage.untilRun(({ raised }) => raised !== "");
-    expect(run).toMatchObject({ activity: "asks", raised: expect.stringMatching(told) });
-    expect((await stage.task(id)).needsPerson).toBe(true);
-    const { blocked } = await stage.call(routes.explainTask, { params: { task: id } });
-    expect(blocked.map(({ reason, fix }) => `${reason} ${fix}`).join("\n")).toMatch(told);
-    const { harnesses } = await stage.call(routes.listHarnesses, { query: { name } });
-    if (screen !== "codex-trust") expect(harnesses).toMatchObject([{ name, login: "out" }]);
-  },
-);
+] as const)("%s at its screen %s is told as that, by the run and by its task", async ([name, screen, status, told]) => {
+  const stage = await startStage({
+    ...{ flow: flow(name), harness: name },
+    env(base) {
+      const programs = join(base, "programs");
+      mkdirSync(programs);
+      writeFileSync(join(programs, name), program(screen, status), { mode: 0o755 });
+      return { PATH: `${programs}:${process.env.PATH}` };
+    },
+  });
+  const id = await stage.create("a cup");
+  await stage.untilRun(({ pid }) => pid > 0);
+  const run = await stage.untilRun(({ raised }) => raised !== "");
+  expect(run).toMatchObject({ activity: "asks", raised: expect.stringMatching(told) });
+  expect((await stage.task(id)).needsPerson).toBe(true);
+  const { blocked } = await stage.call(routes.explainTask, { params: { task: id } });
+  expect(blocked.map(({ reason, fix }) => `${reason} ${fix}`).join("\n")).toMatch(told);
+  const { harnesses } = await stage.call(routes.listHarnesses, { query: { name } });
+  if (screen !== "codex-trust") expect(harnesses).toMatchObject([{ name, login: "out" }]);
+});
