@@ -18,14 +18,14 @@ export const answer = buildCommand({
     positional: { kind: "tuple", parameters: [task, words(`Your answer; - reads it from stdin; ${nowhere}`)] },
     flags: {
       message: textFlag("TEXT|-", "The same, as a flag"),
-      status: status("Go to this state; needed only where the task's state does not wait for a person"),
+      status: status("Go to this state; needed only where nobody asks, or several agents could go on"),
       json,
     },
     aliases,
   },
   docs: {
     brief: "Answer what a task's agent wants to know, and let it go on",
-    fullDescription: `Your answer is written below the earlier ones under ## Answers in the task file, and the task goes where its workflow says. An agent that is alive is told to read it; otherwise one is started. If anything is against it, nothing at all happens. What you are asked is shown by signalbox task explain TASK
+    fullDescription: `Your answer is written below the earlier ones under ## Answers in the task file, and the task goes where its workflow says. An agent that is alive is told to read it; otherwise one is started. If anything is against it, nothing at all happens. Where no agent has questions, and the state asks for none, an answer is refused: words are no yes. What you are asked is shown by signalbox task explain TASK
 
 Examples:
   signalbox task answer coffee#12 -m "Arabica, and no sugar"

@@ -73,9 +73,9 @@ export function needsWorkspace(seen: Seen): Allowance {
   return seen.task.workspace === "" ? no("It has no workspace yet.", "It gets one when it starts.") : free;
 }
 
-/** Why there is nothing that a person could say yes to, or answer; undefined where there is. */
-export function nothingAsked({ workflow, task }: Seen): Allowance | undefined {
-  const reason = whyNobodyAsks(workflow, task);
+/** Why there is nothing that a person could answer; undefined where there is. */
+export function nothingAsked({ workflow, task, facts, around }: Seen): Allowance | undefined {
+  const reason = whyNobodyAsks(workflow, task, facts.document, { hasTerminal: around.terminals.length > 0 });
   return reason && { why: sentence(reason) };
 }
 

@@ -55,15 +55,21 @@ test("work that a person merges is offered to be merged, before anything else", 
 
 test("where an agent goes on with the person's words, an answer is offered first, and the questions are told", () => {
   for (const name of ["default", "classic"]) {
-    const need = first({ status: "clarification" }, { questions: "Which beans?" }, name);
+    const need = first({ status: "clarification" }, { questions: "Which beans?", asked: "answers" }, name);
     expect(need).toMatchObject({ reason: "question", command: `signalbox task answer ${id}` });
     expect(need?.text).toContain("Its agent asks:\nWhich beans?");
     expect(need?.fix.split("\n")[0]).toBe(`Answer: signalbox task answer ${id}`);
   }
 });
 
-test("where words can lead to several states, each has a command that names its state", () => {
+test("where a person can send a task to several states, each has a command that names its state", () => {
+  expect(first({ status: "stuck", runs: {} }, {}, "classic")).toMatchObject({ reason: "approval" });
   expect(first({ status: "stuck", runs: {} }, {}, "classic")?.fix.split("\n")).toEqual([
+    `Send it back to working: signalbox task request-changes ${id} --status working`,
+    `Send it back to agent-review: signalbox task request-changes ${id} --status agent-review`,
+  ]);
+  const asked = { questions: "Which?", asked: "answers" } as const;
+  expect(first({ status: "stuck", runs: {} }, asked, "classic")?.fix.split("\n")).toEqual([
     `Answer, and go on in working: signalbox task answer ${id} --status working`,
     `Answer, and go on in agent-review: signalbox task answer ${id} --status agent-review`,
   ]);

@@ -1,4 +1,4 @@
-import { isMergedFrom, isPersonsTurn, personsVerbs, wordsLeadTo } from "./persons-turn.ts";
+import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Activity } from "./reconcile.ts";
 import { startOf } from "./start-of.ts";
@@ -63,8 +63,8 @@ export interface NeedFacts {
   readonly hopeless: readonly { readonly name: string; readonly status: string }[];
   /** What an agent has written down as its questions; empty where nothing. */
   readonly questions: string;
-  /** These questions are open, so that a yes is no answer. */
-  readonly isAsked?: boolean;
+  /** What the task's state wants of a person; only consent where nobody knows. */
+  readonly asked?: Asked;
   /** What is wrong with its workspace, and what to do; undefined where nothing is. */
   readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
   /** A slot is free, the task is the next one, and nobody is going to start it. */
@@ -228,13 +228,13 @@ function isAgents({ task: { held } }: NeedFacts): boolean {
 }
 
 function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
-  const { task, questions, isAsked = false } = facts;
-  const wantsWords = wordsLeadTo(workflow, state).length > 0 && !isMergedFrom(workflow, state);
-  const asked = wantsWords && questions !== "" ? `Its agent asks:\n${questions}` : "";
+  const { task, questions, asked = "consent" } = facts;
+  const wantsWords = asked !== "consent";
+  const open = wantsWords && questions !== "" ? `Its agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
-  const text = said ?? (asked === "" ? plainTurn(workflow, state) : "It waits for your answer.");
-  const fix = personsVerbs(workflow, state, task, isAsked).join("\n");
-  const told = asked === "" ? text : `${text}\n${asked}`;
+  const text = said ?? (wantsWords ? "It waits for your answer." : plainTurn(workflow, state));
+  const fix = personsVerbs(workflow, state, task, asked).join("\n");
+  const told = open === "" ? text : `${text}\n${open}`;
   return need(
     facts,
     wantsWords ? "question" : "approval",
@@ -244,8 +244,7 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
 }
 
 function plainTurn(workflow: Workflow, state: State): string {
-  if (isMergedFrom(workflow, state)) return "Its work is ready to be looked at, and merged.";
-  return wordsLeadTo(workflow, state).length > 0 ? "It waits for your answer." : "A person is needed.";
+  return isMergedFrom(workflow, state) ? "Its work is ready to be looked at, and merged." : "A person is needed.";
 }
 
 function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {

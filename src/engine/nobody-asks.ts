@@ -1,7 +1,7 @@
 import type { Reason } from "./decision.ts";
 import { stateOf } from "./enter.ts";
 import { targetsFor } from "./move.ts";
-import { isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
+import { askedOf, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
 import type { TaskDocument } from "./task-document.ts";
 import type { Workflow } from "./workflow.ts";
@@ -10,9 +10,9 @@ import type { Workflow } from "./workflow.ts";
 export function whyNothingToApprove(workflow: Workflow, task: Task, document: TaskDocument): Reason | undefined {
   const state = stateOf(workflow, task.status);
   const isPlain = task.held !== undefined || state.wait.kind !== "open" || !isPersonsTurn(state);
-  if (isPlain) return whyNobodyAsks(workflow, task) ?? whyNoAnswer(workflow, task, document);
+  if (isPlain) return whyNobodyWaits(workflow, task) ?? whyNoAnswer(workflow, task, document);
   if (isMergedFrom(workflow, state)) return undefined;
-  const fix = personsVerbs(workflow, state, task, false).join("\n");
+  const fix = personsVerbs(workflow, state, task, askedOf(workflow, state, document)).join("\n");
   return { code: "not-waiting", text: `In "${state.name}" there is nothing to say yes to.`, fix };
 }
 
@@ -26,19 +26,12 @@ export function whyNoDialogue(
   document: TaskDocument,
   hasTerminal: boolean,
 ): Reason | undefined {
-  const { id, wait, held } = task;
+  const { wait, held } = task;
   if (wait.turn === "reply" || wait.turn === "confirm") return undefined;
   const state = stateOf(workflow, task.status);
-  if (state.terminal || held !== undefined) return whyNobodyAsks(workflow, task);
-  const verbs = isPersonsTurn(state) ? personsVerbs(workflow, state, task, wantsAnswer(workflow, state, document)) : [];
-  const talk = hasTerminal
-    ? [
-        `Tell its agent something: signalbox task send ${id} "Your message"`,
-        `Sit down at its agent's terminal: signalbox task attach ${id}`,
-      ]
-    : [];
-  const fixes = [...verbs, ...talk];
-  const fix = fixes.length === 0 ? `See what it waits for: signalbox task explain ${id}` : fixes.join("\n");
+  if (state.terminal || held !== undefined) return whyNobodyWaits(workflow, task);
+  const fixes = whatWorks(workflow, task, document, hasTerminal);
+  const fix = fixes.length === 0 ? lookAt(task) : fixes.join("\n");
   return { code: "not-waiting", text: "No agent of its asks anything in a dialogue now.", fix };
 }
 
@@ -49,11 +42,50 @@ function whyNoAnswer(workflow: Workflow, task: Task, document: TaskDocument): Re
   return { code: "not-waiting", text, fix: `Answer them: signalbox task answer ${task.id} -m "Your answer"` };
 }
 
-/** Why there is nothing to be answered. Who names the state may answer also where none of the task's waits for people. */
-export function whyNobodyAsks(workflow: Workflow, task: Task, namesState = false): Reason | undefined {
+/**
+ * Why there is nothing to be answered: words move a task only where somebody asks for them. Who names the state may answer
+ * also elsewhere.
+ */
+export function whyNobodyAsks(
+  workflow: Workflow,
+  task: Task,
+  document: TaskDocument,
+  { namesState = false, hasTerminal = false } = {},
+): Reason | undefined {
+  const state = stateOf(workflow, task.status);
+  const nobody = whyNobodyWaits(workflow, task, namesState);
+  if (nobody !== undefined || namesState) return nobody;
+  const isAsked = askedOf(workflow, state, document) !== "consent";
+  const words = wordsLeadTo(workflow, state);
+  if (isAsked && (state.wait.kind === "human" || words.length === 1)) return undefined;
+  const text = isAsked
+    ? "Several agents could go on with it."
+    : `Nobody asks a question in "${state.name}", so an answer moves nothing.`;
+  const fix = whatWorks(workflow, task, document, hasTerminal).join("\n");
+  return { code: "not-waiting", text, fix: fix || lookAt(task) };
+}
+
+/** What a person can do or say instead, a line each. */
+function whatWorks(workflow: Workflow, task: Task, document: TaskDocument, hasTerminal: boolean): readonly string[] {
+  const state = stateOf(workflow, task.status);
+  const asked = askedOf(workflow, state, document);
+  const verbs = isPersonsTurn(state) ? personsVerbs(workflow, state, task, asked) : [];
+  if (!hasTerminal) return verbs;
+  return [
+    ...verbs,
+    `Tell its agent something: signalbox task send ${task.id} "Your message"`,
+    `Sit down at its agent's terminal: signalbox task attach ${task.id}`,
+  ];
+}
+
+function lookAt({ id }: Task): string {
+  return `See what it waits for: signalbox task explain ${id}`;
+}
+
+/** Why the task waits for nothing that a person could say. */
+function whyNobodyWaits(workflow: Workflow, task: Task, namesState = false): Reason | undefined {
   const state = stateOf(workflow, task.status);
   const { id, held, wait } = task;
-  const look = `See what it waits for: signalbox task explain ${id}`;
   if (state.terminal) {
     const fix = `Continue its branch in a new task: signalbox task create --from ${id}`;
     return { code: "terminal", text: `The task is in "${state.name}", which is the end.`, fix };
@@ -66,17 +98,10 @@ export function whyNobodyAsks(workflow: Workflow, task: Task, namesState = false
     const text = "Its agent talks with you, and waits for your reply.";
     return { code: "not-waiting", text, fix: `Reply to it: signalbox task reply ${id}` };
   }
-  if (state.wait.kind === "human" || namesState) return undefined;
-  if (isPersonsTurn(state)) {
-    const words = wordsLeadTo(workflow, state);
-    if (words.length === 1) return undefined;
-    const text =
-      words.length === 0 ? `"${state.name}" does not wait for words.` : "Several agents could go on with it.";
-    return { code: "not-waiting", text, fix: personsVerbs(workflow, state, task, false).join("\n") || look };
-  }
+  if (isPersonsTurn(state) || namesState) return undefined;
   const text = `"${state.name}" does not wait for a person.`;
-  if (state.wait.kind !== "open") return { code: "not-waiting", text, fix: look };
+  if (state.wait.kind !== "open") return { code: "not-waiting", text, fix: lookAt(task) };
   const targets = targetsFor(state, "human").filter((to) => workflow.states[to]?.terminal === false);
-  const fix = targets.length === 0 ? look : `Name the state that it goes to: --status ${targets.join(" or --status ")}`;
-  return { code: "not-waiting", text, fix };
+  const named = `Name the state that it goes to: --status ${targets.join(" or --status ")}`;
+  return { code: "not-waiting", text, fix: targets.length === 0 ? lookAt(task) : named };
 }

@@ -20,7 +20,7 @@ import { endState } from "./end-state.ts";
 import { stateOf } from "./enter.ts";
 import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
-import { answerTarget, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
+import { answerTarget, askedOf, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
 import { startOf } from "./start-of.ts";
@@ -72,7 +72,7 @@ function withNeededFirst(
   actions: readonly PersonAction[],
 ): readonly PersonAction[] {
   if (task.held !== undefined || task.phase !== "waiting" || !isPersonsTurn(state)) return actions;
-  const lines = personsVerbs(workflow, state, task, wantsAnswer(workflow, state, facts.document));
+  const lines = personsVerbs(workflow, state, task, askedOf(workflow, state, facts.document));
   const verbs = lines.flatMap((line) => /signalbox task ([\w-]+)/.exec(line)?.[1] ?? []);
   const place = ({ name, allowed }: PersonAction) => (allowed && verbs.includes(name) ? verbs.indexOf(name) : Infinity);
   return [...actions].sort((one, other) => {
@@ -116,7 +116,7 @@ function reply(seen: Seen): PersonAction {
 }
 
 function answer(seen: Seen): PersonAction {
-  const to = answerTarget(seen.workflow, seen.state);
+  const to = answerTarget(seen.workflow, seen.state, seen.facts.document);
   const request = to === undefined ? ({ kind: "continue" } as const) : ({ kind: "move", to } as const);
   const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { ...request, actor: human });
   return action(seen, "answer", "Answer, and let it go on", "a", allowance, `answer ${seen.task.id} -m "Your answer"`);

@@ -1,13 +1,15 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { atWork, builtIn } from "../../test/engine/drive.ts";
 import { load } from "../../test/language/workflow-texts.ts";
 import { decide } from "./decide.ts";
+import { stateOf } from "./enter.ts";
 import { explain } from "./explain.ts";
 import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "./nobody-asks.ts";
 import { personActions } from "./person-actions.ts";
-import { answerTarget, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
+import { answerTarget, askedOf, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
 import { withSection } from "./task-document.ts";
+import type { Workflow } from "./workflow.ts";
 
 const { task: working, facts } = atWork();
 const around = {
@@ -78,19 +80,20 @@ test.each(["classic", "minimal"])(
 
 test("an answer in classic's clarification leads to the one state in which an agent goes on with it", () => {
   const { workflow, task, state, facts: seen } = at("classic", "clarification");
-  expect(answerTarget(workflow, state)).toBe("working");
-  expect(whyNobodyAsks(workflow, task)).toBeUndefined();
+  expect(answerTarget(workflow, state, seen.document)).toBe("working");
+  expect(whyNobodyAsks(workflow, task, seen.document)).toBeUndefined();
   const [first] = personActions(workflow, task, seen, around);
   expect(first).toMatchObject({ name: "answer", allowed: true, to: "working" });
 });
 
 test("where nothing can be answered or approved, the command that works is named", () => {
   const stuck = at("classic", "stuck");
-  expect(answerTarget(stuck.workflow, stuck.state)).toBeUndefined();
+  const { document } = stuck.facts;
+  expect(answerTarget(stuck.workflow, stuck.state, document)).toBeUndefined();
   const { id } = stuck.task;
-  const both = ["working", "agent-review"].map((to) => `signalbox task answer ${id} --status ${to}`);
+  const both = ["working", "agent-review"].map((to) => `signalbox task request-changes ${id} --status ${to}`);
   for (const reason of [
-    whyNobodyAsks(stuck.workflow, stuck.task),
+    whyNobodyAsks(stuck.workflow, stuck.task, document),
     whyNothingToApprove(stuck.workflow, stuck.task, stuck.facts.document),
   ])
     for (const command of both) expect(reason?.fix).toContain(command);
@@ -125,9 +128,8 @@ test("where an agent has open questions a yes is neither offered nor taken, and 
     allowed: false,
     why: `Its agent has questions, and a yes does not answer them. Answer them: signalbox task answer ${task.id} -m "Your answer"`,
   });
-  expect(personsVerbs(workflow, state, task, wantsAnswer(workflow, state, asked.document)).join()).not.toContain(
-    "approve",
-  );
+  const verbs = personsVerbs(workflow, state, task, askedOf(workflow, state, asked.document));
+  expect(verbs.join()).not.toContain("approve");
 });
 
 test("questions that were answered do not forbid a yes in another state", () => {
@@ -158,4 +160,75 @@ test("where the workflow merges once a person says yes, a request to merge names
   );
   const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
   expect(merge({ ...task, held })?.why).toContain(`signalbox task continue ${task.id}`);
+});
+
+const mine = load(`
+version: 1
+roles: { coder: { mode: turn, prompt: p } }
+states:
+  ideas: { waits_for: human, ask: Start, next: plan }
+  plan: { agent: { role: coder }, next: approval }
+  approval: { waits_for: human, ask: Build it, next: build }
+  build: { agent: { role: coder }, next: merge }
+  merge: { waits_for: human, ask: Merge, do: [merge], next: done }
+  done: { terminal: true }
+prompts: { p: "{summary}" }`);
+
+describe("words are no consent", () => {
+  const about = (workflow: Workflow, status: string, document = facts().document) => {
+    const task: Task = { ...working, workflowHash: workflow.hash, status, phase: "waiting", workspace: "/w" };
+    const seen = { ...facts(), document };
+    const there = { ...around, terminals: ["worker#1"] };
+    const offered = personActions(workflow, task, seen, there).find(({ name }) => name === "answer");
+    const reason = whyNobodyAsks(workflow, task, document, { hasTerminal: true });
+    const verbs = personsVerbs(
+      workflow,
+      stateOf(workflow, status),
+      task,
+      askedOf(workflow, stateOf(workflow, status), document),
+    );
+    return { offered, reason, verbs: verbs.join("\n") };
+  };
+
+  test.each([
+    ["default", "stuck"],
+    ["default", "reviewing"],
+    ["classic", "stuck"],
+    ["classic", "reviewing"],
+    ["minimal", "reviewing"],
+    ["pipeline", "BACKLOG"],
+    ["pipeline", "PR_HUMAN_REVIEW"],
+    ["pipeline", "MERGE_READY"],
+    ["mine", "ideas"],
+    ["mine", "approval"],
+    ["mine", "merge"],
+  ])("in %s an answer moves nothing in %s, is not offered, and its refusal names what works", (name, status) => {
+    const { offered, reason, verbs } = about(name === "mine" ? mine : builtIn(name), status);
+    expect(offered).toMatchObject({ allowed: false });
+    expect(reason).toMatchObject({ code: "not-waiting" });
+    expect(reason?.fix).toMatch(/signalbox task (approve|merge|request-changes) /);
+    expect(reason?.fix).toContain("signalbox task send");
+    expect(`${verbs}${reason?.fix}`).not.toContain("task answer");
+  });
+
+  test("where an agent has open questions, or the workflow asks what is unclear, an answer moves the task", () => {
+    const asked = withSection(facts().document, "Questions", "Which beans?");
+    for (const { offered, reason, verbs } of [
+      about(mine, "approval", asked),
+      about(builtIn("default"), "clarification"),
+      about(builtIn("classic"), "clarification"),
+    ]) {
+      expect(offered).toMatchObject({ allowed: true });
+      expect(reason).toBeUndefined();
+      expect(verbs).toContain("signalbox task answer");
+    }
+    // Merging is nobody's answer, whatever is asked.
+    expect(about(mine, "merge", asked).reason).toBeDefined();
+  });
+
+  test("a yes says where it leads", () => {
+    expect(about(builtIn("default"), "stuck").verbs).toContain(
+      "Say yes, and it goes to reviewing: signalbox task approve",
+    );
+  });
 });

@@ -37,52 +37,68 @@ export function wordsLeadTo(workflow: Workflow, state: State): readonly string[]
 }
 
 /** Where an answer leads that names no state, in a state without a wait: to the one in which an agent goes on with it. */
-export function answerTarget(workflow: Workflow, state: State): string | undefined {
+export function answerTarget(workflow: Workflow, state: State, document: TaskDocument): string | undefined {
+  if (askedOf(workflow, state, document) === "consent") return undefined;
   const [only, ...others] = state.wait.kind === "open" ? wordsLeadTo(workflow, state) : [];
   return others.length === 0 ? only : undefined;
 }
 
 /**
- * Whether an agent has open questions here, so that a yes would tell it nothing. Questions that were answered stay in the
- * file: elsewhere than where the workflow asks what is unclear, an answer settles them.
+ * What is wanted of a person: `answers` to open questions of an agent, to which a yes would tell nothing; `words` or a yes, in
+ * the state for what is unclear; or `consent`, which no words are: there an answer moves nothing.
  */
-export function wantsAnswer(workflow: Workflow, state: State, { byHeading }: TaskDocument): boolean {
-  if (state.wait.kind !== "human" || wordsLeadTo(workflow, state).length === 0 || isMergedFrom(workflow, state))
-    return false;
-  const isWritten = (heading: string) => (byHeading.get(heading)?.body.trim() ?? "") !== "";
-  return isWritten("Questions") && (state.name === workflow.unclear || !isWritten("Answers"));
-}
+export type Asked = "answers" | "words" | "consent";
 
 /**
- * What a person can say where it is their turn, the likeliest first, a line each: nothing may stand behind a command.
- * `isAsked`: an agent has questions, to which a yes is no answer.
+ * Decided by the workflow, never by the name of a state. Questions that were answered stay in the file: elsewhere than where
+ * the workflow asks what is unclear, an answer settles them.
  */
-export function personsVerbs(workflow: Workflow, state: State, { id }: Task, isAsked: boolean): readonly string[] {
-  const merges = isMergedFrom(workflow, state);
+export function askedOf(workflow: Workflow, state: State, { byHeading }: TaskDocument): Asked {
+  if (wordsLeadTo(workflow, state).length === 0 || isMergedFrom(workflow, state)) return "consent";
+  // Without a state of its own for what is unclear, a task without a summary only waits to be started.
+  const isUnclear = state.name === workflow.unclear && state.name !== workflow.initial[0];
+  const isWritten = (heading: string) => (byHeading.get(heading)?.body.trim() ?? "") !== "";
+  if (isWritten("Questions") && (isUnclear || !isWritten("Answers"))) return "answers";
+  return isUnclear ? "words" : "consent";
+}
+
+/** Whether an agent has open questions in a state that waits for a person, so that a yes would tell it nothing. */
+export function wantsAnswer(workflow: Workflow, state: State, document: TaskDocument): boolean {
+  return state.wait.kind === "human" && askedOf(workflow, state, document) === "answers";
+}
+
+/** What a person can say where it is their turn, the likeliest first, a line each: nothing may stand behind a command. */
+export function personsVerbs(workflow: Workflow, state: State, { id }: Task, asked: Asked): readonly string[] {
   const words = wordsLeadTo(workflow, state);
-  const back = waysBack(workflow, state).toAgents;
-  const answers = answerLines(state, words, id);
-  if (merges)
+  const back = sendBack(waysBack(workflow, state).toAgents, id);
+  if (isMergedFrom(workflow, state)) {
+    const [next] = state.wait.kind === "human" ? words : [];
     return [
       `Merge it: signalbox task merge ${id}`,
       `Look at it first: signalbox task diff ${id}`,
-      ...sendBack(back, id),
-      ...(words.length > 0 && state.wait.kind === "human" ? answers : []),
+      ...back,
+      ...(next === undefined ? [] : [`Let it go on in ${next}: signalbox task continue ${id}`]),
     ];
-  if (state.wait.kind !== "human") {
-    const others = targetsFor(state, "human").filter(
-      (to) => workflow.states[to]?.terminal === false && !words.includes(to),
-    );
-    return [...answers, ...others.map((to) => `Move it to ${to}: signalbox task update ${id} --status ${to}`)];
   }
-  const yes = `Say yes: signalbox task approve ${id}`;
-  const answer = `Answer: signalbox task answer ${id}`;
-  const first = isAsked ? [answer] : words.length > 0 ? [answer, yes] : [yes, answer];
-  return [...first, ...sendBack(back, id)];
+  if (state.wait.kind !== "human") {
+    const isOpen = (to: string) => workflow.states[to]?.terminal === false && !words.includes(to);
+    const others = targetsFor(state, "human").filter(isOpen);
+    const said = asked === "consent" ? back : answerLines(words, id);
+    return [...said, ...others.map((to) => `Move it to ${to}: signalbox task update ${id} --status ${to}`)];
+  }
+  const answer = asked === "consent" ? [] : [`Answer: signalbox task answer ${id}`];
+  return [...answer, ...(asked === "answers" ? [] : [yes(state, id)]), ...back];
 }
 
-function answerLines({ wait }: State, words: readonly string[], id: string): readonly string[] {
-  if (wait.kind === "human" || words.length === 1) return [`Answer: signalbox task answer ${id}`];
+/** A yes is understood only by who knows where it leads. */
+function yes({ rules }: State, id: string): string {
+  const [only, ...others] = new Set(rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : [])));
+  const where = only !== undefined && others.length === 0 ? `, and it goes to ${only}` : "";
+  return `Say yes${where}: signalbox task approve ${id}`;
+}
+
+function answerLines(words: readonly string[], id: string): readonly string[] {
+  if (words.length === 1) return [`Answer: signalbox task answer ${id}`];
   return words.map((to) => `Answer, and go on in ${to}: signalbox task answer ${id} --status ${to}`);
 }
 

@@ -544,9 +544,13 @@ transitions:
 
 describe("what a person says", () => {
   test("is written down and ends the wait, and nothing is where nobody waits", async () => {
-    const { id } = await create();
+    const asking = brew
+      .replace("name: brew", "name: asking\nunclear: asked\nprompts: { p: Brew. }\nroles: { cook: {} }")
+      .replace("brewing: {", "asked: { waits_for: human, next: brewing }\n  brewing: { respawn_prompt: p,");
+    writeFileSync(join(stage.places.workflows, "asking.yml"), asking);
+    const { id } = await create({ workflow: "asking", status: "asked" });
     const told = await post(`/v1/tasks/${id}/answer`, { text: "Arabica." });
-    expect(told.json).toMatchObject({ section: "Answers", told: null, change: { from: "todo", kind: "moved" } });
+    expect(told.json).toMatchObject({ section: "Answers", told: null, change: { from: "asked", kind: "moved" } });
     expect((await get(`/v1/tasks/${id}/document`)).json).toMatchObject({
       text: expect.stringMatching(/## Answers\n\n### .* UTC\n\nArabica\.\n$/),
       authors: { Answers: { role: "human" } },
@@ -561,6 +565,18 @@ describe("what a person says", () => {
     ]);
     expect(refusal(await post(`/v1/tasks/${id}/approve`))).toEqual([409, "refused", "not-waiting"]);
     expect((await get(`/v1/tasks/${id}/document`)).json.text).not.toMatch(/More|No\./);
+  });
+
+  test("is no consent: where nobody asks, an answer moves nothing, and what works is named", async () => {
+    const { id } = await create();
+    const refused = await post(`/v1/tasks/${id}/answer`, { text: "No! Do not brew it." });
+    expect(refusal(refused)).toEqual([409, "refused", "not-waiting"]);
+    expect(JSON.stringify(refused.json)).toContain(`signalbox task approve ${id}`);
+    expect((await get(`/v1/tasks/${id}`)).json.task.status).toBe("todo");
+    expect((await get(`/v1/tasks/${id}/document`)).json.text).not.toContain("Do not brew");
+    const { actions } = (await get(`/v1/tasks/${id}/actions`)).json;
+    expect(actions.find(({ name }: { name: string }) => name === "answer")).toMatchObject({ allowed: false });
+    expect(JSON.stringify((await get(`/v1/tasks/${id}/explain`)).json)).not.toContain("task answer");
   });
 
   test("is not for runs to say", async () => {

@@ -109,7 +109,7 @@ const planted: readonly Planted[] = [
     in: "default",
     edits: [
       ["{ from: stuck, to: reviewing, by: human }", "{ from: stuck, to: reviewing }"],
-      ["    waits_for: human\n    ask: Send for review\n    next: reviewing\n", ""],
+      ["    waits_for: human\n    ask: Review it yourself, without another agent\n    next: reviewing\n", ""],
     ],
     found: ["warning bypass stuck"],
     said: 'The worker alone can go from "stuck" to "reviewing" without ## Review',
@@ -211,7 +211,10 @@ const planted: readonly Planted[] = [
     edits: [
       ["  - { from: any, to: cancelled, by: human, hooks: [kill_session, release_workspace] }\n", ""],
       ["  - { from: stuck, to: reviewing, by: human }\n", ""],
-      ["    ask: Send for review\n    next: reviewing\n", "    ask: Send for review\n"],
+      [
+        "    ask: Review it yourself, without another agent\n    next: reviewing\n",
+        "    ask: Review it yourself, without another agent\n",
+      ],
     ],
     found: ["error wedge stuck", "error no-verb stuck", "warning unreachable cancelled"],
     said: 'From "stuck" no end can be reached, whatever anybody does.',

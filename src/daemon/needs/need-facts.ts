@@ -1,5 +1,5 @@
 import { type Need, type NeedFacts, needsOf, type SeenRun } from "../../engine/needs.ts";
-import { isPersonsTurn, wantsAnswer } from "../../engine/persons-turn.ts";
+import { askedOf, isPersonsTurn } from "../../engine/persons-turn.ts";
 import { startOf } from "../../engine/start-of.ts";
 import type { Task } from "../../engine/task.ts";
 import { parseTaskDocument, type TaskDocument } from "../../engine/task-document.ts";
@@ -119,10 +119,10 @@ async function questionsOf(
   workflow: Workflow,
   task: Task,
   document: TaskDocument | undefined,
-): Promise<Pick<NeedFacts, "questions" | "isAsked">> {
+): Promise<Pick<NeedFacts, "questions" | "asked">> {
   const state = workflow.states[task.status];
   if (state === undefined || !isPersonsTurn(state)) return { questions: "" };
   const read = document ?? parseTaskDocument((await store.getDocument(task.id)).text);
   const questions = read.byHeading.get("Questions")?.body.trim() ?? "";
-  return { questions, isAsked: wantsAnswer(workflow, state, read) };
+  return { questions, asked: askedOf(workflow, state, read) };
 }
