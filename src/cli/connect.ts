@@ -12,6 +12,7 @@ import { homePlaces } from "../home/places.ts";
 import { type Asker, askDaemon, isNotRunning, olderDaemon, type Question, requestOf } from "./ask-daemon.ts";
 import type { Context } from "./context.ts";
 import { isOfAgent } from "./credential.ts";
+import { pause } from "./pause.ts";
 import { awaitDaemon, startDaemon } from "./start-daemon.ts";
 
 type Caller = Pick<Context, "home" | "process">;
@@ -20,6 +21,61 @@ type Caller = Pick<Context, "home" | "process">;
 export function createCall(context: Caller): Call {
   const asker = askerOf(context);
   return createClient((question) => ask(context, asker, question));
+}
+
+/**
+ * Calls the daemon for somebody who looks on for a while. The first question starts it where it does not run. Later
+ * questions wait until it is back: a person may have stopped it on purpose, and the watchdog revives one that crashed.
+ * What changes something starts it as ever. Once `ending` fires, a question that waits fails.
+ */
+export function createOnlooker(context: Caller & Pick<Context, "say">, ending?: AbortSignal): Call {
+  const asker = askerOf(context);
+  const absence = createAbsence(context.say);
+  let hasAnswered = false;
+  return createClient(async (question) => {
+    if (!hasAnswered || question.method !== "GET") {
+      const answer = await ask(context, asker, question);
+      hasAnswered = true;
+      return answer;
+    }
+    for (;;) {
+      try {
+        const answer = await askDaemon({ ...asker, version: anyVersion }, question);
+        absence.isOver();
+        return answer;
+      } catch (error) {
+        if (ending?.aborted || !(isNotRunning(error) || isGone(error))) throw error;
+        absence.goesOn();
+        await pause(lookInterval, ending);
+      }
+    }
+  });
+}
+
+/** Tells once, whenever the daemon is away for longer than it takes to revive or to replace it. */
+export function createAbsence(say: (text: string) => void) {
+  let since: number | undefined;
+  let isTold = false;
+  return {
+    goesOn() {
+      since ??= performance.now();
+      if (isTold || performance.now() - since < replaceTime) return;
+      isTold = true;
+      say("The daemon was stopped. This goes on when it runs again: signalbox up");
+    },
+    isOver() {
+      since = undefined;
+      isTold = false;
+    },
+  };
+}
+
+const lookInterval = 200;
+const replaceTime = 1_500;
+
+/** It went away while it was asked. */
+function isGone(error: unknown): boolean {
+  return error instanceof Fault && error.code === "daemon.gone";
 }
 
 /** The answer of a route that gives no JSON. */
@@ -76,7 +132,7 @@ export async function followStream(
     const path = pathOf(routes.streamEvents, { query: last === undefined ? query : { ...query, after: last } });
     await readStream(asker, path, take, signal);
     if (!signal.aborted) onLost?.();
-    await sleep(200, undefined, { signal }).catch(() => undefined);
+    await pause(lookInterval, signal);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EventView } from "../api/task-wires.ts";
-import { followStream } from "./connect.ts";
+import { createAbsence, followStream } from "./connect.ts";
 import type { Context } from "./context.ts";
 import type { EventQuery } from "./list-events.ts";
 
@@ -15,7 +15,11 @@ export async function followEvents(
   process.once("SIGTERM", end);
   try {
     if (context.isTerminal) context.say("What happens from now on is shown here. Ctrl-C ends it.");
-    await followStream(context, { ...query }, onEvent, ending.signal);
+    const absence = createAbsence(context.say);
+    await followStream(context, { ...query }, onEvent, ending.signal, {
+      onConnected: absence.isOver,
+      onLost: absence.goesOn,
+    });
   } finally {
     process.off("SIGINT", end);
     process.off("SIGTERM", end);

@@ -5,3 +5,11 @@ export function untilInterrupted(): AbortSignal {
   process.once("SIGTERM", () => ending.abort());
   return ending.signal;
 }
+
+/** What fails because the person has seen enough is no failure. */
+export function unlessInterrupted(ending: AbortSignal): (error: unknown) => undefined {
+  return (error) => {
+    if (!ending.aborted) throw error;
+    return undefined;
+  };
+}

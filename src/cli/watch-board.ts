@@ -33,10 +33,10 @@ export interface TaskQuery {
 }
 
 /** Looks at everything that is watched. */
-export function createBoard(call: Call, query: TaskQuery) {
+export function createBoard(query: TaskQuery) {
   let before: readonly TaskView[] = [];
 
-  return async (): Promise<Board> => {
+  return async (call: Call): Promise<Board> => {
     const project = query.project === undefined ? {} : { project: query.project };
     const { tasks } = await call(routes.listTasks, { query: { ...query } });
     const { runs } = await call(routes.listRuns, { query: project });

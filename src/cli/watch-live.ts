@@ -1,5 +1,6 @@
 import type { RunView } from "../api/agent-wires.ts";
-import { followStream } from "./connect.ts";
+import type { Call } from "../api/client.ts";
+import { createOnlooker, followStream } from "./connect.ts";
 import type { Context } from "./context.ts";
 import { createLiveScreen } from "./live-screen.ts";
 import { pause } from "./pause.ts";
@@ -14,7 +15,7 @@ export interface Watched<Board> {
   /** Only what happens there; undefined for everything. */
   readonly project: string | undefined;
   /** Asks for everything. */
-  look(): Promise<Board>;
+  look(call: Call): Promise<Board>;
   /** What a run does now is told at once. */
   withRun(board: Board, run: RunView): Board;
   /** One screen of it: never more lines than there are rows, never wider than the terminal. */
@@ -31,8 +32,11 @@ const net = 30_000;
 
 /** Shows something as it is, until the person has seen enough. Drawn from the stream of events. */
 export async function watchLive<Board>(context: Context, watched: Watched<Board>, json: boolean): Promise<void> {
-  const { project, look } = watched;
+  const { project } = watched;
   const ending = new AbortController();
+  // Where the daemon is gone, the stream says so.
+  const call = createOnlooker({ ...context, say: () => {} }, ending.signal);
+  const look = () => watched.look(call);
   const end = () => ending.abort();
   // Before anything of the terminal is touched: whoever asks for nonsense is told so on an ordinary screen.
   let board: Board = await look();
@@ -47,7 +51,6 @@ export async function watchLive<Board>(context: Context, watched: Watched<Board>
     while (isDirty && !ending.signal.aborted) {
       await pause(moment, ending.signal);
       isDirty = false;
-      // Where the daemon is gone, the stream says so.
       board = await look().catch(() => board);
       if (!ending.signal.aborted) draw();
     }

@@ -1,4 +1,3 @@
-import { createCall } from "./connect.ts";
 import type { Context } from "./context.ts";
 import { type Board, createBoard, type TaskQuery } from "./watch-board.ts";
 import { watchLive, withRun } from "./watch-live.ts";
@@ -8,7 +7,7 @@ import { watchLines } from "./watch-table.ts";
 export async function watchWork(context: Context, query: TaskQuery, json: boolean): Promise<void> {
   const watched = {
     project: query.project,
-    look: createBoard(createCall(context), query),
+    look: createBoard(query),
     withRun: (board: Board, run: Board["runs"][number]) => ({ ...board, runs: withRun(board.runs, run) }),
     lines: watchLines,
     document: ({ tasks, runs, needs }: Board) => ({

@@ -11,7 +11,7 @@ const mostRows = 20;
 /** How things are in a project, and what can be done next. */
 export async function showProject(context: Context, call: Call, { name }: ProjectView): Promise<void> {
   const { columns, paint, talkPaint, print, say } = context;
-  const board = await createBoard(call, { project: name, open: "true", limit: "200" })();
+  const board = await createBoard({ project: name, open: "true", limit: "200" })(call);
   if (board.tasks.length === 0) say(`${talkPaint.bold(name)} has no open task.`);
   else {
     const lines = watchLines(board, { columns, rows: mostRows, paint, now: Date.now(), title: name, trouble: "" });

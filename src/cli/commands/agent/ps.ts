@@ -1,10 +1,10 @@
 import { routes } from "../../../api/routes.ts";
 import { marksOf, writeIdleAgents, writeRuns } from "../../agent-table.ts";
-import { createCall } from "../../connect.ts";
+import { createOnlooker } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { given } from "../../given.ts";
 import { pause } from "../../pause.ts";
-import { untilInterrupted } from "../../until-interrupted.ts";
+import { unlessInterrupted, untilInterrupted } from "../../until-interrupted.ts";
 import { writeJson } from "../../write-json.ts";
 
 export interface PsFlags {
@@ -17,7 +17,8 @@ export interface PsFlags {
 const interval = 1_000;
 
 export async function ps(this: Context, { all, project, watch, json }: PsFlags) {
-  const call = createCall(this);
+  const ending = watch ? untilInterrupted() : undefined;
+  const call = createOnlooker(this, ending);
   const look = async () => {
     const { runs } = await call(routes.listRuns, { query: given({ project, all: all ? "true" : undefined }) });
     const { agents } = await call(routes.listAgents, { query: given({ project }) });
@@ -31,13 +32,13 @@ export async function ps(this: Context, { all, project, watch, json }: PsFlags) 
     if (runs.length === 0) this.say(whyEmpty(all, project));
     else this.say(`\n${marksOf(runs)}`);
   };
-  if (!watch) {
+  if (ending === undefined) {
     const seen = await look();
     return json ? this.print(writeJson(seen)) : show(seen);
   }
-  const ending = untilInterrupted();
   for (let last = ""; !ending.aborted; await pause(interval, ending)) {
-    const seen = await look();
+    const seen = await look().catch(unlessInterrupted(ending));
+    if (seen === undefined) return;
     const now = JSON.stringify(seen);
     // On a terminal the ages change by themselves.
     if (now === last && (json || !this.isTerminal)) continue;

@@ -1,9 +1,10 @@
+import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
-import { createCall } from "../../connect.ts";
+import { createOnlooker } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findSlotToShow, lastTaskOf } from "../../find-slot.ts";
 import { pause } from "../../pause.ts";
-import { untilInterrupted } from "../../until-interrupted.ts";
+import { unlessInterrupted, untilInterrupted } from "../../until-interrupted.ts";
 import { printRun } from "../task/logs.ts";
 
 interface LogsFlags {
@@ -14,12 +15,17 @@ interface LogsFlags {
 }
 
 /** Every step of an agent is a run of its own: all of them, one after the other. */
-export async function logs(this: Context, { project, follow, color, raw }: LogsFlags, name: string) {
-  const call = createCall(this);
-  const task = lastTaskOf((await findSlotToShow(call, project, name)).slot);
+export async function logs(this: Context, flags: LogsFlags, name: string) {
   const ending = untilInterrupted();
+  const call = createOnlooker(this, ending);
+  const task = lastTaskOf((await findSlotToShow(call, flags.project, name)).slot);
+  await printRuns(this, call, task, flags, ending).catch(unlessInterrupted(ending));
+}
+
+async function printRuns(context: Context, call: Call, task: string, flags: LogsFlags, ending: AbortSignal) {
+  const { follow, color, raw } = flags;
   const print = (which: { readonly run?: string }) =>
-    printRun(this, call, { params: { task }, query: {}, which, follow, color, raw, ending });
+    printRun(context, call, { params: { task }, query: {}, which, follow, color, raw, ending });
   const told = new Set<string>();
   for (;;) {
     // Asked for first: a run that begins after that is seen the next time.
@@ -29,7 +35,7 @@ export async function logs(this: Context, { project, follow, color, raw }: LogsF
     for (const { key } of fresh) {
       if (ending.aborted) return;
       told.add(key);
-      this.say(this.talkPaint.dim(key));
+      context.say(context.talkPaint.dim(key));
       await print({ run: key });
     }
     // It says itself why there is nothing yet.

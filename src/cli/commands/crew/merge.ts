@@ -1,19 +1,20 @@
 import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import type { TaskView } from "../../../api/task-wires.ts";
-import { createCall } from "../../connect.ts";
+import { createOnlooker } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { exitCodes } from "../../exit-code.ts";
 import { findSlot, mustSuit } from "../../find-slot.ts";
 import { shownTask } from "../../name-task.ts";
 import { pause } from "../../pause.ts";
-import { untilInterrupted } from "../../until-interrupted.ts";
+import { unlessInterrupted, untilInterrupted } from "../../until-interrupted.ts";
 import { writeJson } from "../../write-json.ts";
 import type { CrewFlags } from "./ps.ts";
 
 /** What is done is on its way already. What is stuck is merged as a person asks for it. */
 export async function merge(this: Context, { project, json }: CrewFlags, name: string) {
-  const call = createCall(this);
+  const ending = untilInterrupted();
+  const call = createOnlooker(this, ending);
   const { slot } = await findSlot(call, project, name);
   mustSuit("merge", slot);
   const params = { task: slot.lastTask };
@@ -24,11 +25,13 @@ export async function merge(this: Context, { project, json }: CrewFlags, name: s
     if (answer.state !== "waits") problem = answer.reason;
   } else
     this.say(`The work of ${name} is tested and merged by itself. Ctrl-C stops waiting for that, and nothing else.`);
-  const task = await whenThere(call, slot.lastTask, async () => {
+  const tell = async () => {
     const { reason: now } = (await findSlot(call, project, name)).slot;
     if (now !== "" && now !== told) this.say(now);
     told = now;
-  });
+  };
+  const task = await whenThere(call, slot.lastTask, tell, ending).catch(unlessInterrupted(ending));
+  if (task === undefined) return;
   const merged = task.outcome === "done";
   const reason = merged ? "" : problem || (await findSlot(call, project, name)).slot.reason;
   if (!merged) this.process.exitCode = exitCodes.failed;
@@ -39,8 +42,7 @@ export async function merge(this: Context, { project, json }: CrewFlags, name: s
 }
 
 /** The task, once the engine has nothing more to do with it for now. What it waits for until then may be the person's to do. */
-async function whenThere(call: Call, id: string, tell: () => Promise<void>): Promise<TaskView> {
-  const ending = untilInterrupted();
+async function whenThere(call: Call, id: string, tell: () => Promise<void>, ending: AbortSignal): Promise<TaskView> {
   for (;;) {
     const { task } = await call(routes.getTask, { params: { task: id }, query: {} });
     const isOnItsWay = task.phase === "doing" || task.phase === "entering";

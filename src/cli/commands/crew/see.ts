@@ -1,4 +1,5 @@
 import type { RunView } from "../../../api/agent-wires.ts";
+import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
@@ -23,11 +24,10 @@ export async function peek(
 }
 
 export async function dashboard(this: Context, flags: CrewFlags) {
-  const call = createCall(this);
-  const { name: project } = await findProjectToShow(call, flags.project);
+  const { name: project } = await findProjectToShow(createCall(this), flags.project);
   const watched = {
     project,
-    look: async (): Promise<CrewBoard> => {
+    look: async (call: Call): Promise<CrewBoard> => {
       const crew = await call(routes.getCrew, { params: { project } });
       return { crew, runs: (await call(routes.listRuns, { query: { project } })).runs };
     },

@@ -1,14 +1,14 @@
 import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import type { TypeOf } from "../../../api/wire.ts";
-import { createCall } from "../../connect.ts";
+import { createOnlooker } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { given } from "../../given.ts";
 import { type NamedTask, nameTask } from "../../name-task.ts";
 import { pause } from "../../pause.ts";
 import { printOutput } from "../../print-output.ts";
 import { createScreenLog } from "../../screen-log.ts";
-import { untilInterrupted } from "../../until-interrupted.ts";
+import { unlessInterrupted, untilInterrupted } from "../../until-interrupted.ts";
 
 export interface LogsFlags {
   readonly role?: string;
@@ -24,9 +24,11 @@ const interval = 500;
 const allLines = "10000";
 
 export async function logs(this: Context, { role, follow, color, raw }: LogsFlags, reference: string) {
-  const call = createCall(this);
+  const ending = untilInterrupted();
+  const call = createOnlooker(this, ending);
   const about = await nameTask(call, reference);
-  await printRun(this, call, { ...about, which: given({ role }), follow, color, raw, ending: untilInterrupted() });
+  const printing = { ...about, which: given({ role }), follow, color, raw, ending };
+  await printRun(this, call, printing).catch(unlessInterrupted(ending));
 }
 
 interface Printing extends NamedTask {

@@ -1,7 +1,7 @@
 import type { MessageView } from "../../../api/agent-wires.ts";
 import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
-import { createCall } from "../../connect.ts";
+import { createOnlooker } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { exitCodes } from "../../exit-code.ts";
 import { given } from "../../given.ts";
@@ -18,7 +18,7 @@ export interface SendFlags {
 
 export async function send(this: Context, { role, wait, json }: SendFlags, reference: string, words = "-") {
   const text = words === "-" ? await readInput(this, "-") : words;
-  const call = createCall(this);
+  const call = createOnlooker(this);
   const named = await nameTask(call, reference);
   const sent = await call(routes.sendMessage, { ...named, body: given({ text, role }) });
   const message = wait ? await settled(call, named, sent) : sent;

@@ -4,7 +4,7 @@ import type { TaskView } from "../../../api/task-wires.ts";
 import { readDuration } from "../../../engine/duration.ts";
 import { didYouMean } from "../../../engine/language/nearest.ts";
 import { Fault } from "../../../fault.ts";
-import { createCall } from "../../connect.ts";
+import { createOnlooker } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { exitCodes } from "../../exit-code.ts";
 import { allEvents } from "../../list-events.ts";
@@ -36,7 +36,8 @@ const steadyLooks = 3;
 /** Waits until each task is over, needs a person, or is in the state that is wanted. */
 export async function wait(this: Context, flags: WaitFlags, ...references: readonly string[]): Promise<void> {
   const patience = flags.timeout === undefined ? Number.POSITIVE_INFINITY : readTimeout(flags.timeout);
-  const call = createCall(this);
+  const endAt = Date.now() + patience * 1000;
+  const call = createOnlooker(this, timeUp(patience));
   const ids = await Promise.all(
     references.map(async (reference) => {
       const { task, states = [] } = await call(routes.getTask, await nameTask(call, reference));
@@ -45,13 +46,17 @@ export async function wait(this: Context, flags: WaitFlags, ...references: reado
     }),
   );
   const look = [...new Set(ids)].map((id) => createLook(call, id, flags.for));
-  const endAt = Date.now() + patience * 1000;
   for (;;) {
     const all = await Promise.all(look.map((each) => each()));
     const isEnough = flags.any ? all.some(isOver) : all.every(isOver);
     if (isEnough || Date.now() >= endAt) return tell(this, all, flags, isEnough);
     await pause(Math.min(interval, Math.max(0, endAt - Date.now())));
   }
+}
+
+/** Timers reach no further than 24 days. */
+function timeUp(seconds: number): AbortSignal | undefined {
+  return seconds * 1000 < 2 ** 31 ? AbortSignal.timeout(seconds * 1000) : undefined;
 }
 
 /** Nobody would ever come to a state that is not there. */
