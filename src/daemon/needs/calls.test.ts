@@ -58,6 +58,40 @@ test.for([
   },
 );
 
+test("an agent that needs nobody any more since a start is called for again when it asks again", async () => {
+  const { clock, phone, stored, start } = await stage();
+  const first = start();
+  await first.recover();
+  await first.found(stored, [need("agent")]);
+  await clock.pass(10_000);
+  await first.stop();
+  const second = start();
+  await second.recover();
+  // It was answered while nobody looked, and works from then on.
+  await second.found(stored, []);
+  await clock.pass(60 * minute);
+  expect(phone.notes).toHaveLength(1);
+  await second.found(stored, [need("agent")]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(2);
+  await second.stop();
+});
+
+test("nobody is called for an agent that needs nobody any more since a start", async () => {
+  const { clock, phone, stored, start } = await stage();
+  const first = start();
+  await first.recover();
+  await first.found(stored, [need("agent")]);
+  // It dies before it has called.
+  await first.stop();
+  const second = start();
+  await second.recover();
+  await second.found(stored, []);
+  await clock.pass(60 * minute);
+  expect(phone.notes).toEqual([]);
+  await second.stop();
+});
+
 test("a need that has gone while somebody was being told of it is over, and called for again when it comes back", async () => {
   const rung = Promise.withResolvers<void>();
   const { store, clock, phone, stored, start } = await stage(rung.promise);

@@ -43,9 +43,13 @@ export function createCalls(ports: CallPorts): Calls {
   /** What was held, and was let go since it was last looked at. */
   const letGo = new Set<string>();
   const telling = createTelling({ ...ports, put: (row) => keepUp(row) });
+  /** Calls for agents that were not seen to need a person since the start; until the grace is over that says nothing. */
+  const unsure = new Set<string>();
   let cancel = () => {};
+  let cancelGrace = () => {};
   let isStopped = false;
-  let startedAt = Number.NEGATIVE_INFINITY;
+  let isGrace = false;
+  let ending: Promise<void> | undefined;
   let underWay: Promise<void> | undefined;
   let isAgain = false;
   let recent: readonly number[] = [];
@@ -85,10 +89,31 @@ export function createCalls(ports: CallPorts): Calls {
     });
   };
   const end = async (row: CallRecord) => {
-    const isUnsure = row.reason === "agent" && clock.now() - startedAt < grace;
-    if (row.overAt !== undefined || isUnsure) return;
+    if (row.overAt !== undefined) return;
+    if (row.reason === "agent" && isGrace) return void unsure.add(row.id);
     if (row.state === "waits" && row.calledAt === undefined) await drop(row.id);
     else await put({ ...row, overAt: clock.now(), state: "called" });
+  };
+
+  /** The grace is over: who was not found again by now needs nobody any more. */
+  const endUnsure = async () => {
+    isGrace = false;
+    for (const id of unsure) {
+      await inTurn(rows.get(id)?.task ?? "", async () => {
+        const row = unsure.has(id) ? rows.get(id) : undefined;
+        if (row !== undefined) await end(row);
+        unsure.delete(id);
+      });
+    }
+  };
+  const endUnsureIn = (pause: number) => {
+    if (isStopped) return;
+    cancelGrace = clock.after(pause, () => {
+      ending = endUnsure().then(wake, (error) => {
+        ports.onError(error);
+        endUnsureIn(debounce);
+      });
+    });
   };
 
   /** Calls whoever is due, and says when there is more to do. */
@@ -96,7 +121,8 @@ export function createCalls(ports: CallPorts): Calls {
     const now = clock.now();
     const { settings } = ports;
     recent = recent.filter((at) => now - at < 60_000 && at <= now);
-    const plan = planCalls([...rows.values()], settings(), now, recent);
+    const sure = [...rows.values()].filter(({ id }) => !unsure.has(id));
+    const plan = planCalls(sure, settings(), now, recent);
     for (const row of plan.muted) await put({ ...row, state: "called", calledAt: now });
     for (const together of plan.notes) {
       recent = [...recent, now];
@@ -133,7 +159,8 @@ export function createCalls(ports: CallPorts): Calls {
         for (const need of stored.isOpen ? needs : []) {
           const before = rows.get(need.key);
           await begin(stored, need);
-          hasChanged ||= rows.get(need.key) !== before;
+          const wasUnsure = unsure.delete(need.key);
+          hasChanged ||= wasUnsure || rows.get(need.key) !== before;
         }
         for (const row of ofTask(id)) {
           if (!stored.isOpen) await drop(row.id);
@@ -151,18 +178,22 @@ export function createCalls(ports: CallPorts): Calls {
     },
     problems: telling.problems,
     async recover() {
-      startedAt = clock.now();
+      const startedAt = clock.now();
+      isGrace = true;
       for (const row of await store.calls.list({})) {
         // While we were away nobody could tell that a need has gone: what was due is due again, after a moment.
         const dueAt = row.state === "waits" ? Math.max(row.dueAt, startedAt + debounce) : row.dueAt;
         rows.set(row.id, { ...row, dueAt });
       }
       telling.recall([...rows.values()]);
+      endUnsureIn(grace);
       wake();
     },
     async stop() {
       isStopped = true;
       cancel();
+      cancelGrace();
+      await ending;
       await underWay;
     },
   };
