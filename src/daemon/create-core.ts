@@ -270,6 +270,8 @@ export function createCore(ports: CorePorts): RunningCore {
     address,
     stop,
     async recover() {
+      // First: what was called for already is not called for again by whoever looks at a task meanwhile.
+      await calls.recover();
       for (let before: number | undefined; ; ) {
         const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
         for (const stored of page) {
@@ -282,7 +284,6 @@ export function createCore(ports: CorePorts): RunningCore {
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
-      await calls.recover();
       await parts?.takeUp();
       await agents?.recover();
       await performer.recover();

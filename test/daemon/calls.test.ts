@@ -3,6 +3,7 @@ import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import type { CorePorts } from "../../src/daemon/create-core.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
+import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { createScriptedNotifier } from "../../src/testing/scripted-notifier.ts";
 import { coreStage } from "./core-stage.ts";
 
@@ -15,13 +16,21 @@ states:
 `;
 
 /** A core whose person is called through one channel that writes down what it is told. */
-async function stage(values: object = {}, store: Store = createMemoryStore(), text = waits) {
+async function stage(
+  values: object = {},
+  store: Store = createMemoryStore(),
+  text = waits,
+  before: (clock: ScriptedClock) => void = () => {},
+) {
   const phone = createScriptedNotifier();
   const more: Partial<CorePorts> = {
     channels: () => new Map([["phone", phone]]),
     config: () => ({ values, problems: [] }),
   };
-  const core = await coreStage(text, 50, store, () => more);
+  const core = await coreStage(text, 50, store, (clock) => {
+    before(clock);
+    return more;
+  });
   const calledFor = async (task: string) =>
     (await core.core.store.listEvents({ task }, 0, 100)).filter(({ event }) => event.type === "person.called");
   return { ...core, phone, calledFor, go: (task: string) => core.core.submit(task, human) };
@@ -78,6 +87,25 @@ test("a daemon that dies before the call makes it once, and one that dies after 
   const third = await stage({}, store);
   await third.rest(600_000);
   expect(third.phone.notes).toEqual([]);
+});
+
+test("a daemon that takes long to learn of its tasks calls for none of them a second time", async () => {
+  const store = createMemoryStore();
+  const first = await stage({}, store);
+  await first.create("t1");
+  await first.rest(10_000);
+  expect(first.phone.notes).toHaveLength(1);
+  await first.core.close();
+  const slow: Store = { ...store };
+  const second = await stage({}, slow, waits, (clock) => {
+    // The first page comes at once, and the next one only after a second.
+    slow.listTasks = async (filter, page) => {
+      if (filter.isOpen === true && page?.before !== undefined) await clock.pass(1_000);
+      return store.listTasks(filter, page);
+    };
+  });
+  await second.rest(600_000);
+  expect(second.phone.notes).toEqual([]);
 });
 
 test("a daemon that dies while it calls makes the call at most once more, with the same key", async () => {
