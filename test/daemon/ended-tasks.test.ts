@@ -143,6 +143,16 @@ test("a cancelled task whose hook fails for ever can be deleted, and then its pr
   expect(existsSync(join(workspace, "idea.md"))).toBe(false);
 });
 
+test("a task that is deleted while it is held needs nobody any more, and does not count as open", async () => {
+  const { ask, isHeld, core } = await startEndedStage();
+  await ask("cancelTask", { task: "b1111" });
+  await isHeld();
+  expect(await core.needs.counts()).toEqual({ open: 1, needPerson: 1 });
+  await ask("deleteTask", { task: "b1111" });
+  expect(await core.needs.counts()).toEqual({ open: 0, needPerson: 0 });
+  expect(await core.store.calls.list({})).toEqual([]);
+});
+
 test("a cancelled task whose workspace cannot be saved can be deleted, and the folder is kept as it is", async () => {
   const { ask, isHeld, store, workspace, repository } = await startEndedStage();
   rmSync(repository, { recursive: true });

@@ -71,6 +71,7 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     await publishAgents(core);
     core.scheduler.forgot(id);
     core.deadlines.forgot(id);
+    core.needs.noticed(id);
     core.log.info("A task was deleted", { task: id, kept, left });
     return { kept, left };
   };
