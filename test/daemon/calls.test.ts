@@ -15,6 +15,16 @@ states:
   done: { terminal: true }
 `;
 
+const queue = `
+version: 1
+states:
+  todo: { waits_for: slot, next: taste }
+  taste: { waits_for: human, ask: Taste it, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+`;
+
 /** A core whose person is called through one channel that writes down what it is told. */
 async function stage(
   values: object = {},
@@ -230,6 +240,41 @@ test("a call that could not be stored is stored later, and made once", async () 
   expect([phone.notes, refusals]).toEqual([[], 1]);
   for (const _ of [1, 2, 3]) await rest(10_000);
   expect(phone.notes).toHaveLength(1);
+});
+
+test("a call that history cannot take is noted there as soon as it can, however long that takes", async () => {
+  const store = createMemoryStore();
+  let isFull = true;
+  const full: Store = {
+    ...store,
+    async addEvents(task, events, at) {
+      if (isFull && events.some(({ type }) => type === "person.called"))
+        throw new Fault("store.lost", "The file was deleted.");
+      return store.addEvents(task, events, at);
+    },
+  };
+  const { create, rest, phone, calledFor } = await stage({}, full);
+  await create("t1");
+  await rest(3_600_000);
+  expect([phone.notes.length, (await calledFor("t1")).length]).toEqual([1, 0]);
+  isFull = false;
+  await rest(3_600_000);
+  expect([phone.notes.length, (await calledFor("t1")).length]).toEqual([1, 1]);
+});
+
+test("whoever waits for a task that is cancelled is called for, though nothing has happened to it", async () => {
+  const { create, rest, phone, core } = await stage({}, createMemoryStore(), queue);
+  await create("t1");
+  await create("t2", { dependsOn: ["t1"] });
+  await rest(60_000);
+  const before = phone.notes.length;
+  await core.submit("t1", { kind: "move", to: "dropped", actor: { role: "human" } });
+  await rest(60_000);
+  expect(phone.notes.slice(before).map(({ text }) => text)).toEqual([
+    'It depends on coffee#1, which is in "dropped" and will never be done. → signalbox task update t2 --depends-on ""',
+  ]);
+  const stored = await core.store.getTask("t2");
+  expect(stored && (await core.needs.of(stored))).toMatchObject([{ reason: "dependency" }]);
 });
 
 test("a need that comes back after it was called for is called for again, but not at once", async () => {

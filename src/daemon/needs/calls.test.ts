@@ -109,3 +109,21 @@ test("a need that has gone while somebody was being told of it is over, and call
   expect(phone.notes).toHaveLength(2);
   await calls.stop();
 });
+
+test("a task that is let go and held again before anybody looks at it is called for again", async () => {
+  const { clock, phone, stored, start } = await stage();
+  const calls = start();
+  await calls.recover();
+  await calls.found(stored, [need("held")]);
+  await clock.pass(10_000);
+  calls.heard({ ...stored.task, entry: 1, held: undefined });
+  await calls.found(stored, [need("held")]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(2);
+  // What only changes while it is held is the same need.
+  calls.heard({ ...stored.task, entry: 1, held: { word: "error", reason: "It is broken.", again: "wait" } });
+  await calls.found(stored, [need("held")]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(2);
+  await calls.stop();
+});
