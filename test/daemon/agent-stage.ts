@@ -2,6 +2,7 @@ import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import type { CorePorts } from "../../src/daemon/create-core.ts";
 import type { Perform } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
+import type { PartialConfig } from "../../src/home/config-fields.ts";
 import type { Harness, HarnessEvent } from "../../src/ports/harness.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
@@ -49,6 +50,7 @@ export async function agentStage(
   text: string,
   play: () => readonly ScriptedStep[],
   store: Store = createMemoryStore(),
+  values: PartialConfig = {},
 ) {
   const time = { skew: 0 };
   const known = new Map([[meter.name, meter]]);
@@ -74,6 +76,7 @@ export async function agentStage(
     return {
       clock: { now: () => clock.now() + time.skew, after: clock.after },
       performers: () => ({ acquire_workspace: lendFolder(store, submit) }),
+      config: () => ({ values, problems: [] }),
       agents: { env: {}, table, tails, harnesses: () => known, terminal, processes },
     };
   };

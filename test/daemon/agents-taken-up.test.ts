@@ -70,6 +70,37 @@ test("a run that the daemon was about to end when it died is ended after its sta
   expect((await run()).word).toBe("stall");
 });
 
+test("a run that was about to sleep when the daemon died sleeps after its start: its program is ended", async () => {
+  const text = `
+version: 1
+roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }
+prompts: { work: Brew }
+states:
+  todo: { waits_for: human, next: tasting }
+  tasting: { waits_for: human, next: done }
+  done: { terminal: true }
+transitions: [{ from: todo, to: tasting, hooks: [acquire_workspace, { action: spawn_agent, role: worker }] }]
+`;
+  const stage = await agentStage(text, () => [{ hang: true }]);
+  const { store, processes, until } = stage;
+  await stage.create("t1");
+  await stage.rest();
+  await stage.core.submit("t1", { kind: "continue", actor: { role: "human" } });
+  await stage.hasStarted();
+  let taken: Stage["core"] | undefined;
+  const taking = restarted(stage, async () => {
+    const { started, ...rest } = (await store.runs.get("t1/worker#1")) as Run;
+    if (started !== undefined) await store.runs.put({ ...rest, pid: 0, started: { ...started, asleepSince: 5 } });
+  }).then((next) => {
+    taken = next;
+  });
+  await until(async () => taken);
+  await taking;
+  expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
+  expect((await store.getTask("t1"))?.task.runs).toMatchObject({ worker: { key: "worker#1" } });
+});
+
 test("a run that its task does not want any more is ended after a start, and its record closed", async () => {
   const stage = await atWork();
   const { store, run, processes, until } = stage;

@@ -128,3 +128,25 @@ states:
   await until(held);
   expect(processes.started).toHaveLength(2);
 });
+
+test("of those that wait for a seat the one that became more urgent meanwhile is next", async () => {
+  const text = `
+version: 1
+roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }
+prompts: { work: Brew }
+states: { brewing: { agent: { role: worker }, next: done }, done: { terminal: true } }
+`;
+  const { core, create, hasStarted, until } = await agentStage(text, () => [{ hang: true }], undefined, {
+    agentsMost: 1,
+  });
+  const waiting = () => core.agents?.dispatch.waiting().map(({ task }) => task) ?? [];
+  await create("t1");
+  await hasStarted();
+  await create("t2");
+  await create("t3");
+  await until(async () => waiting().length === 2);
+  expect(waiting()).toEqual(["t2", "t3"]);
+  await core.submit("t3", { kind: "edit", actor: { role: "human" }, set: { priority: 5 } });
+  await until(async () => waiting()[0] === "t3");
+  expect(waiting()).toEqual(["t3", "t2"]);
+});

@@ -241,6 +241,21 @@ test("cancelling waits for no decision about the same task that does not end", a
   await slow;
 });
 
+test("an agent that a person ends is not started again by whoever finds it dead before the task is decided about", async () => {
+  const stage = await startBrakeStage();
+  await stage.begin("b1111");
+  const { agents } = stage.core;
+  const ending = { word: "lost", reason: "A person cancels the task." } as const;
+  const runs = (await agents?.brake.runsOf(({ task }) => task === "b1111")) ?? [];
+  await agents?.brake.hold(runs, ending, async () => {
+    const nothing = { number: Number.MAX_SAFE_INTEGER, panes: new Map(), hasServer: false };
+    await agents.watchOf("b1111/worker#1")?.look(nothing);
+    expect((await stage.store.getTask("b1111"))?.task.runs).toMatchObject({ worker: { key: "worker#1" } });
+  });
+  expect(runs).toHaveLength(1);
+  expect(await stage.isOver("b1111")).toBe(true);
+});
+
 test("an agent that asks to be cancelled ends nobody: only a person pulls the brake", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");

@@ -35,3 +35,17 @@ test("what a run was not told before it ended is noted as such, and is not told 
   });
   expect([await mail.untold(run), (await mail.untold(other)).map(({ text }) => text)]).toEqual([[], ["Look at it."]]);
 });
+
+test("a run that nobody looks after, because it sleeps, is roused by what it is told", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  const roused: string[] = [];
+  const ports = {
+    ...{ store, clock: { now: () => 0, after: () => () => {} }, watchOf: () => undefined },
+    rouse: (id: string) => void roused.push(id),
+  };
+  const mail = createMail(ports as unknown as MailPorts);
+  await mail.tell(run, "Go on.", "t1:1");
+  expect(roused).toEqual([run.id]);
+});
