@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { ExplanationView, TaskView } from "../../src/api/task-wires.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
+import { Fault } from "../../src/fault.ts";
+import { startGitCore } from "./git-core.ts";
 import { type GitStage, human, startGitStage } from "./git-stage.ts";
 
 /** A person merges by hand, and the task is done once its work is there. */
@@ -92,6 +94,18 @@ const losses: readonly (readonly [string, ("worktree" | "clone")[], (stage: Losi
       git(repository, "branch", "-D", "signalbox/b1111");
     },
   ],
+  [
+    "the folder, git's record of it, the branch and its commits",
+    ["worktree"],
+    ({ workspace, repository, git, first }) => {
+      rmSync(workspace, { recursive: true });
+      git(repository, "worktree", "prune");
+      git(repository, "branch", "-D", "signalbox/b1111");
+      git(repository, "reflog", "expire", "--expire=now", "--all");
+      git(repository, "gc", "--quiet", "--prune=now");
+      expect(() => git(repository, "cat-file", "-e", first)).toThrow();
+    },
+  ],
 ];
 
 for (const [what, kinds, lose] of losses) {
@@ -119,6 +133,31 @@ for (const [what, kinds, lose] of losses) {
     });
   }
 }
+
+test("what failed in a workspace that was deleted is tried again when the workspace is made again", async () => {
+  let cups = 0;
+  const brew = "{ action: run_command, command: [brew] }";
+  const brewing = flow.replace("hooks: [acquire_workspace]", `hooks: [acquire_workspace, ${brew}]`);
+  const stage = await startGitCore({
+    ...{ name: "lost-hook", flow: brewing },
+    ports: {
+      performers: () => ({
+        async run_command() {
+          cups += 1;
+          if (cups === 1) throw new Fault("command.failed", "brew ended with 1.");
+        },
+      }),
+    },
+  });
+  await stage.create("b1111");
+  await stage.core.submit("b1111", { kind: "continue", actor: human });
+  const { workspace } = await stage.until("b1111", ({ task }) => task.held !== undefined);
+  rmSync(workspace, { recursive: true });
+  await stage.core.submit("b1111", { kind: "respawn", actor: human });
+  await stage.until("b1111", ({ task }) => task.phase === "waiting" && task.held === undefined);
+  expect(cups).toBe(2);
+  expect(existsSync(join(workspace, "TASK.md"))).toBe(true);
+});
 
 test("uncommitted changes outlive a deleted branch", async () => {
   const stage = await startLosing("worktree");

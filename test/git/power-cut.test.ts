@@ -117,6 +117,20 @@ test("a branch that is checked out nowhere, and work that is taken back, survive
   expect(powerCut(disk, control.folder).missing(...all)).toBe("");
 });
 
+test("work that comes into a repository of which nothing is known yet survives a power cut once it is told", async () => {
+  const user = stage.repository();
+  const control = await stage.git.openControl(stage.path("control.git"), user.folder);
+  const workspace = cloneOf(stage, user);
+  workspace.git("checkout", "--quiet", "-b", "mine");
+  const commit = workspace.commit({ "a.txt": "first\n" });
+  await control.collect({ folder: workspace.folder, branch: "mine", task: "t1" });
+  const disk = await recordDisk([user.folder]);
+  const order = { repository: user.folder, branch: "mine", commit, expected: undefined };
+  expect(await control.publish(order)).toMatchObject({ kind: "published" });
+  const cut = powerCut(disk, user.folder);
+  expect([cut.at("mine"), cut.missing("mine")]).toEqual([commit, ""]);
+});
+
 test("work that the user has merged without an fsync is durable before it is told that it is there", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
