@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { countedUpTo } from "../../src/daemon/agents/turn-reading.ts";
 import { assignAgent, cleanAgents } from "../../src/daemon/requests/agents.ts";
+import { pause } from "../../src/daemon/requests/pause.ts";
 import type { Run } from "../../src/ports/records.ts";
 import { sampleDecision } from "../contracts/samples.ts";
 import { agentStage, meter } from "./agent-stage.ts";
@@ -70,7 +71,7 @@ test("a run that the daemon was about to end when it died is ended after its sta
   expect((await run()).word).toBe("stall");
 });
 
-test("a run that was about to sleep when the daemon died sleeps after its start: its program is ended", async () => {
+test("a run that was about to sleep when the daemon died sleeps after its start, also through a pause: its program is ended", async () => {
   const text = `
 version: 1
 roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }
@@ -97,6 +98,10 @@ transitions: [{ from: todo, to: tasting, hooks: [acquire_workspace, { action: sp
   await until(async () => taken);
   await taking;
   expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
+  expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
+  // There is no program to end: it goes on sleeping through a pause, as the same run.
+  const now = { body: { all: true, now: true } } as never;
+  expect(taken && (await pause(taken)(now))).toMatchObject({ all: true, ended: 0, failed: [] });
   expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
   expect((await store.getTask("t1"))?.task.runs).toMatchObject({ worker: { key: "worker#1" } });
 });

@@ -23,10 +23,12 @@ states:
   testing: { do: [{ action: run_command, command: [sleep, "600"] }], outcomes: [{ on: failed, then: brewing }], next: done }
   done: { terminal: true }
   dropped: { terminal: true, outcome: cancelled }
+  swept: { terminal: true, outcome: cancelled }
 transitions:
   - { from: todo, to: brewing, hooks: [acquire_workspace] }
   - { from: todo, to: testing, by: human, hooks: [acquire_workspace] }
   - { from: any, to: dropped, by: human, hooks: [kill_session, release_workspace] }
+  - { from: any, to: swept, by: human, hooks: [{ action: run_command, command: ["true"] }, release_workspace] }
 `;
 
 const table = {
@@ -223,6 +225,15 @@ test("cancelling kills the command that the task is at, and starts it no more", 
   expect(await stage.ask("cancelTask", { task: "b1111" })).toMatchObject({ kind: "moved", from: "testing" });
   await stage.until("b1111", ({ isOpen }) => !isOpen);
   expect(await stage.store.workspaces.list({ task: "b1111" })).toEqual([]);
+});
+
+test("commands that belong to the end of a task are run once it is cancelled", async () => {
+  const stage = await startBrakeStage();
+  await stage.begin("b1111");
+  expect(await stage.ask("moveTask", { task: "b1111" }, { to: "swept" })).toMatchObject({ kind: "moved" });
+  expect(await stage.until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "swept", phase: "over" });
+  const events = await stage.store.listEvents({ task: "b1111" }, 0, 100);
+  expect(events.filter(({ event }) => event.type === "effect.failed")).toEqual([]);
 });
 
 test("cancelling waits for no decision about the same task that does not end", async () => {
