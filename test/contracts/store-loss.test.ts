@@ -156,24 +156,30 @@ test("deleting the newest task does not make a store look as if it had lost some
   expect(await tasksIn(places)).toEqual(["one"]);
 });
 
-test("before an upgrade the store is copied, and it is not upgraded where it cannot be", async () => {
-  const places = await usedHome("stopped");
-  rmSync(places.backups, { recursive: true });
-  const older = new DatabaseSync(places.database);
-  older.exec("drop index live_run; drop table person_call; pragma user_version = 1");
-  older.close();
-  writeFileSync(places.backups, "A file where the copies belong.");
-  await expect(openStore(places)).rejects.toThrow(places.backups);
-  rmSync(places.backups);
-  expect(await tasksIn(places)).toHaveLength(3);
-  const [made, ...more] = listBackups(places);
-  expect([made?.kind, more]).toEqual(["upgrade", []]);
-  expect(statSync(made?.file ?? "").mode & 0o777).toBe(0o600);
-  const copy = new DatabaseSync(made?.file ?? "", { readOnly: true });
-  expect(copy.prepare("pragma user_version").get()).toEqual({ user_version: 1 });
-  copy.close();
-  expect(readdirSync(places.backups).filter((name) => name.endsWith(".part"))).toEqual([]);
-});
+test.for([
+  [1, "drop index live_run; drop table person_call"],
+  [2, "drop table person_call"],
+] as const)(
+  "before an upgrade from version %d the store is copied, and it is not upgraded where it cannot be",
+  async ([version, goBack]) => {
+    const places = await usedHome("stopped");
+    rmSync(places.backups, { recursive: true });
+    const older = new DatabaseSync(places.database);
+    older.exec(`${goBack}; pragma user_version = ${version}`);
+    older.close();
+    writeFileSync(places.backups, "A file where the copies belong.");
+    await expect(openStore(places)).rejects.toThrow(places.backups);
+    rmSync(places.backups);
+    expect(await tasksIn(places)).toHaveLength(3);
+    const [made, ...more] = listBackups(places);
+    expect([made?.kind, more]).toEqual(["upgrade", []]);
+    expect(statSync(made?.file ?? "").mode & 0o777).toBe(0o600);
+    const copy = new DatabaseSync(made?.file ?? "", { readOnly: true });
+    expect(copy.prepare("pragma user_version").get()).toEqual({ user_version: version });
+    copy.close();
+    expect(readdirSync(places.backups).filter((name) => name.endsWith(".part"))).toEqual([]);
+  },
+);
 
 test("while a daemon has the store open no other one gets it, whatever became of the lock", async () => {
   const places = newPlaces();

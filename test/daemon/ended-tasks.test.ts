@@ -45,6 +45,11 @@ test("stopping children succeeds where there are none, and names those that are 
   await expect(stop({ action: "stop_children", params: {} }, { task, key: "k" })).rejects.toMatchObject({
     hint: "Cancel them:\nsignalbox task cancel t2\nThen: signalbox task retry t1",
   });
+  // One that is over stays a child, and is in nobody's way.
+  await core.submit("t2", { kind: "continue", actor: human });
+  await rest();
+  expect((await store.getTask("t2"))?.isOpen).toBe(false);
+  await stop({ action: "stop_children", params: {} }, { task, key: "k" });
   await core.close();
 });
 
@@ -88,12 +93,13 @@ transitions:
 
 /** A task that was cancelled, and whose last hook fails until `isMended`. */
 async function startEndedStage() {
-  const state = { isMended: false };
+  const state = { isMended: false, tidying: Promise.resolve() };
   const stage = await startGitCore({
     ...{ name: "ended", flow },
     ports: {
       performers: () => ({
         async run_command() {
+          await state.tidying;
           if (!state.isMended) throw new Fault("command.failed", "tidy ended with 1.");
         },
       }),
@@ -124,6 +130,19 @@ for (const verb of ["retryTask", "continueTask"]) {
     expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "dropped", phase: "over" });
   });
 }
+
+test("a task that is about to end is not deleted before it has", async () => {
+  const { ask, state, store, until } = await startEndedStage();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Object.assign(state, { tidying: promise, isMended: true });
+  await ask("cancelTask", { task: "b1111" });
+  await expect(ask("deleteTask", { task: "b1111" })).rejects.toThrow("not over");
+  await expect(ask("removeProject", { project: "coffee" })).rejects.toThrow();
+  resolve();
+  await until("b1111", ({ isOpen }) => !isOpen);
+  await ask("deleteTask", { task: "b1111" });
+  expect(await store.getTask("b1111")).toBeUndefined();
+});
 
 test("a cancelled task whose hook fails for ever can be deleted, and then its project removed", async () => {
   const { ask, isHeld, store, workspace, git, workspaces } = await startEndedStage();

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
+import fs, {
   existsSync,
   linkSync,
   mkdirSync,
@@ -9,8 +9,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { roleFileName } from "../../../src/ports/workspaces.ts";
 import { faultOf } from "../../git/stage.ts";
 import { createScenes, type KindName, statusOf } from "../stage.ts";
@@ -48,6 +49,27 @@ export function taskFileContract(kind: KindName): void {
     rmSync(join(folder, "TASK.md"));
     expect(await kind.placeTaskFile(folder, "TASK.md", "third\n", "second\n")).toBe(false);
     expect(readdirSync(folder).filter((name) => name.includes("TASK"))).toEqual([]);
+  });
+
+  test("what an agent writes at the very moment at which its file is replaced comes back", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    const path = join(folder, "TASK.md");
+    await kind.placeTaskFile(folder, "TASK.md", "first\n");
+    const { renameSync } = fs;
+    const put = (rename: typeof renameSync) => {
+      fs.renameSync = rename;
+      syncBuiltinESMExports();
+    };
+    onTestFinished(() => put(renameSync));
+    put((from, to) => {
+      put(renameSync);
+      writeFileSync(path, "first\n## Plan\n");
+      renameSync(from, to);
+    });
+    expect(await kind.placeTaskFile(folder, "TASK.md", "second\n", "first\n")).toBe(false);
+    expect(at().read("TASK.md")).toBe("first\n## Plan\n");
+    expect(readdirSync(folder).filter((name) => name.includes("TASK"))).toEqual(["TASK.md"]);
   });
 
   test("a repository's own TASK.md is never written", async () => {
