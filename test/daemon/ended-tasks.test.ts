@@ -210,3 +210,34 @@ test("a project whose control repository is damaged is named, and hides no other
   await ask("dropSalvage", {}, { ref: salvaged[0]?.ref });
   expect(await ask("listSalvage", {})).toMatchObject({ salvaged: [] });
 });
+
+test("work that is not merged keeps a person from ending a task as done by mistake, and no agent from what its workflow allows", async () => {
+  const text = `
+version: 1
+roles: { worker: { harness: any, mode: turn, permissions: reduced, prompt: p } }
+prompts: { p: Brew }
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { agent: { role: worker }, next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, by: [worker, human], hooks: [release_workspace] }
+`;
+  const ports = { performers: () => ({ spawn_agent: async () => {} }) };
+  const { core, create, goOn, git, until } = await startGitCore({ name: "unmerged", flow: text, ports });
+  await create("b1111");
+  const { workspace } = await goOn("b1111");
+  writeFileSync(join(workspace, "cup.md"), "full\n");
+  git(workspace, "add", "cup.md");
+  git(workspace, "commit", "-qm", "cup");
+  const move = createHandlers(core).moveTask as unknown as (asked: unknown) => Promise<unknown>;
+  const asked = { params: { task: "b1111" }, body: { to: "done" }, query: {}, folder: "", lastEvent: "" };
+  await expect(move({ ...asked, caller: { kind: "human" } })).rejects.toMatchObject({
+    reasons: [{ code: "unmerged" }],
+  });
+  const credential = { task: "b1111", role: "worker", run: "worker#1" };
+  const answer = await move({ ...asked, caller: { kind: "run", credential, isOver: false } });
+  expect(answer).toMatchObject({ kind: "moved", from: "busy" });
+  expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
+});

@@ -171,6 +171,13 @@ test("uncommitted changes outlive a deleted branch", async () => {
   expect(readFileSync(join(workspace, "cup.md"), "utf8")).toBe("half\n");
 });
 
+test("work does not count as merged where the branch that it goes into is gone", async () => {
+  const { core, repository, git } = await startLosing("clone");
+  git(repository, "branch", "-m", "main", "trunk");
+  const { decision } = await core.submit("b1111", { kind: "continue", actor: human });
+  expect(decision).toMatchObject({ kind: "rejected", reasons: [{ text: "The work is not merged yet." }] });
+});
+
 test("whether work is merged is known from its branch, also where the workspace is gone", async () => {
   const stage = await startLosing("worktree");
   const { core, workspace, repository, git, until, commit } = stage;

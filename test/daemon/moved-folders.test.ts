@@ -45,6 +45,18 @@ async function ask(core: Core, route: string, body: object = {}) {
 const troubles = async (core: Core) =>
   (await ask(core, "explainTask")).task.needs.filter(({ reason }) => reason === "workspace");
 
+test("a task that is held because its repository was moved goes on once its new place is named", async () => {
+  const { core, base, repository, create, until } = await startGitStage({ flow, ports: { commands: spawnCommands } });
+  await create("b1111");
+  const now = join(base, "tea");
+  renameSync(repository, now);
+  await core.submit("b1111", { kind: "continue", actor: human });
+  expect((await until("b1111", ({ task }) => task.held !== undefined)).held?.reason).toContain("update the project");
+  await ask(core, "updateProject", { path: now });
+  const { workspace } = await until("b1111", ({ task }) => task.held === undefined && task.phase === "waiting");
+  expect(existsSync(join(workspace, "recipe.md"))).toBe(true);
+});
+
 for (const kind of kinds) {
   test(`${kind}: a moved repository is told, and naming its new place puts the workspaces right`, async () => {
     const { core, base, repository, workspace, git, until } = await startMoving(kind);

@@ -85,6 +85,17 @@ test("while all workspaces are taken a task waits for one, explain says so, and 
   await until("b1111", ({ isOpen }) => !isOpen);
 });
 
+test("a larger pool lets whoever waits for a workspace go on at once", async () => {
+  const { create, core } = await start(forgetful);
+  await create("b1111");
+  const waiting = create("b2222");
+  await expect.poll(async () => core.pools?.room.waits("b2222"), patience).toBe(true);
+  const asked = { params: { project: "coffee" }, query: {}, body: { poolSize: 2 }, caller: { kind: "human" } };
+  await createHandlers(core).updateProject?.(asked as never, {} as never);
+  expect(core.pools?.room.waits("b2222")).toBe(false);
+  expect(await waiting).toMatchObject({ status: "look" });
+});
+
 test("a task that is cancelled while it waits for a workspace ends without one", async () => {
   const { create, core, until } = await start(forgetful);
   await create("b1111");

@@ -1054,6 +1054,23 @@ prompts: { p: x }`,
   ]);
 });
 
+test("No session goes on in another workspace: who is started after one was given back begins anew.", () => {
+  const text = (hooks: string) => `
+roles: { worker: { mode: turn, keep: true } }
+states: { a: { agent: { prompt: p }, next: b }, b: { waits_for: human, next: c }, c: { agent: { prompt: p }, next: d }, d: { terminal: true } }
+transitions: [{ from: b, to: c${hooks} }]
+prompts: { p: x }`;
+  const resumed = ["", ", hooks: [release_workspace]"].map((hooks) => {
+    const life = begin(text(hooks));
+    life.settle();
+    life.ended("worker", "ok");
+    life.settle();
+    life.request({ kind: "continue", actor: human });
+    return life.effects.findLast(({ action }) => action === "spawn_agent")?.agent?.resume;
+  });
+  expect(resumed).toEqual(["worker#1", ""]);
+});
+
 test("Giving a workspace back and reaching the end both end every run first, whatever the file says and in whatever order.", () => {
   const text = (hooks: string, end: string) => `
 roles: { worker: { keep: true } }
