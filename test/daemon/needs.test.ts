@@ -7,6 +7,7 @@ import { viewOf } from "../../src/daemon/views.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Merge } from "../../src/ports/records.ts";
 import { createScriptedNotifier } from "../../src/testing/scripted-notifier.ts";
+import { sampleTask } from "../contracts/samples.ts";
 import { coreStage } from "./core-stage.ts";
 
 const text = `
@@ -145,3 +146,16 @@ function mergeOf(task: string, what: "merge" | "land"): Merge {
     ...{ after: "", endedAt: undefined },
   };
 }
+
+test("who needs a person is listed however many tasks came after it", async () => {
+  const { core, store, create, rest } = await coreStage(text);
+  await create("t1");
+  await rest(1_000);
+  const [first] = await store.listTasks({}, { limit: 1 });
+  if (first === undefined) throw new Error("missing");
+  const { id: _, number: __, ...others } = { ...first.task, status: "rest" };
+  for (let i = 0; i < 1_000; i++) await store.createTask("coffee", sampleTask(`x${i}`, { ...others, branch: `x${i}` }));
+  const asked = { params: {}, query: { needs: "true", limit: "5" }, body: {}, caller: { kind: "human" } };
+  const answer = await createHandlers(core).listTasks?.(asked as never, {} as never);
+  expect(answer).toMatchObject({ tasks: [{ id: "t1", needsPerson: true }], next: null });
+});

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { Fault } from "../../fault.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
 import { createTurns } from "../turns.ts";
 import { createPoolRoom } from "./pool-room.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
-import { releaseWorkspaces } from "./release-workspaces.ts";
+import { type ReleaseWorkspacesPorts, releaseWorkspaces } from "./release-workspaces.ts";
 import { filesOf } from "./task-files.ts";
 
 const workspace: Workspace = {
@@ -50,4 +51,22 @@ test("a folder is nobody else's before whoever writes the task's files into it i
   writing.resolve();
   expect(await released).toEqual(["/pool/1"]);
   expect([given, (await store.workspaces.get("coffee/1"))?.task]).toEqual([["/pool/1"], ""]);
+});
+
+test("a workspace stays its task's as long as a run or a command of the task cannot be ended", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  await store.workspaces.put({ ...workspace, kind: "folder" });
+  const undying = async () => {
+    throw new Fault("processes.undying", "It still lives.", { retry: "later" });
+  };
+  const ports = { store, endRuns: async () => {}, endCommands: async () => {} };
+  const release = (own: object) => releaseWorkspaces({ ...ports, ...own } as unknown as ReleaseWorkspacesPorts, "t1");
+  for (const own of [{ endRuns: undying }, { endCommands: undying }]) {
+    await expect(release(own)).rejects.toThrow("It still lives.");
+    expect((await store.workspaces.get("coffee/1"))?.task).toBe("t1");
+  }
+  await release({});
+  expect(await store.workspaces.get("coffee/1")).toBeUndefined();
 });
