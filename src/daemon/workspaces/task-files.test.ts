@@ -5,9 +5,10 @@ import { createTask } from "../../engine/create.ts";
 import { loadWorkflow } from "../../engine/language/load.ts";
 import { blankIdentity, type LiveRun, type Task } from "../../engine/task.ts";
 import { parseTaskDocument } from "../../engine/task-document.ts";
+import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
-import type { WorkspaceKind } from "../../ports/workspaces.ts";
-import { fileNameOf, placeTaskFiles } from "./task-files.ts";
+import { badTaskFile, type WorkspaceKind } from "../../ports/workspaces.ts";
+import { fileNameOf, placeTaskFiles, readTaskFiles } from "./task-files.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const kind = { taskFileName: async () => "TASK.md" } as unknown as WorkspaceKind;
@@ -81,3 +82,22 @@ test.each([
     expect(Object.keys(await placedBeside(file, [heading], runs, true))).toEqual(others);
   },
 );
+
+test("only what is wrong with a task file itself is a finding; what else fails is not taken for it", async () => {
+  const read = (code: string) =>
+    readTaskFiles(
+      {} as Store,
+      {
+        ...kind,
+        async readTaskFile() {
+          throw new Fault(code, "It cannot be read.", { hint: "Look at it." });
+        },
+      },
+      { workspace: "/workspace", runs: {} } as unknown as Task,
+    );
+  expect(await read(badTaskFile)).toMatchObject({
+    files: [],
+    unreadable: { reason: "It cannot be read.", fix: "Look at it." },
+  });
+  await expect(read("disk.failed")).rejects.toThrow("It cannot be read.");
+});
