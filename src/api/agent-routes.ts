@@ -161,9 +161,9 @@ export const agentRoutes = {
     name: "resume",
     method: "POST",
     path: "/v1/resume",
-    summary: "Go on with what was paused",
+    summary: "Go on with what was paused, or with a harness whose provider took no more",
     access: "human",
-    body: record({}, { project: name, all: boolean }),
+    body: record({}, { project: name, all: boolean, harness: name }),
     answer: pausedWire,
   }),
   listAgents: route({

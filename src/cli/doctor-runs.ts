@@ -31,7 +31,9 @@ async function look(call: Call): Promise<readonly Finding[]> {
     );
   const limited = harnesses
     .filter(({ limitedUntil }) => limitedUntil !== null)
-    .flatMap(({ title, limitedUntil }) => warning(`${title} takes no more until ${limitedUntil}`, ""));
+    .flatMap(({ name, title, limitedUntil }) =>
+      warning(`${title} takes no more until ${limitedUntil}`, `signalbox resume --harness ${name}`),
+    );
   const found = [...dead, ...troubled, ...limited];
   if (found.length > 0) return found;
   return ok(runs.length === 0 ? "no agent is at work" : `${count(runs.length, "agent")} at work, none needs a person`);

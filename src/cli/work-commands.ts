@@ -1,4 +1,5 @@
 import { buildCommand } from "@stricli/core";
+import { offerHarnesses } from "./offers.ts";
 import { flag, json, textFlag } from "./parameters.ts";
 import { onlyProject, project, taskFlag } from "./task-parameters.ts";
 
@@ -56,11 +57,23 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
 
 export const resume = buildCommand({
   loader: async () => (await import("./commands/resume.ts")).resume,
-  parameters: { flags: { project, all, json } },
+  parameters: {
+    flags: {
+      project,
+      all,
+      harness: {
+        ...textFlag("H", "Forget the limit of this harness's provider, so that its agents go on"),
+        proposeCompletions: offerHarnesses,
+      },
+      json,
+    },
+  },
   docs: {
-    brief: "Go on after signalbox pause",
-    fullDescription: `--json: ${pausedForm}
-Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
+    brief: "Go on after signalbox pause, or after a provider's limit",
+    fullDescription: `Where a provider takes no more, nothing is started in its harness until the limit is over. If that takes more than six hours, or the provider refuses three times without saying until when, you are called. A time more than eight days away is not believed: the provider is asked again after five minutes. With --harness the limit is forgotten at once; a provider that still takes no more says so again.
+
+--json: ${pausedForm}
+Exit codes: 0 ok, 1 failed, or no limit is known of the harness, 2 wrong usage, 3 no such project`,
   },
 });
 

@@ -191,6 +191,7 @@ export function createCore(ports: CorePorts): RunningCore {
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
+  agents?.dispatch.followLimits(needs.noticed);
   const plainPerformers: Performers = {
     kill_agent: killAgent({ store, places, clock, callers }),
     kill_session: killSession({ store, places, clock, callers }),

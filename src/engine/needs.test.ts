@@ -105,7 +105,9 @@ test("a run that is raised or asks needs a person, once for each run; what it wr
 test("messages that did not arrive, limits without an end, merges and dependencies need a person", () => {
   const messages = [{ to: "worker#1", text: "Go on\nwith it", problem: "It is deaf." }];
   expect(first({}, { messages, runs: [run] })).toMatchObject({ reason: "message" });
-  expect(first({}, { limit: "No more.", runs: [run] })).toMatchObject({ reason: "limit", text: "No more." });
+  expect(first({}, { limit: { harness: "claude", text: "No more." }, runs: [run] })).toMatchObject({
+    ...{ reason: "limit", text: "No more.", command: "signalbox resume --harness claude" },
+  });
   const merge = { state: "waits", target: "main", reason: "Yours is in the way." } as const;
   expect(first({ status: "reviewing" }, { merge })).toMatchObject({ reason: "merge" });
   const hopeless = [{ name: "coffee#1", status: "cancelled" }];

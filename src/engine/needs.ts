@@ -14,7 +14,7 @@ export const needReasons = {
   budget: "what may be spent is spent",
   agent: "an agent is dead, waits in a dialog, or cannot go on",
   message: "a message did not reach its agent",
-  limit: "a provider takes no more, and does not say until when",
+  limit: "a provider takes no more for long, or does not say until when",
   merge: "a merge waits for a file of the person's, or was refused",
   dependency: "the task depends on one that will never be done",
   workflow: "the task's workflow cannot be read any more",
@@ -57,8 +57,8 @@ export interface NeedFacts {
   readonly failure: { readonly code: string } | undefined;
   /** It still owes something, so it goes on by itself. */
   readonly isOwing: boolean;
-  /** Why no run of it starts, where the provider does not say when that ends. */
-  readonly limit: string | undefined;
+  /** The limit of a provider that keeps its runs from going on, where that lasts long or nobody says until when. */
+  readonly limit: { readonly harness: string; readonly text: string } | undefined;
   /** Tasks that it depends on and that ended without being done. */
   readonly hopeless: readonly { readonly name: string; readonly status: string }[];
   /** What an agent has written down as its questions; empty where nothing. */
@@ -193,8 +193,8 @@ function messageNeeds(facts: NeedFacts): readonly Need[] {
 
 function limitNeeds(facts: NeedFacts): readonly Need[] {
   if (facts.limit === undefined) return [];
-  const fix = "See what the harness says: signalbox harness check";
-  return [need(facts, "limit", facts.limit, fix)];
+  const { harness, text } = facts.limit;
+  return [need(facts, "limit", text, `If that does not hold any more: signalbox resume --harness ${harness}`)];
 }
 
 /** What comes from where the task stands. */

@@ -169,6 +169,27 @@ test("a provider's limit holds its harness until it is over, and costs no attemp
   expect(done.crashCount).toBe(0);
 });
 
+test("a limit of a day calls a person, and whoever lifts it lets every task of the harness go on", async () => {
+  const script = `roles:
+  worker:
+    - { when: { counter: { limits: 0 }, task: { summary: "a cup" } }, steps: [{ count: limits }, { error: { kind: rate-limit, message: "Come back later.", reset: 24h } }] }
+    - { steps: [{ say: "Done." }] }
+`;
+  const stage = await startStage({ flow, script });
+  const first = await stage.create("a cup");
+  await eventually(async () => (await stage.events(first)).find(({ type }) => type === "agent.limited"));
+  const second = await stage.create("a pot");
+  for (const id of [first, second]) {
+    const called = await eventually(async () => (await stage.task(id)).needs.find(({ reason }) => reason === "limit"));
+    expect(called.command).toBe("signalbox resume --harness scripted");
+  }
+  const { blocked } = await stage.call(routes.explainTask, { params: { task: second } });
+  expect(blocked.map(({ fix }) => fix).join("\n")).toContain("signalbox resume --harness scripted");
+  await stage.call(routes.resume, { body: { harness: "scripted" } });
+  for (const id of [first, second]) await stage.until(id, ({ status }) => status === "done");
+  await expect(stage.call(routes.resume, { body: { harness: "scripted" } })).rejects.toThrow("No limit is known");
+});
+
 test("names, summaries and contexts that are commands to shells, terminals and tmux are only text", async () => {
   const evil = "#(touch PWNED) $(touch PWNED) `touch PWNED`; touch PWNED\u001b]0;PWNED\u0007\u001b[31m #{pane_id} %1";
   const branch = "evil/#(>PWNED);$(>PWNED)-`>PWNED`";

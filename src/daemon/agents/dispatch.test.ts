@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { type Caps, createDispatch, type Rank } from "./dispatch.ts";
+import { type Caps, createDispatch, namedReset, type Rank } from "./dispatch.ts";
 
 function stage(caps: Partial<Caps> = {}) {
   const clock = createScriptedClock(1_000_000);
@@ -214,14 +214,67 @@ test("a provider that refuses again and again without saying until when is a lim
   await enter("a");
   // The same refusal is heard of at every look.
   refuse(true);
-  expect(dispatch.endlessLimit("a")).toBeUndefined();
+  expect(dispatch.endlessLimit("claude")).toBeUndefined();
   for (let i = 0; i < 2; i++) {
     dispatch.left("a");
     await clock.pass(300_001);
     refuse(true);
     await enter("a");
   }
-  expect(dispatch.endlessLimit("a")).toContain("3 times in a row");
+  expect(dispatch.endlessLimit("claude")).toContain("3 times in a row");
   refuse(false);
-  expect(dispatch.endlessLimit("a")).toBeUndefined();
+  expect(dispatch.endlessLimit("claude")).toBeUndefined();
 });
+
+test("a limit that lasts longer than six hours is told to a person, until it is over or lifted", async () => {
+  const { clock, dispatch, started, enter } = stage();
+  const told: string[] = [];
+  dispatch.followLimits((task) => told.push(task));
+  await enter("before", "coffee", "codex");
+  dispatch.limit("claude", clock.now() + 6 * hour, "No more");
+  expect(dispatch.endlessLimit("claude")).toBeUndefined();
+  await enter("a");
+  expect(told).toEqual(["a"]);
+  const until = clock.now() + 7 * hour;
+  dispatch.limit("claude", until, "No more");
+  expect(told).toEqual(["a", "a"]);
+  await clock.pass(2 * hour);
+  // Every look at the run that heard of it reports it again.
+  dispatch.limit("claude", until, "No more");
+  expect(dispatch.endlessLimit("claude")).toContain("That lasts until");
+  expect(dispatch.lift("claude")).toBe(true);
+  await settle();
+  expect(started).toEqual(["before", "a"]);
+  expect(dispatch.endlessLimit("claude")).toBeUndefined();
+  expect(dispatch.liftedAt("claude")).toBe(clock.now());
+  expect(dispatch.lift("claude")).toBe(false);
+});
+
+test.for([
+  ["past", -1],
+  ["now", 0],
+  ["years away", 87_600 * 3_600_000],
+  ["no time", Number.NaN],
+  ["for ever", Number.POSITIVE_INFINITY],
+] as const)("a reset that is %s is not believed", ([, away]) => {
+  expect(namedReset(1_000 + away, 1_000)).toBeUndefined();
+});
+
+test("a reset within the week is believed", () => {
+  expect(namedReset(1_000 + 7 * 24 * hour, 1_000)).toBe(1_000 + 7 * 24 * hour);
+});
+
+test("a provider whose resets prove wrong is not asked without a pause", async () => {
+  const { clock, dispatch, enter, started } = stage();
+  dispatch.limit("claude", clock.now() + 1_000, "No more", true);
+  await clock.pass(1_001);
+  dispatch.limit("claude", clock.now() + 1_000, "No more", true);
+  await enter("a");
+  await clock.pass(60_000);
+  expect(started).toEqual([]);
+  await clock.pass(5 * 60_000);
+  await settle();
+  expect(started).toEqual(["a"]);
+});
+
+const hour = 3_600_000;

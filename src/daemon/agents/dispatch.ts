@@ -48,8 +48,14 @@ export interface Dispatch {
   recheck(task: string, isWanted: (run: string) => boolean): void;
   /** A provider takes no more from this harness until then. `isGuess`: it did not say when; then is when it is tried again. */
   limit(harness: string, until: number, reason: string, isGuess?: boolean): void;
-  /** Why a task's run does not start, where its provider has refused again and again without saying until when. */
-  endlessLimit(task: string): string | undefined;
+  /** What a person must hear of a limit: nobody says until when it lasts, or that is far away. Else undefined. */
+  endlessLimit(harness: string): string | undefined;
+  /** A person says that a limit does not hold any more; false where there is none. */
+  lift(harness: string): boolean;
+  /** When a person last said so. */
+  liftedAt(harness: string): number | undefined;
+  /** Tells of every task whose run waits when a limit begins, ends, or keeps the run from starting. */
+  followLimits(tell: (task: string) => void): void;
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
   /** Something else has changed: caps, or who is paused. */
   wake(): void;
@@ -82,6 +88,17 @@ interface Waiting {
 /** How often in a row a provider may refuse without saying until when before a person is told, and how soon that is in a row. */
 const mostGuesses = 3;
 const patience = 10 * 60_000;
+/** A limit that lasts longer than this is told to a person. */
+const longLimit = 6 * 3_600_000;
+/** Providers count by the week at most. */
+const longestLimit = 8 * 24 * 3_600_000;
+/** Where a provider does not say when its limit is over. */
+export const usualLimit = 5 * 60_000;
+
+/** When a limit is over that was told at `now`; undefined where that time is past, no time, or so far away that nobody means it. */
+export function namedReset(at: number | undefined, now: number): number | undefined {
+  return at !== undefined && at > now && at - now <= longestLimit ? at : undefined;
+}
 
 export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): Dispatch {
   const seats = new Map<string, Seat>();
@@ -89,12 +106,20 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
   const limits = new Map<string, { until: number; length: number; reason: string }>();
   // How often in a row each provider has refused without saying until when, and when the last of that was to be over.
   const guesses = new Map<string, { count: number; until: number }>();
+  const lifted = new Map<string, number>();
+  const followers = new Set<(task: string) => void>();
+  const tellOf = (harness: string) => {
+    for (const { seat } of queue) if (seat.harness === harness) for (const tell of followers) tell(seat.task);
+  };
   let cancel = () => {};
 
   const limitOf = (harness: string) => {
     const found = limits.get(harness);
     const now = clock.now();
-    if (found !== undefined && found.until <= now) limits.delete(harness);
+    if (found !== undefined && found.until <= now) {
+      limits.delete(harness);
+      tellOf(harness);
+    }
     // Nobody waits for longer because the clock was put back.
     else if (found !== undefined && found.until - now > found.length)
       limits.set(harness, { ...found, until: now + found.length });
@@ -162,6 +187,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
         // It is in the queue before its rank is known: if its task does not want it any more meanwhile, it is refused.
         const waiting: Waiting = { seat, rank: undefined, start, refuse };
         queue.push(waiting);
+        if (limits.has(seat.harness)) for (const tell of followers) tell(seat.task);
         void learnRank(waiting);
       }),
     seated(seat) {
@@ -188,10 +214,27 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       const isSame = before !== undefined && clock.now() < before.until;
       if (!isGuess) guesses.delete(harness);
       else if (!isSame) guesses.set(harness, { count: isAgain ? before.count + 1 : 1, until });
-      const end = Math.max(until, limitOf(harness)?.until ?? 0);
-      limits.set(harness, { until: end, length: end - clock.now(), reason });
+      // A provider that names a time and refuses again right after it is not asked without a pause.
+      const wait = isGuess && isAgain && !isSame ? Math.max(until, clock.now() + usualLimit) : until;
+      const known = limitOf(harness);
+      const end = Math.max(wait, known?.until ?? 0);
+      const isNew = known?.until !== end;
+      limits.set(harness, { until: end, length: isNew ? end - clock.now() : known.length, reason });
+      if (isNew) tellOf(harness);
       fill();
     },
+    lift(harness) {
+      const isThere = limitOf(harness) !== undefined;
+      if (!isThere) return false;
+      lifted.set(harness, clock.now());
+      limits.delete(harness);
+      guesses.delete(harness);
+      tellOf(harness);
+      fill();
+      return true;
+    },
+    liftedAt: (harness) => lifted.get(harness),
+    followLimits: (tell) => void followers.add(tell),
     limits: () =>
       [...limits.keys()].flatMap((harness) => {
         const found = limitOf(harness);
@@ -200,11 +243,12 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     wake: fill,
     whyWaiting: (task) => whyWaits((seat) => seat.task === task),
     whyRunWaits: (run) => whyWaits((seat) => seat.run === run),
-    endlessLimit(task) {
-      const waiting = queue.find(({ seat }) => seat.task === task);
-      const limit = waiting && limitOf(waiting.seat.harness);
-      const count = waiting === undefined ? 0 : (guesses.get(waiting.seat.harness)?.count ?? 0);
-      if (limit === undefined || count < mostGuesses) return undefined;
+    endlessLimit(harness) {
+      const limit = limitOf(harness);
+      if (limit === undefined) return undefined;
+      if (limit.length > longLimit) return `${sentence(limit.reason)} That lasts until ${shownTime(limit.until)}.`;
+      const count = guesses.get(harness)?.count ?? 0;
+      if (count < mostGuesses) return undefined;
       return `${sentence(limit.reason)} It was refused ${count} times in a row, and nobody says until when.`;
     },
     waiting: () => queue.map(({ seat }) => seat),

@@ -1,6 +1,7 @@
 import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Agents } from "./agents.ts";
+import { namedReset } from "./dispatch.ts";
 import { sentence, shownTime } from "./sentence.ts";
 import { isWanted } from "./start-run.ts";
 
@@ -18,7 +19,12 @@ export async function explainAgents(
 ): Promise<AgentsExplained> {
   if (agents === undefined) return { blocked: [], next: [] };
   const attach = (run: string) => `Look at it: signalbox task attach ${task.id} --role ${run}`;
-  const waiting = agents.dispatch.waiting().flatMap(({ run: id, task: of }) => {
+  const limits = agents.dispatch.limits();
+  const tryAgain = (harness: string) =>
+    limits.some((limit) => limit.harness === harness)
+      ? `If that does not hold any more: signalbox resume --harness ${harness}`
+      : "";
+  const waiting = agents.dispatch.waiting().flatMap(({ run: id, task: of, harness }) => {
     const run = id.slice(id.indexOf("/") + 1);
     const why = of === task.id && isWanted(task, run) ? agents.dispatch.whyRunWaits(id) : undefined;
     if (why === undefined) return [];
@@ -26,17 +32,19 @@ export async function explainAgents(
     return [
       {
         reason: isThere ? `${run} is told something once it has a seat. ${why}` : `${run} waits to be started. ${why}`,
-        fix: "",
+        fix: tryAgain(harness),
       },
     ];
   });
   const paused = isOnHold || task.phase === "doing" ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
-  const limited = watches.flatMap(({ run, signs: { error } }) => {
+  const limited = watches.flatMap(({ run, signs: { error, since } }) => {
     // Of every other error a person is told.
     if (error?.kind !== "rate-limit") return [];
-    const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
-    return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix: attach(run.key) }];
+    const named = namedReset(error.resetAt, since);
+    const until = named === undefined ? "" : ` That lasts until ${shownTime(named)}.`;
+    const fix = [attach(run.key), tryAgain(run.harness)].filter(Boolean).join("\n");
+    return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix }];
   });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),

@@ -7,11 +7,12 @@ import { Fault, tell } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Harness } from "../../ports/harness.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Terminal } from "../../ports/terminal.ts";
-import type { Dispatch } from "./dispatch.ts";
+import { type Dispatch, namedReset, usualLimit } from "./dispatch.ts";
 import { endRun, sweepRun } from "./end-run.ts";
 import { readOrder } from "./harness-order.ts";
 import { readTurn } from "./read-turn.ts";
@@ -45,8 +46,8 @@ export interface HealPorts {
 
 /** How often an answer that does not fit is asked for again in the same session. */
 const mostAsked = 2;
-/** Where a provider does not say when its limit is over. */
-const usualLimit = 5 * 60_000;
+/** How long a program may take to end after it has heard of a limit. */
+const slowEnd = 60_000;
 
 /** Carries out what `reconcile` found. */
 export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) => Promise<void> {
@@ -169,11 +170,19 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
 async function limited(ports: HealPorts, watch: RunWatch, until: number | undefined, reason: string): Promise<void> {
   const { run, harness } = watch;
   const at = ports.clock.now();
-  const end = Math.max(until ?? at + usualLimit, at + 1_000);
-  ports.dispatch.limit(harness.name, end, `${harness.title} takes no more for now: ${reason}`, until === undefined);
+  // One that was over when the run ended was named before that.
+  const named = namedReset(until, at - slowEnd);
+  const end = Math.max(named ?? at + usualLimit, at + 1_000);
+  const isGuess = named === undefined || named <= at;
+  ports.dispatch.limit(harness.name, end, limitReason(harness, reason), isGuess);
   const data = { run: run.key, harness: harness.name, until: new Date(end).toISOString(), reason };
   await ports.store.addEvents(run.task, [{ type: "agent.limited", by: "engine", data, set: {} }], at);
   await ports.finish(watch, { word: "lost", reason });
+}
+
+/** The same for whoever reports a limit, so that a person is called once for it. */
+export function limitReason({ title }: Pick<Harness, "title">, message: string): string {
+  return `${title} takes no more for now: ${message}`;
 }
 
 /** The same session is told what was wrong with its answer. */

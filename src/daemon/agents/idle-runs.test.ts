@@ -23,3 +23,27 @@ test("an agent is reminded after the usual pause, also where the clock was put b
   await look(now - 6 * 60_000);
   expect(patient).toEqual([false, true, false]);
 });
+
+test("a session goes on once a person has lifted the limit that it was told of, and not before", async () => {
+  let lifted: number | undefined;
+  const limited: number[] = [];
+  const told: string[] = [];
+  const idle = createIdle({
+    clock: { now: () => 2_000 },
+    mail: { waits: () => false, tell: async (_: unknown, text: string) => void told.push(text) },
+    dispatch: { liftedAt: () => lifted, limit: (_: string, until: number) => limited.push(until) },
+  } as unknown as IdlePorts);
+  const look = (resetAt: number) =>
+    idle.noticed({
+      ...{ run: { id: "t/worker#1", task: "t", key: "worker#1" }, started: { mode: "session" } },
+      harness: { name: "claude", title: "Claude Code" },
+      signs: { since: 1_000, error: { kind: "rate-limit", message: "No more", resetAt } },
+    } as unknown as RunWatch);
+  await look(90_000_000);
+  await look(87_600 * 3_600_000);
+  expect(limited).toEqual([90_000_000, 301_000]);
+  lifted = 1_500;
+  await look(90_000_000);
+  expect(limited).toHaveLength(2);
+  expect(told).toEqual(["The provider's limit is over. Go on with what you were at."]);
+});

@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Submit } from "../submit.ts";
-import type { Dispatch } from "./dispatch.ts";
+import { type Dispatch, namedReset } from "./dispatch.ts";
+import { limitReason } from "./heal-run.ts";
 import type { Mail } from "./mail.ts";
 import type { RunWatch } from "./watch-run.ts";
 
@@ -42,9 +43,11 @@ export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
       if (mail.waits(watch)) return mail.wake(watch);
       const now = clock.now();
       if (signs.error?.kind === "rate-limit") {
-        const until = signs.error.resetAt ?? signs.since + pause;
-        if (now < until)
-          return dispatch.limit(harness.name, until, signs.error.message, signs.error.resetAt === undefined);
+        const named = namedReset(signs.error.resetAt, signs.since);
+        const until = named ?? signs.since + pause;
+        const isLifted = (dispatch.liftedAt(harness.name) ?? Number.NEGATIVE_INFINITY) >= signs.since;
+        if (now < until && !isLifted)
+          return dispatch.limit(harness.name, until, limitReason(harness, signs.error.message), named === undefined);
         const text = "The provider's limit is over. Go on with what you were at.";
         return mail.tell(run, text, `limit-${signs.since}`);
       }

@@ -127,3 +127,19 @@ test("a task that is let go and held again before anybody looks at it is called 
   expect(phone.notes).toHaveLength(2);
   await calls.stop();
 });
+
+test("a limit that holds several tasks is called for once, also where one comes to wait later", async () => {
+  const { store, clock, phone, stored, start } = await stage();
+  const other = await store.createTask("coffee", sampleTask("t2"));
+  const calls = start();
+  await calls.recover();
+  await calls.found(stored, [need("limit")]);
+  await clock.pass(10 * minute);
+  await calls.found(other, [{ ...need("limit"), key: "t2:1:limit" }]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(1);
+  await calls.found(other, [{ ...need("limit"), key: "t2:1:limit", text: "Another one." }]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(1);
+  await calls.stop();
+});

@@ -47,7 +47,7 @@ export async function lookAtNeeds(
     merge: await mergeOf(store, stored),
     failure: failed && { code: failed.failure?.code ?? "" },
     isOwing: open.some(({ state }) => state === "owed"),
-    limit: ports.agents()?.dispatch.endlessLimit(task.id),
+    limit: limitOf(ports.agents(), task),
     hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
     trouble: await ports.troubleOf?.(task),
     isNextLeft: (await ports.isNextLeft?.(task)) === true,
@@ -81,6 +81,20 @@ function errorText(error: RunWatch["signs"]["error"]): string {
   if (error === undefined || error.kind === "rate-limit") return "";
   const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
   return `${sentence(error.message)}${until}`;
+}
+
+/** Of a run that waits to be started, or that was told of a limit while it lives. */
+function limitOf(agents: Agents | undefined, task: Task): NeedFacts["limit"] {
+  if (agents === undefined) return undefined;
+  const waiting = agents.dispatch.waiting().filter((seat) => seat.task === task.id);
+  const told = agents
+    .watches()
+    .filter(({ run, signs }) => run.task === task.id && isWanted(task, run.key) && signs.error?.kind === "rate-limit");
+  for (const harness of new Set([...waiting, ...told.map(({ run }) => run)].map((each) => each.harness))) {
+    const text = agents.dispatch.endlessLimit(harness);
+    if (text !== undefined) return { harness, text };
+  }
+  return undefined;
 }
 
 async function undelivered(store: Store, task: Task): Promise<NeedFacts["messages"]> {

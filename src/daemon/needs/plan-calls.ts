@@ -12,7 +12,7 @@ export interface CallSettings {
 
 /** What is to be done with calls that have not been made. */
 export interface CallPlan {
-  /** The person does not want to be called for these. */
+  /** The person does not want to be called for these, or knows of them. */
   readonly muted: readonly CallRecord[];
   /** One note each. */
   readonly notes: readonly (readonly CallRecord[])[];
@@ -42,8 +42,9 @@ export function planCalls(
 ): CallPlan {
   const waiting = rows.filter(({ state, overAt }) => state === "waits" && overAt === undefined);
   const isDue = ({ dueAt }: CallRecord) => dueAt <= now;
-  const muted = waiting.filter((row) => isDue(row) && !isWanted(settings, row.reason));
-  const wanted = waiting.filter(({ reason }) => isWanted(settings, reason));
+  const isKnown = (row: CallRecord) => isKnownLimit(rows, row);
+  const muted = waiting.filter((row) => isKnown(row) || (isDue(row) && !isWanted(settings, row.reason)));
+  const wanted = waiting.filter((row) => !isKnown(row) && isWanted(settings, row.reason));
   const quietEnd = quietUntil(settings.quiet, now);
   const isQuiet = ({ reason }: CallRecord) => quietEnd !== undefined && !settings.urgent.includes(reason);
   const due = wanted.filter((row) => isDue(row) && !isQuiet(row));
@@ -71,6 +72,12 @@ function together(due: readonly CallRecord[], now: number, free: number): readon
   const notes = [...causes.values()].map((tasks) => tasks.flat());
   const isLate = due.some(({ dueAt }) => now - dueAt > lateness);
   return notes.length > free || isLate ? [due] : notes;
+}
+
+/** Of a limit the person hears once, however many tasks come to wait for its end later. */
+function isKnownLimit(rows: readonly CallRecord[], { reason, text }: CallRecord): boolean {
+  const isTold = ({ state, overAt }: CallRecord) => state !== "waits" && overAt === undefined;
+  return reason === "limit" && rows.some((row) => row.reason === reason && row.text === text && isTold(row));
 }
 
 function isWanted({ reasons }: CallSettings, reason: string): boolean {

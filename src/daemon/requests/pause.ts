@@ -1,6 +1,8 @@
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import type { Run } from "../../ports/records.ts";
+import type { Agents } from "../agents/agents.ts";
+import { harnessNamed } from "../agents/harnesses.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { agentsOf } from "./agents-of.ts";
@@ -43,6 +45,10 @@ function noteOf(write: () => void): unknown {
 export function resume(core: Core): Handler<Routes["resume"]> {
   return async ({ body }) => {
     const agents = agentsOf(core);
+    if (body.harness !== undefined) {
+      liftLimit(core, agents, body.harness);
+      return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
+    }
     const project = await meant(core, body);
     agents.pauses.set(project, false);
     agents.dispatch.wake();
@@ -51,6 +57,17 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     core.log.info("Resumed", { project: project || "all" });
     return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
   };
+}
+
+/** A person has looked: what a provider said about its limit does not count any more. */
+function liftLimit(core: Core, { ports, dispatch, watches }: Agents, name: string): void {
+  const { title } = harnessNamed(ports.harnesses, name);
+  if (!dispatch.lift(name))
+    throw new Fault("harness.unlimited", `No limit is known of ${title}: its agents are started.`, {
+      hint: "To see what a task waits for: signalbox task explain TASK",
+    });
+  for (const { run } of watches()) if (run.harness === name) core.needs.noticed(run.task);
+  core.log.info("A provider's limit was lifted by a person", { harness: name });
 }
 
 async function meant(core: Core, { project, all }: { project?: string; all?: boolean }): Promise<string> {

@@ -20,6 +20,10 @@ export async function check(this: Context, { json }: { json: boolean }, name?: s
 function describe(harness: HarnessView, { paint, columns }: Context): string {
   const { name, title, found, path, version, hint, login, loginHint, limitedUntil, can } = harness;
   const mark = !found ? paint.red("✗") : login === "out" ? paint.yellow("!") : paint.green("✓");
+  const limit =
+    limitedUntil === null
+      ? ""
+      : `its provider takes no more until ${writeTime(limitedUntil)}; if that does not hold any more: signalbox resume --harness ${name}`;
   const logins = { in: "logged in", out: `not logged in. ${loginHint}`, unknown: "" };
   const row = (label: string, text: string) =>
     text === "" ? [] : [`  ${label.padEnd(width)}${wrap(text, columns - width - 2, " ".repeat(width + 2))}`];
@@ -29,7 +33,7 @@ function describe(harness: HarnessView, { paint, columns }: Context): string {
     ...row("login", logins[login]),
     ...row("can", listed(abilities.filter(([is]) => is(can)).map(([, words]) => words))),
     ...row("lacks", listed(abilities.filter(([is]) => !is(can)).map(([, words]) => words))),
-    ...row("limit", limitedUntil === null ? "" : `its provider takes no more until ${writeTime(limitedUntil)}`),
+    ...row("limit", limit),
     ...row(found ? "note" : "to do", hint),
   ].join("\n");
 }
