@@ -42,8 +42,11 @@ export const statusWire = record({
   /** `atWork`: they have a seat. `idle`: their programs are there. `waiting`: they wait for a seat. */
   agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
   paused: record({ all: boolean, projects: list(text) }),
-  /** Where people are called, and what went wrong there last (empty where nothing did). */
-  calls: record({ channels: list(record({ name: text, problem: text })), quiet: text }),
+  /**
+   * Where people are called, what went wrong there last (empty where nothing did), and the tasks that need a person who
+   * was not reached there.
+   */
+  calls: record({ channels: list(record({ name: text, problem: text, undelivered: list(text) })), quiet: text }),
 });
 
 const taskEdit = {

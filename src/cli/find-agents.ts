@@ -15,10 +15,14 @@ export const agentNames = Object.keys(agentTitles) as readonly AgentName[];
 
 /** Those of them that can be called. */
 export function findAgents(path: string): readonly AgentName[] {
-  return agentNames.filter((name) => path.split(delimiter).some((folder) => isProgram(join(folder, name))));
+  return agentNames.filter((name) => isOnPath(name, path));
 }
 
-function isProgram(file: string): boolean {
+export function isOnPath(name: string, path: string): boolean {
+  return path.split(delimiter).some((folder) => isProgram(join(folder, name)));
+}
+
+export function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();

@@ -87,7 +87,9 @@ export const events = buildCommand({
       agent: textFlag("A", "Only by or about this role or run, such as worker or worker#2"),
       after: numberFlag("N", "Only what came after this position", 0, Number.MAX_SAFE_INTEGER),
       follow: flag("Show what happens from now on, or since --after"),
-      bell: flag("With --follow, ring the terminal's bell whenever you are called: a task begins to need a person"),
+      bell: flag(
+        "With --follow, ring the terminal's bell: in the beginning if a task needs you, then whenever you are called",
+      ),
       json,
     },
   },

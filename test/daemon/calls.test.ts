@@ -221,6 +221,24 @@ test("a channel that fails is tried a few times, holds no task, and is shown", a
   expect(core.calls.problems()).toEqual([]);
 });
 
+test("a channel that cannot even be started is tried again too, and the tasks that it was for are named until they need nobody", async () => {
+  const { create, rest, phone, core, go } = await stage();
+  const missing = new Fault("command.not-started", "There is no such program.");
+  phone.failWith(missing, missing);
+  await create("t1");
+  await rest(60_000);
+  expect(phone.notes).toHaveLength(3);
+  expect(core.calls.undelivered()).toEqual(new Map());
+  phone.failWith(...Array.from({ length: 5 }, () => missing));
+  await create("t2");
+  await rest(600_000);
+  expect(phone.notes).toHaveLength(8);
+  expect(core.calls.undelivered()).toEqual(new Map([["phone", ["t2"]]]));
+  await go("t2");
+  await rest(60_000);
+  expect(core.calls.undelivered()).toEqual(new Map());
+});
+
 test("a call that could not be stored is stored later, and made once", async () => {
   const store = createMemoryStore();
   let refusals = 2;

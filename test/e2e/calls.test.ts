@@ -37,6 +37,17 @@ test("a person is called once by their command and by the bell, and everything t
   await expect.poll(calls, patience).toHaveLength(2);
   expect(calls()[1]).toContain("coffee#2");
   await expect.poll(rung, patience).toBe(2);
+
+  // Who begins to listen later hears once of what is there, and once of what comes.
+  const late = atTerminal([process.execPath, cliFile, "events", "--follow", "--bell"], { base, env, folder: coffee });
+  const heardLate = join(base, "heard-late");
+  late.tmux("pipe-pane", `cat > '${heardLate}'`);
+  await late.shows(/2 tasks need you: signalbox task list --needs-me --all/);
+  const rungLate = () => (existsSync(heardLate) ? readFileSync(heardLate, "utf8").split("\u0007").length - 1 : 0);
+  await expect.poll(rungLate, patience).toBe(1);
+  await signalbox(["task", "create", "Brew even more"], coffee);
+  await expect.poll(rung, patience).toBe(3);
+  await expect.poll(rungLate, patience).toBe(2);
 });
 
 test("doctor and status name a channel by which nobody can be called", async () => {
@@ -48,10 +59,17 @@ test("doctor and status name a channel by which nobody can be called", async () 
   await signalbox(["task", "create", "Brew it"], coffee);
   const check = async () => {
     const { checks } = JSON.parse((await signalbox(["doctor", "--json"], coffee)).stdout);
-    return checks.find(({ name }: { name: string }) => name === "calls");
+    return checks.filter(({ name }: { name: string }) => name === "calls");
   };
-  await expect.poll(check, patience).toMatchObject({ level: "warning", found: expect.stringMatching(/^command: /) });
+  await expect.poll(check, patience).toMatchObject([
+    { level: "warning", found: expect.stringMatching(/^command: .*No network/) },
+    { level: "warning", found: "coffee#1 needs you, and the call did not get through" },
+  ]);
   expect((await signalbox(["status"], coffee)).stdout).toMatch(/^calls .*command/m);
+  // Whether it can be run at all is seen at any time.
+  rmSync(program);
+  await signalbox(["down"], coffee);
+  expect(await check()).toMatchObject([{ level: "warning", found: `command: there is no ${program}` }]);
   // The task goes on.
   expect((await signalbox(["task", "continue", "1"], coffee)).code).toBe(0);
 });

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { loadConfig } from "../../home/config.ts";
+import type { PartialConfig } from "../../home/config-fields.ts";
 import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import { count, listed } from "../count.ts";
@@ -32,14 +33,15 @@ export async function doctor(this: Context, { fix, json }: DoctorFlags): Promise
   const places = homePlaces(this.home);
   const daemon = await findDaemon(places);
   const env = this.process.env ?? {};
+  const config = configOf(places);
   const checks = [
-    ...programChecks(env, environmentOf(places)),
+    ...programChecks(env, config.agentsEnvironment ?? []),
     skillCheck({ home: homedir(), env, repository: this.repository }),
     ...homeChecks(this.home),
     daemonCheck(this.home, daemon),
     ...workChecks(this.home, await lookIntoStore(places, daemon), daemon),
     runCheck(daemon.kind === "answers" ? quietCall(places.socket) : undefined),
-    callCheck(daemon),
+    callCheck(daemon, config.notifyCommand ?? [], env),
   ];
   const lines: Line[] = [];
   for (const check of checks) lines.push(...(await examine(check, fix)));
@@ -68,11 +70,11 @@ async function lookIntoStore({ database, socket }: Places, daemon: FoundDaemon):
 }
 
 /** What the checks of programs need of it; what is wrong with the file is a finding of its own. */
-function environmentOf({ config }: Places): readonly string[] {
+function configOf({ config }: Places): PartialConfig {
   try {
-    return loadConfig(config, "user").config.agentsEnvironment ?? [];
+    return loadConfig(config, "user").config;
   } catch {
-    return [];
+    return {};
   }
 }
 

@@ -17,6 +17,8 @@ export interface Calls {
   forgot(task: string): void;
   /** What is wrong with each channel; those that are fine are not in it. */
   problems(): readonly { readonly channel: string; readonly problem: string; readonly at: number }[];
+  /** The tasks that still need a person whom a channel did not reach, by channel. */
+  undelivered(): ReadonlyMap<string, readonly string[]>;
   /** After a start: takes up what an earlier daemon had stored. */
   recover(): Promise<void>;
   stop(): Promise<void>;
@@ -177,6 +179,13 @@ export function createCalls(ports: CallPorts): Calls {
       for (const { id } of ofTask(task)) rows.delete(id);
     },
     problems: telling.problems,
+    undelivered() {
+      const pairs = [...rows.values()].flatMap((row) =>
+        row.overAt === undefined ? telling.failing(row).map((channel) => ({ channel, task: row.task })) : [],
+      );
+      const byChannel = [...Map.groupBy(pairs, ({ channel }) => channel)];
+      return new Map(byChannel.map(([channel, all]) => [channel, [...new Set(all.map(({ task }) => task))]]));
+    },
     async recover() {
       const startedAt = clock.now();
       isGrace = true;

@@ -16,6 +16,8 @@ export interface Telling {
   /** After a start: what is known of the channels from what is stored. */
   recall(rows: readonly CallRecord[]): void;
   problems(): readonly { readonly channel: string; readonly problem: string; readonly at: number }[];
+  /** The channels that have not told this call although they were tried. */
+  failing(row: CallRecord): readonly string[];
 }
 
 export interface TellPorts {
@@ -73,8 +75,8 @@ export function createTelling(ports: TellPorts): Telling {
     } catch (error) {
       const problem = error instanceof Fault ? tell(error) : String(error);
       const at = now + firstPause * 2 ** before.tries;
-      const isHopeful =
-        name === history || (tries < maxTries && (!(error instanceof Fault) || error.retry === "later"));
+      // Whatever it was: a program that is not there now may be there in a moment, and a person waits to be called.
+      const isHopeful = name === history || tries < maxTries;
       if (name === history) ports.onError(error);
       else troubles.set(name, { problem, at: now });
       return { state: isHopeful ? "owed" : "failed", tries, at: isHopeful ? at : now, problem };
@@ -118,6 +120,10 @@ export function createTelling(ports: TellPorts): Telling {
         else if (name !== history) troubles.set(name, { problem, at });
       }
     },
+    failing: ({ channels }) =>
+      Object.entries(channels).flatMap(([name, { state, tries }]) =>
+        name !== history && state !== "told" && tries > 0 ? [name] : [],
+      ),
     problems: () => [...troubles].map(([channel, trouble]) => ({ channel, ...trouble })),
   };
 }

@@ -26,7 +26,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     configProblems: core.config().problems,
     agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
-    calls: { channels: channelsOf(core), quiet: callSettings(core.config().values).quiet },
+    calls: { channels: await channelsOf(core), quiet: callSettings(core.config().values).quiet },
   });
 }
 
@@ -41,9 +41,18 @@ function agentCounts({ agents }: Core) {
   };
 }
 
-function channelsOf({ channels, calls }: Core): { name: string; problem: string }[] {
+async function channelsOf({ channels, calls, store }: Core) {
   const problems = new Map(calls.problems().map(({ channel, problem }) => [channel, problem]));
-  return [...channels().keys()].map((name) => ({ name, problem: problems.get(name) ?? "" }));
+  const undelivered = calls.undelivered();
+  const nameOf = async (id: string) => {
+    const { project, number } = (await store.getTask(id))?.task ?? {};
+    return project === undefined ? id : `${project}#${number}`;
+  };
+  const all = [...channels().keys()].map(async (name) => ({
+    ...{ name, problem: problems.get(name) ?? "" },
+    undelivered: await Promise.all((undelivered.get(name) ?? []).map(nameOf)),
+  }));
+  return Promise.all(all);
 }
 
 export function openapi(core: Core): Handler<Routes["openapi"]> {
