@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { loginOf } from "../home/logins.ts";
 import { type Check, error, type Finding, ok, warning } from "./doctor-finding.ts";
 import { agentNames, agentTitles, findAgents } from "./find-agents.ts";
+import { identityCommands, unknownAuthor } from "./has-commits.ts";
 
 const oldestGit = "2.38";
 const oldestTmux = "3.2";
@@ -21,7 +22,9 @@ function lookForGit(): readonly Finding[] {
   const version = versionOf("git", "--version");
   const install = `Install git ${oldestGit} or newer: https://git-scm.com/downloads`;
   if (version === undefined) return error("is not on your PATH", install);
-  return isAtLeast(version, oldestGit) ? ok(version) : error(`${version} is too old`, install);
+  if (!isAtLeast(version, oldestGit)) return error(`${version} is too old`, install);
+  const identify = identityCommands(process.cwd());
+  return identify.length === 0 ? ok(version) : warning(`${version}. ${unknownAuthor}`, identify.join("\n"));
 }
 
 function lookForTmux(): readonly Finding[] {

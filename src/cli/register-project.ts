@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -5,6 +6,7 @@ import type { Call } from "../api/client.ts";
 import { type ProjectView, routes } from "../api/routes.ts";
 import { Fault } from "../fault.ts";
 import { findRepository } from "../home/find-repository.ts";
+import type { Context } from "./context.ts";
 import { given } from "./given.ts";
 import { shellWord } from "./shell-word.ts";
 
@@ -68,6 +70,30 @@ export function projectSettings(flags: ProjectFlags) {
     workspaces: flags.workspaces,
     fullPermissions: flags["full-permissions"],
   });
+}
+
+/** Says which branch work is merged into, and warns where that branch looks like one that was checked out by chance. */
+export function tellBranch({ say, talkPaint }: Context, { name, path, defaultBranch }: ProjectView): void {
+  say(`Work starts from ${defaultBranch}, and is merged into it.`);
+  const remotes = git(path, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").replace(/^origin\//, "");
+  const here = git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split("\n");
+  const usual = [remotes, ...usualBranches.filter((branch) => here.includes(branch))].filter(Boolean);
+  const [main] = usual;
+  if (main === undefined || [...usual, ...usualBranches].includes(defaultBranch)) return;
+  const why = main === remotes ? "the remote's default" : "there too";
+  const make = here.includes(main)
+    ? ""
+    : `git -C ${shellWord(path)} branch ${shellWord(main)} origin/${shellWord(main)} && `;
+  say(
+    `${talkPaint.yellow("warning:")} It was checked out, and ${main} is ${why}. To merge into ${main} instead: ${make}signalbox project update ${name} --default-branch ${shellWord(main)}`,
+  );
+}
+
+const usualBranches = ["main", "master", "trunk"];
+
+/** What git says; empty where it says nothing. */
+function git(folder: string, ...args: readonly string[]): string {
+  return spawnSync("git", ["-C", folder, ...args], { encoding: "utf8" }).stdout?.trim() ?? "";
 }
 
 /** A folder's name with nothing in it that a project's cannot have. */

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { eventually } from "../agents/stage.ts";
@@ -46,7 +47,13 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const { signalbox, json, repository, git, daemon, base, env, main, places } = await startCommands(script);
   const write = (id: string, text: string) => writeFileSync(join(repository, ".tickets", `${id}.md`), text);
   const read = (id: string) => readFileSync(join(repository, ".tickets", `${id}.md`), "utf8");
-  expect((await signalbox(["ticket", "list"])).stderr).toContain("There are no tickets in");
+  const none = (await signalbox(["ticket", "list"])).stderr;
+  expect(none).toContain("There are no tickets in");
+  // What it advises makes a ticket that is read.
+  const [advice = ""] = /^ {2}mkdir [\s\S]*/m.exec(none) ?? [];
+  execFileSync("sh", ["-e", "-c", advice]);
+  expect((await json("ticket", "list", "--ready")).tickets).toMatchObject([{ id: "first", title: "What is to be done" }]);
+  rmSync(join(repository, ".tickets"), { recursive: true });
   expect(await signalbox(["crew", "ps"])).toMatchObject({ code: 0, stdout: "" });
   mkdirSync(join(repository, ".tickets"));
   write("c-1", ticket("c-1", "Grind"));

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -73,4 +74,52 @@ test("a wrong value is refused at once with the right form, and a command may be
   expect((await set("harness", "claud")).stderr).toContain('Did you mean "claude"?');
   expect(existsSync(join(home, "config.yml"))).toBe(true);
   expect((await set("harness", "scripted")).code).toBe(0);
+});
+
+test("init and project add name the branch that work is merged into, and warn of one that was checked out by chance", async () => {
+  const { base, signalbox, in: at } = await startBrew(["coffee", "tea"], []);
+  const coffee = at("coffee");
+  git(coffee, "branch", "-M", "main");
+  git(coffee, "switch", "--quiet", "-c", "feature");
+  const { stderr } = await signalbox(["init"], coffee);
+  expect(stderr).toMatch(/^Work starts from feature, and is merged into it\.\nwarning: .* main is there too\./m);
+  const [, advice = ""] = /signalbox (project update .*)$/m.exec(stderr) ?? [];
+  expect((await signalbox(advice.split(" "), coffee)).code).toBe(0);
+  const again = (await signalbox(["init"], coffee)).stderr;
+  expect(again).toContain("Work starts from main, and is merged into it.");
+  expect(again).not.toContain("warning");
+
+  // Of a clone the remote's default counts, and the advice makes the branch where it is not there yet.
+  const milk = join(base, "milk");
+  git(at("tea"), "branch", "-M", "harvest");
+  git(base, "clone", "--quiet", at("tea"), milk);
+  git(milk, "switch", "--quiet", "-c", "feature");
+  git(milk, "branch", "--quiet", "-D", "harvest");
+  const added = await signalbox(["project", "add", milk]);
+  expect(added.stderr).toContain("harvest is the remote's default");
+  const [, branch = "", update = ""] = /instead: git (.*) && signalbox (.*)$/m.exec(added.stderr) ?? [];
+  git(base, ...branch.split(" "));
+  expect((await signalbox(update.split(" "))).code).toBe(0);
+});
+
+test("who has no name with git is told by doctor, init and the guide, and what they advise works", async () => {
+  const { base, env, signalbox } = await startBrew([]);
+  const folder = join(base, "empty");
+  mkdirSync(folder);
+  git(folder, "init", "--quiet", "-b", "main");
+  const nobody = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(GIT_|EMAIL$|XDG_)/.test(name)));
+  const as = { ...nobody, HOME: base, GIT_CONFIG_NOSYSTEM: "1" };
+  const run = (line: string) => spawnSync("sh", ["-c", line], { cwd: folder, env: as, encoding: "utf8" });
+  const own = (...words: readonly string[]) => run([process.execPath, cliFile, ...words].join(" "));
+  expect(own("doctor").stdout).toMatch(/git does not know who you are[\s\S]*git config --global user\.name/);
+  const { stderr } = own("init");
+  const lines = [...stderr.matchAll(/^ {2}(git config .+)$/gm)].map(([, line = ""]) => line);
+  expect(lines).toHaveLength(2);
+  const [, commit = ""] = /start from: (git commit .*)$/m.exec(stderr) ?? [];
+  await signalbox(["project", "remove", "empty", "--yes"]);
+  const guide = atTerminal([process.execPath, cliFile], { base, env: as, folder });
+  const [, advised = ""] = await guide.shows(/call signalbox again:\n((?: {2}git .*\n)+)it ended/);
+  expect(advised.match(/git .*/g)).toEqual([...lines, "git add -A", commit]);
+  expect(run(`set -e\n${advised}`)).toMatchObject({ status: 0 });
+  expect(own("doctor").stdout).not.toContain("who you are");
 });

@@ -55,6 +55,9 @@ const environment = {
   SIGNALBOX_HOME: home,
   NODE_COMPILE_CACHE: join(base, "compiled"),
   TMPDIR: join(base, "tmp"),
+  // Who has no name with git is told so.
+  ...{ GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" },
+  ...{ GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" },
 };
 
 interface Ran {
@@ -144,6 +147,7 @@ describe("a newcomer", () => {
       code: 0,
       stdout: `coffee  ${coffee}\n`,
       stderr:
+        "Work starts from main, and is merged into it.\n" +
         'It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"\n' +
         "When a task needs you, nobody can call you: there is no desktop here. Set notify.webhook or notify.command " +
         "(signalbox config set), or keep signalbox events --follow --bell open.\n" +

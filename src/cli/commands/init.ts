@@ -13,9 +13,9 @@ import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { howToBeCalled } from "../doctor-calls.ts";
 import { mainRepository } from "../git-head.ts";
-import { hasCommits } from "../has-commits.ts";
+import { firstCommit, hasCommits, identityCommands, unknownAuthor } from "../has-commits.ts";
 import { proposeSettings } from "../propose-settings.ts";
-import { type ProjectFlags, projectSettings, registerProject, repositoryOf } from "../register-project.ts";
+import { type ProjectFlags, projectSettings, registerProject, repositoryOf, tellBranch } from "../register-project.ts";
 import { writeJson } from "../write-json.ts";
 
 export interface InitFlags extends Pick<ProjectFlags, "workflow" | "harness" | "pool-size"> {
@@ -40,8 +40,10 @@ export async function init(this: Context, flags: InitFlags, path = ".") {
     if (Object.keys(projectSettings(flags)).length > 0 || (flags.name ?? known.name) !== known.name)
       this.say(`Nothing about it has changed. To change it: signalbox project update ${known.name} --help`);
   }
-  if (!hasCommits(project.path))
-    this.say('It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"');
+  tellBranch(this, project);
+  const identify = identityCommands(project.path);
+  if (identify.length > 0) this.say(`${unknownAuthor} Tell it first:\n  ${identify.join("\n  ")}`);
+  if (!hasCommits(project.path)) this.say(`It has no commit yet, and agents need one to start from: ${firstCommit}`);
   else await proposeSettings(this, call, project);
   await offerPermissions(this, call, project);
   // Said once: whoever adds a second project knows it.

@@ -4,9 +4,9 @@ import { shownPath } from "../../home/shown-path.ts";
 import { ask, askYes } from "../ask.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
-import { hasCommits } from "../has-commits.ts";
+import { firstCommit, hasCommits, identityCommands } from "../has-commits.ts";
 import { proposeSettings } from "../propose-settings.ts";
-import { nameFrom, repositoryOf } from "../register-project.ts";
+import { nameFrom, repositoryOf, tellBranch } from "../register-project.ts";
 import { wrap } from "../wrap.ts";
 import { chooseHarness } from "./choose-harness.ts";
 
@@ -27,7 +27,8 @@ export async function addHere(
   if (!hasCommits(root)) {
     context.process.exitCode = exitCodes.failed;
     context.say("It has no commit, and agents need one to start from. Make one, then call signalbox again:");
-    return void context.say('  git add -A\n  git commit -m "The beginning"');
+    const commands = [...identityCommands(root), "git add -A", firstCommit];
+    return void context.say(commands.map((command) => `  ${command}`).join("\n"));
   }
   const name = await freeName(nameFrom(root), projects);
   if (name === undefined) return left(context);
@@ -38,7 +39,9 @@ export async function addHere(
   if (!answer) return void context.say("It stays as it is. To see all commands: signalbox --help");
   const harness = chosen === "" ? {} : { harness: chosen };
   const project = await call(routes.addProject, { body: { name, path: root, ...harness } });
-  context.say(`It is a project now. How work is done in it: signalbox project update ${name} --help\n\n`);
+  context.say(`It is a project now. How work is done in it: signalbox project update ${name} --help`);
+  tellBranch(context, project);
+  context.say("\n");
   await proposeSettings(context, call, project);
   return project;
 }

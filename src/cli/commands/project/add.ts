@@ -4,7 +4,13 @@ import { homePlaces } from "../../../home/places.ts";
 import { shownPath } from "../../../home/shown-path.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
-import { type ProjectFlags, projectSettings, registerProject, repositoryOf } from "../../register-project.ts";
+import {
+  type ProjectFlags,
+  projectSettings,
+  registerProject,
+  repositoryOf,
+  tellBranch,
+} from "../../register-project.ts";
 import { isAddress, nameFromAddress, shownAddress } from "../../remote-address.ts";
 import { writeJson } from "../../write-json.ts";
 
@@ -17,6 +23,7 @@ export async function add(this: Context, flags: AddFlags, path: string) {
   const project = isAddress(path) ? await addClone(this, flags, path) : await addFolder(this, flags, path);
   if (flags.json) return this.print(writeJson(project));
   this.print(`${project.name}  ${project.path}`);
+  tellBranch(this, project);
   this.say(`To give it something to do: signalbox task create --project ${project.name} "What is to be done"`);
 }
 

@@ -4,6 +4,7 @@ import { ticketTroubles } from "../../../engine/ticket-troubles.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { findProjectToShow } from "../../find-project.ts";
+import { shellWord } from "../../shell-word.ts";
 import { writeTable } from "../../table.ts";
 import { writeJson } from "../../write-json.ts";
 
@@ -58,9 +59,18 @@ function whyEmpty(
 ): string {
   if (tickets.length === 0 && place === "issue")
     return "No issue has the label that makes it a ticket. To see which that is: signalbox config get tickets_label";
-  if (tickets.length === 0)
-    return `There are no tickets in ${path}/.tickets. To write one: tk create "What is to be done"`;
+  if (tickets.length === 0) return howToWrite(`${path}/.tickets`);
   const unfinished = tickets.some(({ status }) => status !== "closed");
   if (!unfinished && !all) return "All tickets are closed. To see them: signalbox ticket list --all";
   return ready ? "No ticket is ready. To see what they wait for: signalbox ticket list" : "There is none.";
+}
+
+/** A ticket is a file: the least that one has to say, as commands to copy. */
+function howToWrite(folder: string): string {
+  const text = "---\\nstatus: open\\n---\\n# What is to be done\\n";
+  return [
+    `There are no tickets in ${folder}. To write one:`,
+    `  mkdir -p ${shellWord(folder)}`,
+    `  printf -- '${text}' > ${shellWord(`${folder}/first.md`)}`,
+  ].join("\n");
 }
