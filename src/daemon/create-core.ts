@@ -152,6 +152,7 @@ export function createCore(ports: CorePorts): RunningCore {
       limits: ports.limits,
       submit: (...asked) => submit(...asked),
       changed: (stored) => changed(stored, false),
+      troubled: (task) => needs.noticed(task),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
       endCommands: commands.endLeftBehind,
       endRuns: async (task) => {

@@ -54,6 +54,8 @@ export interface GitPartsPorts {
   config(): { readonly values: PartialConfig };
   /** A task was changed by somebody else than `submit`. */
   changed(stored: StoredTask): void;
+  /** What is wrong with the workspace of a task has changed. */
+  troubled(task: string): void;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
   onError(error: unknown): void;
 }
@@ -153,7 +155,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   return {
     outsideOf: createOutside({
       ...{ store, clock, workspacesOf, where, collected: predictions.collected },
-      follow: createFollowBranch({ store, log, submit }),
+      follow: createFollowBranch({ store, log, submit, workspacesOf, troubled: given.troubled }),
       filesGone: refresh,
     }),
     repositories,

@@ -88,6 +88,8 @@ export interface Unreadable {
   /** As a sentence. */
   readonly reason: string;
   readonly fix: string;
+  /** The branch that the workspace has checked out, where that is not the task's: then nothing is approved or merged. */
+  readonly otherBranch?: string;
 }
 
 export interface Artifact {

@@ -103,7 +103,12 @@ export interface CollectOrder extends Stoppable {
   readonly task: string;
   /** Where the branch was just seen; what was collected up to there before need not be again. */
   readonly seenAt?: string;
+  /** Nothing is collected, which is refused with `git.lacks-commit`, unless the branch contains this commit. */
+  readonly contains?: string;
 }
+
+/** The code of the Fault for a branch that does not contain what it should. */
+export const lacksCommit = "git.lacks-commit";
 
 export interface Collected {
   readonly commit: string;

@@ -38,6 +38,8 @@ export interface Workspace extends Kept {
   readonly port?: number;
   /** The task that files were copied and the setup was run for; missing or empty until that is over. */
   readonly readyFor?: string;
+  /** The names of the branches that the user's repository had when the task got it; missing until then, and in old records. */
+  readonly branches?: readonly string[];
 }
 
 /** A task's work on its way into a branch. Its id is the task's: a task is merged at most once. */

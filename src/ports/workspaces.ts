@@ -34,6 +34,8 @@ export interface WorkspaceKind {
   reconnect(folder: string, from?: string): Promise<void>;
   /** Undefined where HEAD is on no branch, or where there is no working copy. */
   currentBranch(folder: string): Promise<string | undefined>;
+  /** The commit that a branch of a working copy is at; undefined where there is no such branch. Only reads: no git is run. */
+  branchAt(folder: string, branch: string): Promise<string | undefined>;
   /** Gives the branch that is checked out another name, which nobody may have yet. */
   renameBranch(folder: string, to: string): Promise<void>;
   /**

@@ -46,14 +46,14 @@ test("a merge that was not ended holds the task, and says how to end it", async 
   git(workspace, "commit", "-q", "--allow-empty", "-m", "one");
   git(workspace, "branch", "-q", "side", "HEAD^");
   for (const [branch, text] of [
-    ["signalbox/b1111", "one\n"],
     ["side", "two\n"],
+    ["signalbox/b1111", "one\n"],
   ] as const) {
     git(workspace, "checkout", "-q", branch);
     writeFileSync(join(workspace, "recipe.md"), text);
     git(workspace, "commit", "-qam", text);
   }
-  expect(() => git(workspace, "merge", "signalbox/b1111")).toThrow();
+  expect(() => git(workspace, "merge", "side")).toThrow();
   const task = await move("b1111", "kept");
   expect(task.held?.reason).toMatch(/harvest_uncommitted failed: A merge was begun/);
   expect((await store.openEffects("b1111")).map(({ state }) => state)).toEqual(["failed"]);
@@ -140,15 +140,21 @@ test("a branch stays, with a note, where a person has it checked out or has adde
   await create("b2222", { branch: "main" });
   await move("b2222", "done");
   expect(await notes("b2222")).toEqual([expect.stringContaining("work goes into it")]);
-  await create("b3333", { branch: "added" });
-  git(repository, "checkout", "-qb", "added");
+  await create("b3333", { branch: "added-b3333" });
+  git(repository, "checkout", "-qb", "added-b3333");
   git(repository, "commit", "-q", "--allow-empty", "-m", "by hand");
   git(repository, "checkout", "-q", "main");
   await move("b3333", "done");
-  expect(await notes("b3333")).toEqual([expect.stringMatching(/"added" stays: its commits are not in main/)]);
-  await create("b4444", { branch: "open" });
-  git(repository, "checkout", "-qb", "open");
+  expect(await notes("b3333")).toEqual([expect.stringMatching(/"added-b3333" stays: its commits are not in main/)]);
+  await create("b4444", { branch: "open-b4444" });
+  git(repository, "checkout", "-qb", "open-b4444");
   await move("b4444", "done");
   expect(await notes("b4444")).toEqual([expect.stringContaining(`checked out in ${repository}`)]);
-  expect(git(repository, "branch", "--format=%(refname:short)").split("\n")).toEqual(["added", "main", "mine", "open"]);
+  // What the person had before the task is not the task's to delete.
+  git(repository, "branch", "before");
+  await create("b5555", { branch: "before" });
+  await move("b5555", "done");
+  expect(await notes("b5555")).toEqual([]);
+  const left = ["added-b3333", "before", "main", "mine", "open-b4444"];
+  expect(git(repository, "branch", "--format=%(refname:short)").split("\n")).toEqual(left);
 });

@@ -44,8 +44,11 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     await makeRoom(ports, project, task.id);
     const bound = await bindWhenFree(ports, workspaces.folder, task);
     if (bound === undefined) return;
-    const workspace = await leasePort(ports, bound, settings.ports);
-    const base = await baseOf(ports, workspaces, project, task, params.base);
+    const leased = await leasePort(ports, bound, settings.ports);
+    const { branches, ...base } = await baseOf(ports, workspaces, project, task, params.base);
+    // Whatever the agent checks out later: these are not its own.
+    const workspace = { ...leased, branches: leased.branches ?? branches };
+    if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
     await prepare(ports, workspaces, project, settings, task, workspace, base, key);
     const { stored } = await ports.submit(task.id, {
       kind: "edit",
@@ -88,15 +91,15 @@ async function baseOf(
   project: Project,
   task: Task,
   param: unknown,
-): Promise<{ commit: string; branch: string }> {
+): Promise<{ commit: string; branch: string; branches: readonly string[] }> {
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
   const filled = fillText(await workflowOf(task), task, typeof param === "string" ? param : "", {
     base: targetOf(project, task),
   });
   const branch = (filled.ok ? filled.text.trim() : "") || targetOf(project, task);
   const commit = branches[branch];
-  if (commit !== undefined) return { commit, branch };
   const known = Object.keys(branches);
+  if (commit !== undefined) return { commit, branch, branches: known };
   throw new Fault("workspace.no-base", `${project.path} has no branch "${branch}" for the task to start from.`, {
     hint:
       known.length > 0

@@ -10,6 +10,7 @@ import { targetOf } from "../base-of.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
 import { uuid8Of } from "../uuid8-of.ts";
+import { isOwnBranch, noteOwnBranch } from "../workspaces/ended-branches.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { type MakeBranch, type RenamePorts, renameBranch } from "../workspaces/rename-branch.ts";
 
@@ -62,7 +63,9 @@ function beginAt(project: Project, task: Task, parent: Task | undefined, from: s
     const { commit } = await control.collect({ folder, branch: current ?? task.branch, task: task.id });
     if (commit === start || !(await control.isAncestor(commit, start))) return kind.renameBranch(folder, name);
     await kind.prepare({ folder, branch: name, base: start, baseBranch: from, existing: false, salvaged: false });
-    if (current !== undefined) await kind.deleteBranch(current, commit);
+    await noteOwnBranch(control, { id: task.id, branch: name }, start);
+    if (current !== undefined && (await isOwnBranch(control, { id: task.id, branch: current })))
+      await kind.deleteBranch(current, commit);
   };
 }
 

@@ -6,6 +6,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import { targetOf } from "../base-of.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
+import { isOwnBranch } from "../workspaces/ended-branches.ts";
 import { otherTaskWith } from "../workspaces/other-task-with.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
@@ -15,7 +16,10 @@ export interface DeleteBranchPorts {
   readonly workspacesOf: WorkspacesOf;
 }
 
-/** Deletes the task's branch in the user's repository, once its work is elsewhere. Nothing where it is gone. */
+/**
+ * Deletes the task's branch in the user's repository, once its work is elsewhere. Nothing where it is gone, or was not made
+ * for the task.
+ */
 export function deleteBranch({ store, log, workspacesOf }: DeleteBranchPorts): Perform {
   return async (_, { task }) => {
     const project = await projectOf(store, task.project);
@@ -28,6 +32,8 @@ export function deleteBranch({ store, log, workspacesOf }: DeleteBranchPorts): P
     const tip = branches[branch];
     if (tip === undefined) return;
     if (targets.includes(branch)) throw left(branch, "work goes into it");
+    if (!(await isOwnBranch(workspaces.control, task)))
+      return log.info("The branch stays, because it was not made for the task", { task: task.id, branch });
     if (task.workspace !== "") throw left(branch, "the task still works on it", "Release the workspace first.");
     const other = await otherTaskWith(store, task, branch);
     if (other !== undefined) throw left(branch, `${other.project}#${other.number} works on it too`);

@@ -1,5 +1,6 @@
 import type { Task } from "../../engine/task.ts";
 import type { Project } from "../../ports/store.ts";
+import { isOtherBranch } from "../workspaces/checked-out.ts";
 import { keptWork } from "../workspaces/kept-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
@@ -32,8 +33,13 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
       kind: "refused",
       reason: `The branch "${found.branch}" contains the task file. Take it out: git rm --cached`,
     };
-  const { commit } = await control.collect({ folder, branch: found.branch, task: task.id, seenAt: found.head });
-  return { kind: "ready", commit };
+  try {
+    const { commit } = await control.collect({ folder, branch: found.branch, task: task.id, seenAt: found.head });
+    return { kind: "ready", commit };
+  } catch (error) {
+    if (isOtherBranch(error)) return { kind: "refused", reason: `${error.message} ${error.hint}` };
+    throw error;
+  }
 }
 
 async function collected(own: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {

@@ -27,6 +27,8 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const { workflow, facts } = await core.look(task);
     const nobody = whyNothingToApprove(workflow, task, facts.document);
     if (nobody !== undefined) await refuse(core, stored, wish, nobody);
+    const elsewhere = otherBranch(facts);
+    if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
     const commit = facts.head || (await collectedOf(core, task));
     const other = isOther(task, commit, asked.body.commit);
     if (other !== undefined) await refuse(core, stored, wish, other);
@@ -40,6 +42,11 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     if (to !== undefined) return { commit, change: null, merge: await mergeApproved(core, asked, stored, to, commit) };
     return { commit, change: await changeView(core, await core.submit(task.id, request)), merge: null };
   };
+}
+
+function otherBranch({ unreadable }: Facts): Reason | undefined {
+  if (unreadable?.otherBranch === undefined) return undefined;
+  return { code: "task-file-unreadable", text: unreadable.reason, fix: unreadable.fix };
 }
 
 /** Where the task would go if its work were merged; undefined where it goes on without that, or not at all. */

@@ -9,6 +9,7 @@ import type { Handler } from "../asked.ts";
 import { baseOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
 import { lastSeen, type Where } from "../merging/find-tips.ts";
+import { isOtherBranch } from "../workspaces/checked-out.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { findTask } from "./find-task.ts";
 import { mustHave } from "./projects.ts";
@@ -52,7 +53,12 @@ async function headOf(
   merge: Merge | undefined,
 ): Promise<string> {
   const { control } = own;
-  if (branch !== undefined) return (await control.collect({ folder: task.workspace, branch, task: task.id })).commit;
+  if (branch !== undefined) {
+    const here = await control.collect({ folder: task.workspace, branch, task: task.id }).catch((error) => {
+      if (!isOtherBranch(error)) throw error;
+    });
+    if (here !== undefined) return here.commit;
+  }
   const collected = await control.commitAt(taskRef(task.id));
   if (collected !== undefined) return collected;
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });

@@ -1,6 +1,6 @@
 import type { Routes } from "../../api/routes.ts";
 import { explain } from "../../engine/explain.ts";
-import { leftReason } from "../../engine/needs.ts";
+import { leftReason, type Need } from "../../engine/needs.ts";
 import type { Task } from "../../engine/task.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
@@ -25,9 +25,9 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       task: await viewOf(core, stored),
       where,
       blocked: [
-        ...troubles,
+        ...troubles.map(({ reason, fix }) => ({ reason, fix })),
         // What a person is needed for comes first: the same that lists and calls tell.
-        ...needs.map(({ text, fix }) => ({ reason: text, fix })),
+        ...needs.filter(({ text }) => !troubles.some(({ reason }) => reason === text)).map(shownNeed),
         ...agents.blocked,
         ...blocked,
         ...(await deadAgent(core, task)),
@@ -47,6 +47,10 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       warnings: await expectedConflicts(core, task.id),
     };
   };
+}
+
+function shownNeed({ text, fix }: Need) {
+  return { reason: text, fix };
 }
 
 /** Where a task is held because its agent died, the agent's last words often say why. */

@@ -37,7 +37,7 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
         hint: `Wait for a task to end, or enlarge the pool: signalbox project update ${project.name} --pool-size N`,
       });
     }
-    const bound = free ?? newWorkspace(project, folder, all, clock.now());
+    const { branches: _, ...bound }: Workspace = free ?? newWorkspace(project, folder, all, clock.now());
     const workspace = { ...bound, task: task.id, readyFor: "" };
     await store.workspaces.put(workspace);
     return workspace;

@@ -1,3 +1,4 @@
+import { sha256 } from "../../engine/sha256.ts";
 import type { Task } from "../../engine/task.ts";
 import { type ControlRepository, taskRef } from "../../ports/control-repository.ts";
 import type { Log } from "../../ports/log.ts";
@@ -27,21 +28,21 @@ export interface EndedBranch {
   readonly reason: string;
 }
 
-/** Says that a task's branch was made for it, where its name does not. */
-function ownRef(task: string): string {
-  return `refs/signalbox/own/${task}`;
+/** Says that a branch was made for a task, where its name does not. A task can have had several branches. */
+function madeRef({ id, branch }: Named): string {
+  return `refs/signalbox/made/${id}/${sha256(branch).slice(0, 20)}`;
 }
 
 type Named = Pick<Task, "id" | "branch">;
 
 /** Notes that a branch is made for the task, so that it may be deleted again. `commit` is any that stays. */
 export async function noteOwnBranch(control: ControlRepository, task: Named, commit: string): Promise<void> {
-  if (!(await isOwnBranch(control, task))) await control.moveRef(ownRef(task.id), commit, undefined);
+  if (!(await isOwnBranch(control, task))) await control.moveRef(madeRef(task), commit, undefined);
 }
 
-/** Whether a task's branch was made for it. */
+/** Whether this branch was made for the task. What the user had before is never the task's, also while the task works on it. */
 export async function isOwnBranch(control: ControlRepository, task: Named): Promise<boolean> {
-  return isNamedAfter(task) || (await control.commitAt(ownRef(task.id))) !== undefined;
+  return isNamedAfter(task) || (await control.commitAt(madeRef(task))) !== undefined;
 }
 
 function isNamedAfter(task: Named): boolean {

@@ -19,7 +19,7 @@ async function start() {
       record = changed;
     },
   };
-  const store = { workspaces } as unknown as Store;
+  const store = { workspaces, getTask: async () => undefined } as unknown as Store;
   const inTurn = createTurns();
   const waiting: (() => void)[] = [];
   const collect = () => new Promise((resolve) => waiting.push(() => resolve({ commit: "aaa" })));

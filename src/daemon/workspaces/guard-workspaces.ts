@@ -5,12 +5,14 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { Turns } from "../turns.ts";
 import { collectingFrom } from "./bind-workspace.ts";
 import { checkObeyed } from "./check-obeyed.ts";
+import { collectOther } from "./checked-out.ts";
+import { isOwnBranch, noteOwnBranch } from "./ended-branches.ts";
 import { type KindName, kindNameOf, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
 
 /**
  * Lets nothing through that has git work in the user's repository, or in a worktree of it, while that may obey something
  * that no person has looked at. Treats every workspace as what it is, whatever the project makes now. And collects from a
- * folder only what belongs to the task that has it.
+ * folder only what belongs to the task that has it, and is its work.
  */
 export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: WorkspacesOf): WorkspacesOf {
   // Whoever asks for a project gets the same record until it is changed.
@@ -31,12 +33,30 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
       inTurn(collectingFrom(order.folder), async () => {
         const known = await recordAt(order.folder);
         if (known !== undefined && known.task !== order.task) throw givenBack(order.folder);
-        return opened.control.collect(order);
+        const task = known && (await store.getTask(order.task))?.task;
+        if (known === undefined || task === undefined || known.kind === "folder" || task.branch === order.branch)
+          return opened.control.collect(order);
+        const kind = await opened.kindOf(known.kind);
+        return collectOther({ store, project, control: opened.control, kind, workspace: known }, task, order);
       });
+    /** What happens to the branch that is checked out must happen to the task's. Gives the task, and that branch. */
+    const tasksBranch = async (folder: string) => {
+      const known = await recordAt(folder);
+      const task = known && (await store.getTask(known.task))?.task;
+      const branch = await (await opened.kindOf(await kindAt(folder))).currentBranch(folder);
+      if (task === undefined || branch === undefined) return undefined;
+      if (branch !== task.branch) await collect({ folder, branch, task: task.id });
+      return { id: task.id, branch };
+    };
+    const renamed = async (before: TasksBranch, to: string) => {
+      if (before === undefined || !(await isOwnBranch(opened.control, before))) return;
+      const commit = await opened.control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
+      if (commit !== undefined) await noteOwnBranch(opened.control, { id: before.id, branch: to }, commit);
+    };
     const made = {
       ...opened,
       control: guardControl({ ...opened.control, collect }, project, check, kindAt),
-      kind: guardKind(opened, check, kindAt),
+      kind: guardKind(opened, check, kindAt, { tasksBranch, renamed }),
     };
     guarded.set(project, made);
     return made;
@@ -56,6 +76,12 @@ export function isGivenBack(error: unknown): boolean {
 
 type Check = () => Promise<void>;
 type KindAt = (folder: string) => Promise<KindName>;
+type TasksBranch = { readonly id: string; readonly branch: string } | undefined;
+
+interface BranchGuard {
+  tasksBranch(folder: string): Promise<TasksBranch>;
+  renamed(before: TasksBranch, to: string): Promise<void>;
+}
 
 function guardControl(control: ControlRepository, project: Project, check: Check, kindAt: KindAt): ControlRepository {
   const checkFolder = async (folder: string) => {
@@ -90,7 +116,12 @@ function guardControl(control: ControlRepository, project: Project, check: Check
   };
 }
 
-function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: KindAt): WorkspaceKind {
+function guardKind(
+  { kind, kindOf }: ProjectWorkspaces,
+  check: Check,
+  kindAt: KindAt,
+  { tasksBranch, renamed }: BranchGuard,
+): WorkspaceKind {
   const at = async (folder: string) => {
     const name = await kindAt(folder);
     if (name === "worktree") await check();
@@ -104,11 +135,19 @@ function guardKind({ kind, kindOf }: ProjectWorkspaces, check: Check, kindAt: Ki
     flawOf: async (folder) => (await kindOf(await kindAt(folder))).flawOf(folder),
     reconnect: async (folder, from) => (await kindOf(await kindAt(from ?? folder))).reconnect(folder, from),
     currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
-    renameBranch: async (folder, to) => (await at(folder)).renameBranch(folder, to),
+    branchAt: async (folder, branch) => (await at(folder)).branchAt(folder, branch),
+    async renameBranch(folder, to) {
+      const before = await tasksBranch(folder);
+      await (await at(folder)).renameBranch(folder, to);
+      await renamed(before, to);
+    },
     forwardBranch: async (folder, commit) => (await at(folder)).forwardBranch(folder, commit),
     learnBranch: async (folder, branch, commit) => (await at(folder)).learnBranch(folder, branch, commit),
     switchBranch: async (folder, to) => (await at(folder)).switchBranch(folder, to),
-    commitAll: async (order) => (await at(order.folder)).commitAll(order),
+    async commitAll(order) {
+      await tasksBranch(order.folder);
+      return (await at(order.folder)).commitAll(order);
+    },
     diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
     async deleteBranch(branch, commit) {
       await check();

@@ -2,6 +2,7 @@ import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Salvage } from "../../ports/control-repository.ts";
 import type { Log } from "../../ports/log.ts";
+import { isOtherBranch } from "./checked-out.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 export interface SavePorts {
@@ -24,7 +25,10 @@ export async function saveWorkspace(
 ): Promise<Salvage | undefined> {
   const found = await kind.inspect(folder);
   if (found.kind === "there" && found.branch !== undefined && task !== nobody)
-    await control.collect({ folder, branch: found.branch, task, seenAt: found.head });
+    await control.collect({ folder, branch: found.branch, task, seenAt: found.head }).catch((error) => {
+      // Then the task's own branch was collected, and what no branch of the user's has is salvaged.
+      if (!isOtherBranch(error)) throw error;
+    });
   // One that is broken or gone may have work in it all the same.
   const order = { folder, task, at: clock.now(), anybodys: task === nobody, repository };
   const salvage = await control.salvage(order).catch((error) => {

@@ -6,6 +6,7 @@ import type { Project } from "../../ports/store.ts";
 import type { Inspection, Operation } from "../../ports/workspaces.ts";
 import { targetOf } from "../base-of.ts";
 import { lastSeen, type Where } from "../merging/find-tips.ts";
+import { isOtherBranch } from "./checked-out.ts";
 import { isGivenBack } from "./guard-workspaces.ts";
 import { keptWork } from "./kept-work.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
@@ -88,6 +89,10 @@ async function collectBranch(
       return { commit, dirty };
     } catch (error) {
       if (isGivenBack(error)) return undefined;
+      if (isOtherBranch(error) && branch !== undefined) {
+        const other = { reason: error.message, fix: `${error.hint}. Then ask again.`, otherBranch: branch };
+        return await collectDetached(own, project, task, found, where, now, other);
+      }
       if (tries === mostTries || (await kind.currentBranch(workspace)) === branch) throw error;
     }
   }
@@ -96,7 +101,7 @@ async function collectBranch(
 const mostTries = 3;
 
 /**
- * Where HEAD is on no branch, the task's work is what its branch has. Commits that only HEAD has are salvaged, and no
+ * Where HEAD is on no branch, or on one that is not the task's (`other`), the task's work is what its branch has. Commits that only HEAD has are salvaged, and no
  * evidence counts until they are on the branch: it may be about them.
  */
 async function collectDetached(
@@ -106,6 +111,7 @@ async function collectDetached(
   { head, dirty, operation }: Extract<Inspection, { kind: "there" }>,
   where: Where,
   now: number,
+  other?: Unreadable,
 ): Promise<CollectedWork> {
   const { workspace: folder, branch, id } = task;
   const commit = await control.collect({ folder, branch, task: id }).then(
@@ -124,6 +130,7 @@ async function collectDetached(
     trouble = await saving.then(() => "", troubleOf);
     relation = await relationOf(control, commit, base, head);
   }
+  if (other !== undefined) return { commit, dirty, unreadable: { ...other, reason: `${other.reason}${trouble}` } };
   const { reason, fix } = operation === undefined ? onNoBranch(task, head, relation) : unfinished(folder, operation);
   if (relation === "contained" && operation === undefined) return { commit, dirty };
   return { commit, dirty, unreadable: { reason: `${reason}${trouble}`, fix } };

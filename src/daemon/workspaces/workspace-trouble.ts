@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
+import { isOtherBranch } from "./checked-out.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 
 export interface Trouble {
@@ -10,10 +11,10 @@ export interface Trouble {
   readonly fix: string;
 }
 
-/** What is wrong with a task's workspace or its project's repository; undefined where nothing is. Runs no git. */
+/** What is wrong with a task's workspace or its project's repository; undefined where nothing is. Runs git only where another branch is checked out. */
 export async function workspaceTrouble(
   { store, workspacesOf }: { readonly store: Store; readonly workspacesOf: WorkspacesOf },
-  { id, project: name, workspace }: Pick<Task, "id" | "project" | "workspace">,
+  { id, project: name, workspace, branch }: Pick<Task, "id" | "project" | "workspace" | "branch">,
 ): Promise<Trouble | undefined> {
   if (workspace === "") return undefined;
   const project = await store.getProject(name);
@@ -24,11 +25,18 @@ export async function workspaceTrouble(
   }
   const fix = `Make it again from what was saved: signalbox task respawn ${id}`;
   try {
-    const flaw = await (await workspacesOf(project)).kind.flawOf(workspace);
-    if (flaw === undefined) return undefined;
+    const { kind, control } = await workspacesOf(project);
+    const flaw = await kind.flawOf(workspace);
+    if (flaw === undefined) {
+      const checkedOut = await kind.currentBranch(workspace);
+      if (checkedOut !== undefined && checkedOut !== branch)
+        await control.collect({ folder: workspace, branch: checkedOut, task: id });
+      return undefined;
+    }
     const isGone = !existsSync(workspace);
     return { reason: isGone ? `Its workspace ${workspace} is gone.` : `Its workspace ${workspace}: ${flaw}`, fix };
   } catch (error) {
+    if (isOtherBranch(error)) return { reason: error.message, fix: error.hint ?? "" };
     // What may pass by itself is nobody's business yet.
     if (!(error instanceof Fault) || error.retry !== "never") return undefined;
     return { reason: `Its workspace ${workspace}: ${error.message}`, fix };

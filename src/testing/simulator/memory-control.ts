@@ -2,6 +2,7 @@ import { Fault } from "../../fault.ts";
 import {
   type Conflict,
   type ControlRepository,
+  lacksCommit,
   type MergeAnswer,
   type MergeOrder,
   taskRef,
@@ -40,12 +41,14 @@ export function createMemoryControl(
 
   return {
     folder,
-    async collect({ folder: path, branch, task }) {
+    async collect({ folder: path, branch, task, contains }) {
       const found = folders.get(path);
       const tips = found?.kind === "clone" ? found.own : branches;
       const commit = tips.get(branch);
       if (found === undefined || commit === undefined)
         throw new Fault("git.bad-ref", `There is no branch "${branch}" in ${path}.`);
+      if (contains !== undefined && !commits.isAncestor(contains, commit))
+        throw new Fault(lacksCommit, `"${branch}" does not contain ${contains}.`);
       const previous = refs.get(taskRef(task));
       repositories.moveRef(taskRef(task), commit);
       if (previous !== commit) changed("collect");

@@ -82,6 +82,10 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
     flawOf: async (path) => (folders.has(path) ? undefined : "It is gone."),
     reconnect: async () => undefined,
     currentBranch: async (path) => folders.get(path)?.branch,
+    async branchAt(path, branch) {
+      const folder = mustHave(path);
+      return (folder.kind === "clone" ? folder.own : branches).get(branch);
+    },
     async renameBranch(path, to) {
       const folder = mustHave(path);
       if (folder.branch === undefined) throw new Fault("workspace.detached", "It is on no branch.");

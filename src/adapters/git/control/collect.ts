@@ -1,5 +1,5 @@
 import { Fault } from "../../../fault.ts";
-import { type Collected, type CollectOrder, taskRef } from "../../../ports/control-repository.ts";
+import { type Collected, type CollectOrder, lacksCommit, taskRef } from "../../../ports/control-repository.ts";
 import { branchRef, checkCommit, checkPart } from "../check-names.ts";
 import { listRefs } from "../list-refs.ts";
 import { createTurns } from "../turns.ts";
@@ -22,16 +22,21 @@ export function collect(control: ControlGit, order: CollectOrder): Promise<Colle
 }
 
 async function collectAlone(control: ControlGit, order: CollectOrder): Promise<Collected> {
-  const { folder, branch, task, seenAt } = order;
+  const { folder, branch, task, seenAt, contains } = order;
   const ref = taskRef(checkPart(task));
   const known = seenAt === undefined ? undefined : await commitAt(control, ref);
-  if (known !== undefined && known === seenAt) return { commit: known, previous: known };
+  if (known !== undefined && known === seenAt && (contains ?? known) === known)
+    return { commit: known, previous: known };
   const incoming = `refs/signalbox/incoming/tasks/${task}`;
   branchRef(branch);
   checkFolder(folder);
   if ((await lookForRef(control.folder, incoming)).kind !== "absent") await forget(control, incoming);
   const seen = seenAt !== undefined && (await isBroughtIn(control, order, seenAt, known)) ? seenAt : undefined;
   const commit = seen ?? (await fetchBranch(control, order, incoming));
+  if (contains !== undefined && !(await isAncestor(control, checkCommit(contains), commit))) {
+    if (seen === undefined) await forget(control, incoming);
+    throw new Fault(lacksCommit, `The branch ${JSON.stringify(branch)} of ${folder} does not contain ${contains}.`);
+  }
   const previous = await commitAt(control, ref);
   await moveRef(control, ref, commit, previous);
   if ((await commitAt(control, ref)) !== commit) throw lost(folder, branch);

@@ -3,7 +3,7 @@ import { checkCommit, checkRef } from "../check-names.ts";
 import type { ControlGit } from "./control-git.ts";
 import { isAncestor } from "./read-history.ts";
 
-const folders = ["tasks", "own", "pushed", "pushing", "kept"].map((name) => `refs/signalbox/${name}/`);
+const folders = ["tasks", "own", "made", "pushed", "pushing", "kept"].map((name) => `refs/signalbox/${name}/`);
 
 /** What was salvaged is not among them: only a person forgets that. */
 export async function listTaskRefs(control: ControlGit): Promise<readonly TaskRef[]> {

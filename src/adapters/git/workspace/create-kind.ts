@@ -9,7 +9,7 @@ import { diskUse } from "./disk-use.ts";
 import { notThere } from "./faults.ts";
 import { findWorkingCopy } from "./find-working-copy.ts";
 import { forwardBranch } from "./forward-branch.ts";
-import { currentBranch, flawOf, inspect } from "./inspect.ts";
+import { branchAt, currentBranch, flawOf, inspect } from "./inspect.ts";
 import { learnBranch } from "./learn-branch.ts";
 import { readOurs, withIndexAt } from "./list-changes.ts";
 import type { Mechanics } from "./mechanics.ts";
@@ -71,6 +71,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     flawOf: (folder) => flawOf(shop, mechanics, folder),
     reconnect: (folder, from) => reconnect(shop, mechanics, folder, from),
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
+    branchAt: (folder, branch) => branchAt(shop, mechanics, folder, branch),
     renameBranch: (folder, to) => renameBranch(shop, mechanics, folder, to),
     forwardBranch: (folder, commit) => forwardBranch(shop, mechanics, folder, commit),
     learnBranch: (folder, branch, commit) => learnBranch(shop, mechanics, folder, branch, commit),

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import type { Inspection } from "../../../ports/workspaces.ts";
+import { branchRef } from "../check-names.ts";
 import { entryAt } from "./entry-at.ts";
+import { notThere } from "./faults.ts";
+import { findWorkingCopy } from "./find-working-copy.ts";
 import { isDirty, lookAt } from "./look-at.ts";
 import type { Mechanics } from "./mechanics.ts";
 import { isParked } from "./parked.ts";
-import { type GitFolders, type Head, readHead } from "./read-git-folder.ts";
+import { type GitFolders, type Head, lookForRef, readHead } from "./read-git-folder.ts";
 import type { WorkspaceRecord } from "./records.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 
@@ -32,6 +35,18 @@ export async function currentBranch(shop: Workshop, mechanics: Mechanics, path: 
   const found = await mechanics.find(folder, await shop.records.read(folder));
   if (found.kind !== "ours" || found.folders === undefined) return undefined;
   return (await readHead(found.folders))?.branch;
+}
+
+export async function branchAt(
+  shop: Workshop,
+  mechanics: Mechanics,
+  path: string,
+  branch: string,
+): Promise<string | undefined> {
+  const { folder, folders } = await findWorkingCopy(shop, mechanics, path);
+  const found = await lookForRef(folders.commonFolder, branchRef(branch));
+  if (found.kind === "unknown") throw notThere(folder);
+  return found.kind === "there" ? found.id : undefined;
 }
 
 /** What is wrong with a workspace, as a sentence; undefined where nothing is. Only reads: no git is run. */
