@@ -99,6 +99,8 @@ export const mergeWire = record({
   commits: integer(0),
   changed: list(text),
   dryRun: boolean,
+  /** What the merge made, or would make, was not tested although there is a command for the tests. */
+  untested: boolean,
   task: taskWire,
 });
 export type MergeView = TypeOf<typeof mergeWire>;

@@ -18,14 +18,17 @@ export function tellMerge(context: Context, answer: MergeView): void {
 
 function tellMerged(
   { print, say, paint, talkPaint }: Context,
-  { target, before, after, task, reason }: MergeView,
+  { target, before, after, task, reason, untested }: MergeView,
 ): void {
   const name = shownTask(task);
   const way = `${short(before)} → ${short(after)}`;
   print(before === after ? `${name} was in ${target} already` : `Merged ${name} into ${target}: ${way}`);
   if (reason === "") print(`${task.previousStatus} → ${paint.cyan(task.status)}`);
   else say(talkPaint.yellow(reason));
+  if (untested) say(`What the merge made was not tested. ${testThem}`);
 }
+
+const testThem = "To test merges before the branch moves: signalbox config set test_merges true";
 
 function tellUnmerged({ say, talkPaint }: Context, { state, reason, task, givenBack }: MergeView): void {
   const look = `signalbox task explain ${task.id}`;
@@ -62,6 +65,7 @@ function tellRehearsal({ print, say, talkPaint }: Context, answer: MergeView): v
     if (changed.length > mostShown) print(`  … and ${changed.length - mostShown} more`);
   }
   if (state === "waits") say(`${talkPaint.yellow("It would wait.")} ${reason}`);
+  if (answer.untested) say(`What the merge makes would not be tested. ${testThem}`);
 }
 
 const mostShown = 30;

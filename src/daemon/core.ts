@@ -7,7 +7,7 @@ import type { Git } from "../ports/git.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Channels } from "../ports/notifier.ts";
-import type { Store, StoredTask } from "../ports/store.ts";
+import type { Project, Store, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./caller.ts";
 import type { CrewRunner } from "./crew/crew.ts";
@@ -34,6 +34,8 @@ export interface Repositories extends MergingPorts {
   readonly predictions: Predictions;
   /** Fires when the daemon stops. */
   readonly signal: AbortSignal;
+  /** Whether a merge is not tested although there is a command for the tests. */
+  leavesUntested(project: Project): boolean;
 }
 
 /** What requests are answered with. */

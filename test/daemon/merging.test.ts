@@ -11,6 +11,7 @@ import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { syncTask } from "../../src/daemon/requests/sync-task.ts";
 import { Fault } from "../../src/fault.ts";
+import type { PartialConfig } from "../../src/home/config-fields.ts";
 import type { Merge } from "../../src/ports/records.ts";
 import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
@@ -502,6 +503,20 @@ test("a rehearsal changes nothing, and tells what would", async () => {
   expect(await store.merges.get("b1111")).toBeUndefined();
 });
 
+test("a merge and its rehearsal tell that nothing is tested although there is a test command, until test_merges is on", async () => {
+  let values: PartialConfig = { testCommand: ["true"] };
+  const ports = { commands: spawnCommands, config: () => ({ values, problems: [] }) };
+  const { work, merge } = await startStage({ ports });
+  for (const id of ["b1111", "b2222", "b3333"]) await work(id, { [`${id}.md`]: "full\n" });
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({ state: "merged", untested: true });
+  expect(await merge("b1111")).toMatchObject({ state: "merged", untested: true });
+  values = { testCommand: ["true"], testMerges: true };
+  expect(await merge("b2222", { dryRun: true })).toMatchObject({ state: "merged", untested: false });
+  expect(await merge("b2222")).toMatchObject({ state: "merged", untested: false });
+  values = {};
+  expect(await merge("b3333")).toMatchObject({ state: "merged", untested: false });
+});
+
 test("a rehearsal names the file of the user's that would be in the way", async () => {
   const { work, merge, repository, tip } = await startStage();
   await work("b1111", { "cup.md": "full\n" });
@@ -509,7 +524,17 @@ test("a rehearsal names the file of the user's that would be in the way", async 
   const before = tip();
   const preview = await merge("b1111", { dryRun: true });
   expect(preview).toMatchObject({ state: "waits", files: ["cup.md"], commits: 1, changed: ["cup.md"], dryRun: true });
-  expect(preview.reason).toContain("Changes of your own");
+  // It is new in the branch, and untracked here: a stash alone would leave it.
+  const aside = `git -C ${repository} stash --include-untracked`;
+  expect(preview.reason).toBe(
+    `Files in ${repository} that git does not know are in the way: cup.md. Move them away or, unless git ignores them: ${aside}`,
+  );
+  execFileSync("sh", ["-c", aside], { stdio: "ignore" });
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({ state: "merged" });
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  await work("b2222", { "recipe.md": "tea\n" });
+  const changed = await merge("b2222", { dryRun: true });
+  expect(changed.reason).toContain("Changes of your own");
   expect(tip()).toBe(before);
 });
 

@@ -1,4 +1,7 @@
+import { findTestCommand } from "../../engine/find-test-command.ts";
 import type { Places } from "../../home/places.ts";
+import { projectFiles } from "../../home/project-files.ts";
+import type { Project } from "../../ports/store.ts";
 import type { Repositories } from "../core.ts";
 import type { CommandPorts } from "../effects/run-in-workspace.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
@@ -32,5 +35,9 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
       return { workspaces: places.workspaces, signal, where: where(), test, ...landing };
     },
   };
-  return { ...ports, merging: createMerging(ports) };
+  const leavesUntested = (project: Project) => {
+    const { testMerges, testCommand } = settingsOf(project);
+    return !testMerges && (testCommand.length > 0 || findTestCommand(projectFiles(project.path)).kind === "found");
+  };
+  return { ...ports, merging: createMerging(ports), leavesUntested };
 }

@@ -50,10 +50,10 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const { merge, commits, changed } = await previewMerge(
         ...([own, project, task, wanted, looked, known, core.places.workspaces] as const),
       );
-      return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun };
+      const untested = ["merged", "waits"].includes(merge.state) && isUntested(core, project, merge);
+      return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun, untested };
     }
-    const merge = await mergeAndMove(core, project, task, wanted, asked.body.local);
-    return { ...(await mergeView(core, merge)), ...unrehearsed };
+    return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
 }
 
@@ -64,8 +64,10 @@ async function letItMerge(
   stored: StoredTask,
   project: Project,
   to: string,
-  { numbers }: Facts,
+  { numbers, unreadable }: Facts,
 ): Promise<MergeView> {
+  if (unreadable?.otherBranch !== undefined)
+    throw new Fault("merge.other-branch", unreadable.reason, { hint: unreadable.fix });
   // A workflow may leave behind what is not committed, because tests have left it. A person may not know that it is there.
   if (numbers.dirty === 1)
     throw new Fault(
@@ -85,13 +87,33 @@ async function letItMerge(
   };
 }
 
-const unrehearsed = { commits: 0, changed: [], dryRun: false };
+const unrehearsed = { commits: 0, changed: [], dryRun: false, untested: false };
 
 /** On the forge where the task has a pull request, else, or where `local` is asked for, here. */
-async function mergeAndMove(core: Core, project: Project, task: Task, wanted: Wanted, local = false): Promise<Merge> {
+async function mergeAndMove(
+  core: Core,
+  project: Project,
+  task: Task,
+  wanted: Wanted,
+  local = false,
+): Promise<MergeView> {
   const git = gitOf(core);
   const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
-  return onForge ?? git.merging.ask(task, wanted);
+  if (onForge !== undefined) return { ...(await mergeView(core, onForge)), ...unrehearsed };
+  const merge = await git.merging.ask(task, wanted);
+  const untested = merge.state === "merged" && isUntested(core, project, merge);
+  return { ...(await mergeView(core, merge)), ...unrehearsed, untested };
+}
+
+/** Whether something came in that no test has seen together with the rest. */
+function isUntested(core: Core, project: Project, { before, after }: Merge): boolean {
+  try {
+    return before !== after && gitOf(core).leavesUntested(project);
+  } catch (error) {
+    // What cannot be read is told elsewhere, and the merge is as it is.
+    if (error instanceof Fault) return false;
+    throw error;
+  }
 }
 
 /** Merges what a person has approved, and moves the task to the state that this opens. */
@@ -116,7 +138,7 @@ export async function mergeApproved(
     only: commit,
     givesBack: true,
   };
-  return { ...(await mergeView(core, await mergeAndMove(core, project, task, wanted))), ...unrehearsed };
+  return mergeAndMove(core, project, task, wanted);
 }
 
 export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
@@ -164,7 +186,7 @@ export function doneState(workflow: Workflow, status: string): string {
   ]);
 }
 
-async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, "commits" | "changed" | "dryRun">> {
+async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, keyof typeof unrehearsed>> {
   const { state, reason, files, target, commit, before, after, givenBack = null } = merge;
   const stored = await core.store.getTask(merge.task);
   if (stored === undefined) throw new Fault("task.missing", "The task is gone.");

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { Waits } from "../../../ports/control-repository.ts";
-import type { FileName } from "../../../ports/git-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { fileName } from "../file-name.ts";
 import { gitFault, lockHint } from "../git-fault.ts";
@@ -11,7 +10,7 @@ import type { GitEnd } from "../spawn-git.ts";
 import { checkedOutRef, gitFolderOf } from "./git-folders.ts";
 import { giveObjects } from "./give-objects.ts";
 import { undoHalfDone, updateNote } from "./half-done.ts";
-import { localChanges } from "./local-changes.ts";
+import { type LocalChange, localChanges } from "./local-changes.ts";
 import { waits } from "./waits.ts";
 import { operationIn } from "./worktrees.ts";
 
@@ -87,15 +86,28 @@ async function filesInTheWay(
   before: string,
   commit: string,
   stderr: string,
-): Promise<readonly FileName[]> {
+): Promise<readonly InTheWay[]> {
   const found = (await localChanges(control, place, before, commit)).filter(({ state }) => state !== "missing");
-  if (found.length > 0) return found.map(({ path }) => path);
-  return [...stderr.matchAll(/^\t(.+)$/gm)].map(([, name = ""]) => fileName(Buffer.from(name)));
+  if (found.length > 0) return found;
+  const state = /untracked working tree files/.test(stderr) ? "unknown" : "changed";
+  return [...stderr.matchAll(/^\t(.+)$/gm)].map(([, name = ""]) => ({ path: fileName(Buffer.from(name)), state }));
 }
 
-export function changesInTheWay({ folder }: GitPlace, files: readonly FileName[]): Waits {
-  const names = list(files.map(({ text }) => text));
-  return waits("files", `Changes of your own in ${folder} are in the way: ${names}. Commit or stash them.`, files);
+type InTheWay = Pick<LocalChange, "path" | "state">;
+
+/** `git stash` alone does not take what git does not know. */
+export function changesInTheWay({ folder }: GitPlace, found: readonly InTheWay[]): Waits {
+  const files = found.map(({ path }) => path);
+  const namesOf = (isMeant: (each: InTheWay) => boolean) => list(found.filter(isMeant).map(({ path }) => path.text));
+  const changed = namesOf(({ state }) => state !== "unknown");
+  const unknown = namesOf(({ state }) => state === "unknown");
+  // What is ignored as well it takes with --all only, and then with everything that was ever built there.
+  const put = `Move them away or, unless git ignores them: git -C ${folder} stash --include-untracked`;
+  const sentences = [
+    ...(changed === "" ? [] : [`Changes of your own in ${folder} are in the way: ${changed}. Commit or stash them.`]),
+    ...(unknown === "" ? [] : [`Files in ${folder} that git does not know are in the way: ${unknown}. ${put}`]),
+  ];
+  return waits("files", sentences.join(" "), files);
 }
 
 /** Not to be stopped half-way: files would be new and the branch old. It takes no longer than writing the files. */

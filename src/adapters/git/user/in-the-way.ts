@@ -22,10 +22,5 @@ export async function inTheWay(control: ControlGit, order: PublishOrder): Promis
   const busy = await busyWith(control, place);
   if (busy !== undefined || updateNote(control, holder.folder).cutShort.length > 0) return busy;
   const changes = (await localChanges(control, place, expected, commit)).filter(({ state }) => state !== "missing");
-  return changes.length === 0
-    ? undefined
-    : changesInTheWay(
-        place,
-        changes.map(({ path }) => path),
-      );
+  return changes.length === 0 ? undefined : changesInTheWay(place, changes);
 }
