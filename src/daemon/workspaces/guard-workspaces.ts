@@ -134,8 +134,8 @@ function guardKind(
     inspect: async (folder) => (await at(folder)).inspect(folder),
     flawOf: async (folder) => (await kindOf(await kindAt(folder))).flawOf(folder),
     reconnect: async (folder, from) => (await kindOf(await kindAt(from ?? folder))).reconnect(folder, from),
-    currentBranch: async (folder) => (await at(folder)).currentBranch(folder),
-    branchAt: async (folder, branch) => (await at(folder)).branchAt(folder, branch),
+    currentBranch: async (folder) => (await kindOf(await kindAt(folder))).currentBranch(folder),
+    branchAt: async (folder, branch) => (await kindOf(await kindAt(folder))).branchAt(folder, branch),
     async renameBranch(folder, to) {
       const before = await tasksBranch(folder);
       await (await at(folder)).renameBranch(folder, to);

@@ -3,7 +3,7 @@ import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
 import { isOtherBranch } from "./checked-out.ts";
-import type { WorkspacesOf } from "./project-workspaces.ts";
+import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 
 export interface Trouble {
   /** A sentence. */
@@ -11,7 +11,10 @@ export interface Trouble {
   readonly fix: string;
 }
 
-/** What is wrong with a task's workspace or its project's repository; undefined where nothing is. Runs git only where another branch is checked out. */
+/**
+ * What is wrong with a task's workspace or its project's repository; undefined where nothing is. Runs git only where another
+ * branch than the task's is checked out.
+ */
 export async function workspaceTrouble(
   { store, workspacesOf }: { readonly store: Store; readonly workspacesOf: WorkspacesOf },
   { id, project: name, workspace, branch }: Pick<Task, "id" | "project" | "workspace" | "branch">,
@@ -25,20 +28,25 @@ export async function workspaceTrouble(
   }
   const fix = `Make it again from what was saved: signalbox task respawn ${id}`;
   try {
-    const { kind, control } = await workspacesOf(project);
-    const flaw = await kind.flawOf(workspace);
-    if (flaw === undefined) {
-      const checkedOut = await kind.currentBranch(workspace);
-      if (checkedOut !== undefined && checkedOut !== branch)
-        await control.collect({ folder: workspace, branch: checkedOut, task: id });
-      return undefined;
-    }
+    const workspaces = await workspacesOf(project);
+    const flaw = await workspaces.kind.flawOf(workspace);
+    if (flaw === undefined) return await otherBranch(workspaces, { id, workspace, branch });
     const isGone = !existsSync(workspace);
     return { reason: isGone ? `Its workspace ${workspace} is gone.` : `Its workspace ${workspace}: ${flaw}`, fix };
   } catch (error) {
-    if (isOtherBranch(error)) return { reason: error.message, fix: error.hint ?? "" };
     // What may pass by itself is nobody's business yet.
     if (!(error instanceof Fault) || error.retry !== "never") return undefined;
     return { reason: `Its workspace ${workspace}: ${error.message}`, fix };
   }
+}
+
+async function otherBranch(
+  { kind, control }: ProjectWorkspaces,
+  { id, workspace, branch: own }: Pick<Task, "id" | "workspace" | "branch">,
+): Promise<Trouble | undefined> {
+  const branch = await kind.currentBranch(workspace);
+  if (branch === undefined || branch === own) return undefined;
+  const trouble = await control.collect({ folder: workspace, branch, task: id }).catch((error: unknown) => error);
+  // Whatever else is wrong is told by whoever needs what is collected.
+  return isOtherBranch(trouble) ? { reason: trouble.message, fix: trouble.hint ?? "" } : undefined;
 }
