@@ -12,7 +12,9 @@ export const unknownAuthor = "git does not know who you are, and without that no
 
 /** What a person has to tell git before anything is committed; nothing where it knows. What git would make up is nobody. */
 export function identityCommands(folder: string): readonly string[] {
-  const isKnown = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].every((name) => succeeds("-C", folder, "-c", "user.useConfigOnly=true", "var", name));
+  const isKnown = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].every((name) =>
+    succeeds("-C", folder, "-c", "user.useConfigOnly=true", "var", name),
+  );
   return isKnown ? [] : ['git config --global user.name "Your Name"', "git config --global user.email you@example.org"];
 }
 

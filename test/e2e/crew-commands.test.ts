@@ -52,7 +52,9 @@ test("a crew works off tickets in the order of what they depend on, also when th
   // What it advises makes a ticket that is read.
   const [advice = ""] = /^ {2}mkdir [\s\S]*/m.exec(none) ?? [];
   execFileSync("sh", ["-e", "-c", advice]);
-  expect((await json("ticket", "list", "--ready")).tickets).toMatchObject([{ id: "first", title: "What is to be done" }]);
+  expect((await json("ticket", "list", "--ready")).tickets).toMatchObject([
+    { id: "first", title: "What is to be done" },
+  ]);
   rmSync(join(repository, ".tickets"), { recursive: true });
   expect(await signalbox(["crew", "ps"])).toMatchObject({ code: 0, stdout: "" });
   mkdirSync(join(repository, ".tickets"));
