@@ -1,4 +1,4 @@
-import { boolean, integer, nullable, oneOf, record, type TypeOf, text } from "./wire.ts";
+import { boolean, integer, list, nullable, oneOf, record, type TypeOf, text } from "./wire.ts";
 
 export const workspaceWire = record({
   project: text,
@@ -40,6 +40,8 @@ export const salvagedWire = record({
   size: integer(0),
   /** The first line of the commit that was checked out. */
   on: text,
+  /** Repositories that were inside, such as submodules, with commits or files that nobody else has. */
+  repositories: list(text),
   commit: text,
   /** Why it cannot be read; empty where it can. */
   problem: text,

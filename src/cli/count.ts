@@ -7,3 +7,9 @@ export function count(number: number, one: string): string {
 export function listed(words: readonly string[], last = "and"): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
+
+/** `the repository a`, `the repositories a and b`; of many only how many there are. */
+export function repositories(names: readonly string[]): string {
+  if (names.length > 5) return `${names.length} repositories`;
+  return `the ${names.length === 1 ? "repository" : "repositories"} ${listed(names)}`;
+}

@@ -20,9 +20,9 @@ const list = buildCommand({
   parameters: { flags: { project, json } },
   docs: {
     brief: "List what was salvaged, the newest first",
-    fullDescription: `What is uncommitted in a workspace is salvaged before another task gets the folder, or before it is removed. FILES are those that were changed or new, ON is the commit that was checked out. A REF begins with the task's id, or with "free" where no task had the workspace.
+    fullDescription: `What is uncommitted in a workspace is salvaged before another task gets the folder, or before it is removed. FILES are those that were changed or new, ON is the commit that was checked out. Repositories inside of it (submodules, and others) are salvaged with it where they have commits that no remote of theirs has, or uncommitted files; they are named below the table. A REF begins with the task's id, or with "free" where no task had the workspace.
 
---json: { salvaged: [{ ref, project, task, at, files, size, on, commit }], unreadable: [{ project, problem }] }
+--json: { salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], unreadable: [{ project, problem }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
   },
 });
@@ -39,7 +39,7 @@ const restore = buildCommand({
   },
   docs: {
     brief: "Bring back what was salvaged",
-    fullDescription: `Nothing is ever overwritten, and what was salvaged stays.
+    fullDescription: `Nothing is ever overwritten, and what was salvaged stays. With --to, repositories that were inside are repositories again, on their branches.
 
 Examples:
   signalbox salvage restore k2m4p/2026-03-01T14-05-09-000Z --to ~/found

@@ -149,9 +149,12 @@ export interface Salvage {
   readonly saved: { readonly ref: string; readonly commit: string } | undefined;
   /** What git ignores there, whole folders as one. It is saved nowhere. */
   readonly ignored: readonly IgnoredFile[];
-  /** Repositories inside of the workspace, such as submodules. What is in them is saved nowhere. */
+  /** Repositories inside of the workspace, such as submodules. What only they have is part of what is saved. */
   readonly repositories: readonly FileName[];
-  /** Files that could not be read, or that git does not take. They are saved nowhere. */
+  /**
+   * Files that could not be read, or that git does not take; repositories inside that are too large, or that git cannot
+   * read. They are saved nowhere.
+   */
   readonly refused: readonly FileName[];
 }
 
@@ -166,6 +169,8 @@ export interface Salvaged {
   readonly size: number;
   /** The first line of the commit that was checked out; empty where there was none. */
   readonly on: string;
+  /** Repositories that were inside, such as submodules, with commits or files that nobody else has. */
+  readonly repositories: readonly string[];
   /** Why it cannot be read; then nothing else is known but its name. Missing where it can. */
   readonly problem?: string;
 }

@@ -115,6 +115,8 @@ export interface PrepareOrder {
   readonly existing: boolean;
   /** Whether what is uncommitted in the folder has been salvaged. */
   readonly salvaged: boolean;
+  /** Whether something in the folder could not be salvaged: then nobody deletes what goes to the trash. */
+  readonly holds?: boolean;
   /** Names of folders that outlive a task where git ignores them, wherever they are: `node_modules`. */
   readonly keep?: readonly string[];
   /** In a clone the base gets this name too, so that it can be compared with. */
@@ -127,6 +129,7 @@ export interface ParkOrder {
   readonly at: string;
   /** As in `PrepareOrder`. */
   readonly keep?: readonly string[];
+  readonly holds?: boolean;
   /** Asked right before anything is touched. Whoever prepares it later waits until it is parked. */
   isFree(): Promise<boolean>;
 }

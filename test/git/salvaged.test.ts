@@ -29,8 +29,8 @@ test("what was salvaged is listed with its task, its time, its files and what it
   tree.write("a.txt", "other\n");
   const second = await control.salvage({ folder: tree.folder, task: "t2", at: date + 5_000 });
   expect(await control.listSalvaged()).toEqual([
-    { ...second.saved, task: "t2", at: date + 5_000, files: 1, size: 6, on: "first" },
-    { ...first.saved, task: "t1", at: date, files: 3, size: 10, on: "Brew stronger" },
+    { ...second.saved, task: "t2", at: date + 5_000, files: 1, size: 6, repositories: [], on: "first" },
+    { ...first.saved, task: "t1", at: date, files: 3, size: 10, repositories: [], on: "Brew stronger" },
   ]);
 });
 

@@ -134,19 +134,19 @@ async function prepare(
   };
   const save = async () => {
     const at = ports.clock.now();
-    const { saved } = await control.salvage({ folder, task: task.id, at, anybodys: true, repository });
+    const { saved, refused } = await control.salvage({ folder, task: task.id, at, anybodys: true, repository });
     if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
+    return { salvaged: true, holds: refused.length > 0 };
   };
   // Noted before, so that a crash after the folder is made does not hide that it is not ready.
   if (isMarked) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
   const isLeft = found.kind === "there" && (found.dirty || (found.branch !== task.branch && !found.parked));
-  if (isLeft) await save();
+  const left = isLeft ? await save() : { salvaged: false };
   const { keep } = settings;
-  await kind.prepare({ ...order, keep, salvaged: isLeft }).catch(async (error) => {
+  await kind.prepare({ ...order, keep, ...left }).catch(async (error) => {
     // One that is broken or gone is not looked into before; there may be work in it all the same.
     if (isLeft || !isUnsaved(error)) throw error;
-    await save();
-    return kind.prepare({ ...order, keep, salvaged: true });
+    return kind.prepare({ ...order, keep, ...(await save()) });
   });
   await furnish(ports, kind, settings, task, workspace, key);
   await ports.store.workspaces.put({ ...workspace, readyFor: task.id });

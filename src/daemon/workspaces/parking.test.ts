@@ -73,7 +73,7 @@ test("a workspace that nobody takes is cleaned, on the default branch, once it w
   await pass(900);
   expect([touched, saved]).toEqual([[], 0]);
   await pass(200);
-  expect(touched).toEqual([{ folder: "/pool/1", at: "trunk", keep: ["node_modules"] }]);
+  expect(touched).toEqual([{ folder: "/pool/1", at: "trunk", keep: ["node_modules"], holds: false }]);
   expect(saved).toBe(1);
 });
 

@@ -64,8 +64,8 @@ export async function parkWorkspace(
   const found = await workspaces.kind.inspect(path);
   if (found.kind !== "there" || (found.parked && !found.dirty)) return false;
   // Whoever outlived the task may have written something since.
-  await saveWorkspace(ports, workspaces, path, nobody);
+  const holds = ((await saveWorkspace(ports, workspaces, path, nobody))?.refused.length ?? 0) > 0;
   const { keep } = settingsOf(project);
   const isFree = async () => (await find()) !== undefined;
-  return workspaces.kind.park({ folder: path, at: project.defaultBranch, keep, isFree });
+  return workspaces.kind.park({ folder: path, at: project.defaultBranch, keep, holds, isFree });
 }

@@ -37,6 +37,9 @@ export async function saveWorkspace(
     log.warn("A workspace could not be saved", { folder, error });
     return undefined;
   });
+  const refused = salvage?.refused.map(({ text }) => text) ?? [];
+  if (refused.length > 0)
+    log.warn("Something in a workspace could not be saved, and stays in the trash", { folder, refused });
   if (salvage?.saved !== undefined) log.info("What was not committed was saved", { task, ref: salvage.saved.ref });
   return salvage;
 }

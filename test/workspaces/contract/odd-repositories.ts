@@ -55,6 +55,36 @@ export function oddRepositoryContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
+  test("a tracked folder that was made a repository is none for the next task", async () => {
+    const { at, folder, prepare, trashed, salvage } = await open();
+    await prepare();
+    repositoryAt(join(folder, "folder"), stage.env).git("init", "--quiet");
+    await salvage();
+    await prepare({ branch: "next", salvaged: true });
+    expect(existsSync(join(folder, "folder/.git"))).toBe(false);
+    expect(trashed()).toContain("folder/.git/HEAD");
+    expect(statusOf(at())).toBe("");
+  });
+
+  test("what could not be salvaged stays in the trash, also where another task gets the workspace", async () => {
+    const { folder, kind, prepare, salvage } = await open();
+    const library = stage.repository("library");
+    library.commit({ "second.txt": "second\n" });
+    const empty = { now: Date.now(), keepFor: 0, most: 0 };
+    const spoil = async () => {
+      library.git("clone", "--quiet", "--depth=1", `file://${library.folder}`, join(folder, "shallow"));
+      repositoryAt(join(folder, "shallow"), stage.env).commit({ "precious.txt": "precious\n" });
+      return (await salvage()).refused.length > 0;
+    };
+    await prepare();
+    await prepare({ branch: "next", salvaged: true, holds: await spoil() });
+    const first = await kind.deleteTrash(empty);
+    expect(first.held).toHaveLength(1);
+    expect(readdirSync(join(first.held[0] ?? "", "files/shallow"))).toContain("precious.txt");
+    expect(await kind.park({ folder, at: "main", holds: await spoil(), isFree: async () => true })).toBe(true);
+    expect((await kind.deleteTrash(empty)).held).toHaveLength(2);
+  });
+
   test("pointers to large files are checked out, and are no changes", async () => {
     const user = stage.repository();
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12345\n`;

@@ -50,6 +50,62 @@ export async function fetchTips(
   return { head: isThere ? head : undefined, unsaved: tips };
 }
 
+export interface TipsInside {
+  readonly head: string | undefined;
+  /** Branches and tags, in the order of their names. */
+  readonly refs: readonly (readonly [name: string, commit: string])[];
+  /** Commits that nothing has that stays, and that no other of them contains; always in the same order. */
+  readonly unsaved: readonly string[];
+}
+
+/**
+ * What a repository inside of a workspace may be the last to know: everything that its remotes do not have, as far as it
+ * knows them. Of one whose git folder `stays`, only what no ref of it reaches. Whatever the control repository has does
+ * not count, so that the same repository always gives the same answer.
+ */
+export async function tipsInside(
+  control: ControlGit,
+  workspace: Workspace,
+  stays: boolean,
+  signal: AbortSignal | undefined,
+): Promise<TipsInside> {
+  if (workspace.source === undefined) return { head: undefined, refs: [], unsaved: [] };
+  const listed = await advertised(control, workspace.folder, workspace.source, signal);
+  const isKept = (name: string) => name !== "HEAD" && (stays || name.startsWith("refs/remotes/"));
+  const head = listed.find(([name]) => name === "HEAD")?.[1];
+  const own = listed.filter(([name]) => !isKept(name)).map(([, id]) => id);
+  const sure = [...own, ...leftByOperations(workspace)];
+  const known = await existing(control, workspace, [...sure, ...fromLogs(workspace), ...listed.map(([, id]) => id)]);
+  const commitsOf = (ids: readonly string[]) => ids.flatMap((id) => known.get(id) ?? []);
+  const kept = commitsOf(listed.filter(([name]) => isKept(name)).map(([, id]) => id));
+  const tips = await unsaved(control, workspace, known.values(), kept).catch((error) => {
+    if (!(error instanceof Fault) || error.retry !== "never") throw error;
+    return unsaved(control, workspace, commitsOf(sure), kept);
+  });
+  const refs = listed.flatMap(([name, id]): [string, string][] => {
+    const commit = /^refs\/(heads|tags)\/[^^]+$/.test(name) ? known.get(id) : undefined;
+    return commit === undefined ? [] : [[name, commit]];
+  });
+  return { head: head && known.get(head), refs, unsaved: [...tips].sort() };
+}
+
+/** Brings commits of a repository inside of a workspace in, whole. `number` tells it from others of the same workspace. */
+export async function fetchInside(
+  control: ControlGit,
+  { source, folder }: Workspace,
+  commits: readonly string[],
+  {
+    task,
+    number,
+    signal,
+  }: { readonly task: string; readonly number: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  if (commits.length === 0) return;
+  const refspecs = commits.map((commit, index) => `+${commit}:${incomingTips(task)}/inside-${number}-${index}`);
+  await fetchInto(control, { from: source ?? folder, refspecs, prunes: false, signal });
+  await checkWhole(control, commits);
+}
+
 /** Where they are until something that stays contains them. */
 function incomingTips(task: string): string {
   return `refs/signalbox/incoming/salvage/${task}`;
@@ -79,15 +135,28 @@ async function refsOf(
   if (source === undefined) return { head: undefined, others: [] };
   const head = isLinked ? (await readHead({ gitFolder, commonFolder }))?.commit : undefined;
   if (head !== undefined) return { head, others: [] };
+  const refs = await advertised(control, folder, source, signal);
+  const others = isLinked ? [] : refs.map(([, id]) => id);
+  return { head: refs.find(([name]) => name === "HEAD")?.[1], others };
+}
+
+/** What a repository says that it has. */
+async function advertised(
+  control: ControlGit,
+  folder: string,
+  source: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly (readonly [name: string, id: string])[]> {
   const { stdout } = await control.git(["ls-remote", "--end-of-options", source], {
     protocols: ["file"],
     about: folder,
     signal,
   });
-  const lines = stdout.toString("latin1").split("\n");
-  const refs = lines.map((line) => line.split("\t")).filter(([id = ""]) => isObjectId(id));
-  const others = isLinked ? [] : refs.map(([id = ""]) => id);
-  return { head: refs.find(([, name]) => name === "HEAD")?.[0], others };
+  const lines = stdout.toString("utf8").split("\n");
+  return lines.flatMap((line): [string, string][] => {
+    const [id = "", name = ""] = line.split("\t");
+    return isObjectId(id) ? [[name, id]] : [];
+  });
 }
 
 /** A merge, rebase or the like that is under way knows commits that nothing else may know. */
@@ -144,23 +213,23 @@ async function existing(
   return new Map(pairs.map(([commit = "", id = ""]) => [id, commit]));
 }
 
-/** Those that no ref of ours reaches, without those that others of them contain. */
+/** Those that no ref of ours reaches, or none of `kept`, without those that others of them contain. */
 async function unsaved(
   control: ControlGit,
   workspace: Workspace,
   commits: Iterable<string>,
+  kept?: readonly string[],
 ): Promise<readonly string[]> {
   const asked = [...new Set(commits)];
   if (asked.length === 0) return [];
-  const { stdout } = await control.git(
-    ["rev-list", "--parents", "--stdin", "--not", "--exclude=refs/signalbox/incoming/*", "--all"],
-    {
-      input: Buffer.from(asked.map((commit) => `${commit}\n`).join("")),
-      env: withObjectsOf(workspace),
-      settings: distrust,
-      isLong: true,
-    },
-  );
+  const ours = ["--not", "--exclude=refs/signalbox/incoming/*", "--all"];
+  const input = [...asked, ...(kept ?? []).map((commit) => `^${commit}`)];
+  const { stdout } = await control.git(["rev-list", "--parents", "--stdin", ...(kept === undefined ? ours : [])], {
+    input: Buffer.from(input.map((line) => `${line}\n`).join("")),
+    env: withObjectsOf(workspace),
+    settings: distrust,
+    isLong: true,
+  });
   const lines = stdout
     .toString("latin1")
     .split("\n")

@@ -1,9 +1,10 @@
 import { Fault } from "../../../fault.ts";
 import type { Salvaged } from "../../../ports/control-repository.ts";
 import type { ControlGit } from "../control/control-git.ts";
-import { splitNul } from "../file-name.ts";
+import { fileName, splitNul } from "../file-name.ts";
 import { listRefs } from "../list-refs.ts";
-import { emptyTree, salvageFolder } from "./salvage.ts";
+import { salvageFolder } from "./salvage.ts";
+import { emptyTree } from "./take-tree.ts";
 
 /** One that git cannot read is listed as that, and keeps no other from being read. */
 export async function listSalvaged(control: ControlGit): Promise<readonly Salvaged[]> {
@@ -29,18 +30,36 @@ async function readSalvaged(control: ControlGit, ref: string, commit: string): P
   const [task = ""] = ref.slice(salvageFolder.length).split("/");
   try {
     const { stdout } = await control.git(["log", "-1", "--format=%ct %P", "--end-of-options", commit]);
-    const [seconds = "", parent = ""] = stdout.toString("latin1").trimEnd().split(" ");
+    const [seconds = "", ...parents] = stdout.toString("latin1").trimEnd().split(" ");
+    const [parent = ""] = parents;
     if (seconds === "") throw new Fault("git.no-commit", `${commit} is no commit.`);
     // What was salvaged from a branch without a commit, or from files without a repository, lies on nothing.
     const first = parent === "" ? undefined : parent;
-    const changed = await changedBlobs(control, first, commit);
+    const inside = await repositoriesIn(control, commit);
+    const isInside = new Set(inside.map((each) => each.commit));
+    const changed = (await changedBlobs(control, first, commit)).filter((id) => !isInside.has(id));
     const size = await sizeOf(control, changed);
-    const on = first === undefined ? "" : await subjectOf(control, first);
-    return { ref, commit, task, at: Number(seconds) * 1000, files: changed.length, size, on };
+    const on = first === undefined || isInside.has(first) ? "" : await subjectOf(control, first);
+    const repositories = inside.map(({ path }) => fileName(path).text);
+    return { ref, commit, task, at: Number(seconds) * 1000, files: changed.length, size, on, repositories };
   } catch (error) {
     if (!(error instanceof Fault) || error.retry === "later") throw error;
-    return { ref, commit, task, at: 0, files: 0, size: 0, on: "", problem: error.message };
+    return { ref, commit, task, at: 0, files: 0, size: 0, on: "", repositories: [], problem: error.message };
   }
+}
+
+/** The repositories that were saved with a commit: they stand in its tree, and are parents of it. */
+export async function repositoriesIn(
+  control: ControlGit,
+  commit: string,
+): Promise<readonly { readonly path: Buffer; readonly commit: string }[]> {
+  const { stdout } = await control.git(["log", "-1", "--format=%P", "--end-of-options", commit]);
+  const parents = new Set(stdout.toString("latin1").trim().split(" "));
+  const listed = await control.git(["ls-tree", "-r", "-z", "--end-of-options", commit], { isLong: true });
+  return splitNul(listed.stdout).flatMap((line) => {
+    const [mode, , id = ""] = line.toString("latin1", 0, line.indexOf("\t")).split(" ");
+    return mode === "160000" && parents.has(id) ? [{ path: line.subarray(line.indexOf("\t") + 1), commit: id }] : [];
+  });
 }
 
 /** Of every file that is different, what it is now; of one that is gone, an id of zeros. */

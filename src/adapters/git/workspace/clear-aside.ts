@@ -45,7 +45,7 @@ export async function clearAside(
     await heap.take(place, path);
     await mkdir(place);
   }
-  await clearSpecial(folder, keep);
+  await clearSpecial(folder, keep, heap);
   return { changed: changes.changed, kept };
 }
 
@@ -65,14 +65,27 @@ export async function clearLeftovers(shop: Workshop, files: Files, { folder, ind
 
 /**
  * Deletes named pipes, sockets and devices, which git lists nowhere, and folders that had nothing else in them. They hold no
- * content that could be saved, and whoever opens a pipe waits for ever. Folders to be kept stay as they are.
+ * content that could be saved, and whoever opens a pipe waits for ever. Folders to be kept stay as they are. A folder of
+ * tracked files that was made a repository of its own is none any more: git lists nothing of that either.
  */
-export async function clearSpecial(folder: string, keep: readonly string[]): Promise<void> {
-  await removeSpecial(Buffer.from(folder), (name) => name === ".git" || keep.includes(name));
+export async function clearSpecial(folder: string, keep: readonly string[], heap: Heap): Promise<void> {
+  const top = Buffer.from(folder);
+  await removeSpecial(top, {
+    isSkipped: (name) => keep.includes(name),
+    async takeGit(path) {
+      const name = path.subarray(top.length + 1);
+      if (name.toString("latin1") !== ".git") await heap.take(path, name);
+    },
+  });
+}
+
+interface Removal {
+  isSkipped(name: string): boolean;
+  takeGit(path: Buffer): Promise<void>;
 }
 
 /** Says whether one was there. */
-async function removeSpecial(folder: Buffer, isSkipped: (name: string) => boolean): Promise<boolean> {
+async function removeSpecial(folder: Buffer, removal: Removal): Promise<boolean> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: "buffer" }).catch((error) => {
     if (["ENOENT", "ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
     throw error;
@@ -80,8 +93,10 @@ async function removeSpecial(folder: Buffer, isSkipped: (name: string) => boolea
   let hasRemoved = false;
   for (const entry of entries) {
     const path = pathIn(folder, entry.name);
-    if (entry.isDirectory()) {
-      if (isSkipped(entry.name.toString("utf8")) || !(await removeSpecial(path, isSkipped))) continue;
+    const name = entry.name.toString("utf8");
+    if (name === ".git") await removal.takeGit(path);
+    else if (entry.isDirectory()) {
+      if (removal.isSkipped(name) || !(await removeSpecial(path, removal))) continue;
       hasRemoved = true;
       await rmdir(path).catch(unless("ENOTEMPTY", "EEXIST"));
     } else if (!entry.isFile() && !entry.isSymbolicLink()) {

@@ -57,8 +57,9 @@ export async function park(shop: Workshop, mechanics: Mechanics, order: ParkOrde
     if (!(await mechanics.isSaved({ folders, head, commit }))) return false;
     // As late as possible: whoever gets it from now on waits for this turn.
     if (!(await order.isFree())) return false;
-    const { keep = [], at: baseBranch } = order;
-    await make(shop, mechanics, { folder, record, found, keep, baseBranch, commit, branch: undefined, base: commit });
+    const { keep = [], holds = false, at: baseBranch } = order;
+    const given = { folder, record, found, keep, holds, baseBranch, commit };
+    await make(shop, mechanics, { ...given, branch: undefined, base: commit });
     return true;
   });
 }
@@ -78,7 +79,7 @@ interface Given {
   readonly found: Exclude<Found, { kind: "foreign" }>;
 }
 
-interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBranch" | "keep"> {
+interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBranch" | "keep" | "holds"> {
   /** Undefined where none is checked out. */
   readonly branch: string | undefined;
   readonly commit: string;
@@ -159,8 +160,8 @@ async function isUntouched(
 }
 
 async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promise<void> {
-  const { folder, record, found, branch, commit, base, baseBranch, keep = [] } = making;
-  const heap = shop.heap(folder);
+  const { folder, record, found, branch, commit, base, baseBranch, keep = [], holds = false } = making;
+  const heap = shop.heap(folder, holds);
   const index = shop.records.indexOf(folder);
   if (branch !== undefined) await mechanics.begin({ branch, commit });
   const about = { folder, branch: branch ?? noBranch };
@@ -171,7 +172,7 @@ async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promi
   const files = await mechanics.filesOf(folder, folders);
   if (!hasFiles) await rm(index, { force: true });
   // Nobody sees by git's listing that somebody left a named pipe in there since.
-  if (making.isUntouched) await clearSpecial(folder, keep);
+  if (making.isUntouched) await clearSpecial(folder, keep, heap);
   const clearing = { folder, index, commit, keep, heap };
   const cleared = making.isUntouched ? nothing : hasFiles ? await clear(shop, files, clearing) : undefined;
   // What was not touched is as it was when we looked; so where the commit is the same, only the rest is written.

@@ -1,6 +1,7 @@
 import { routes } from "../../../api/routes.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
+import { repositories } from "../../count.ts";
 import { given } from "../../given.ts";
 import { writeTable } from "../../table.ts";
 import { writeJson } from "../../write-json.ts";
@@ -33,5 +34,7 @@ export async function list(this: Context, { project, json }: ListFlags) {
   );
   this.print(writeTable(columns, rows, this.tableWidth));
   for (const { ref, problem } of salvaged) if (problem !== "") this.say(`${ref} cannot be read: ${problem}`);
+  for (const { ref, repositories: inside } of salvaged)
+    if (inside.length > 0) this.say(`${ref} has ${repositories(inside)}, with commits or files that nobody else has.`);
   this.say("\nTo get one back: signalbox salvage restore REF --to FOLDER");
 }

@@ -3,7 +3,7 @@ import { routes } from "../../../api/routes.ts";
 import type { TaskView } from "../../../api/task-wires.ts";
 import type { SalvagedView } from "../../../api/workspace-wires.ts";
 import type { Context } from "../../context.ts";
-import { count } from "../../count.ts";
+import { count, repositories } from "../../count.ts";
 import { forEach } from "../../for-each.ts";
 import { nameTask, shownTask } from "../../name-task.ts";
 import { pause } from "../../pause.ts";
@@ -37,10 +37,13 @@ export function cancel(this: Context, { json }: { json: boolean }, ...references
 
 /** What the task has left, and how to get it back. */
 function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly SalvagedView[]): void {
-  for (const { ref, files } of salvaged) {
-    say(
-      `Salvaged ${count(files, "file")} that ${files === 1 ? "was" : "were"} not committed. To get ${files === 1 ? "it" : "them"} back:`,
-    );
+  for (const { ref, files, repositories: inside } of salvaged) {
+    const left = `${count(files, "file")} that ${files === 1 ? "was" : "were"} not committed`;
+    const parts = [
+      ...(files === 0 && inside.length > 0 ? [] : [left]),
+      ...(inside.length === 0 ? [] : [repositories(inside)]),
+    ];
+    say(`Salvaged ${parts.join(", and ")}. To get ${files + inside.length === 1 ? "it" : "them"} back:`);
     say(`  signalbox salvage restore ${ref} --to FOLDER`);
   }
   if (salvaged.length === 0 && task.workspace !== "" && task.held === null)
