@@ -114,6 +114,12 @@ export function createCore(ports: CorePorts): RunningCore {
       // What is still to be done for a task that has ended gives back what it had.
       return task !== undefined && pauses.why(task.project) !== undefined && !(await isTerminal(task));
     },
+    hasEndedSince: async (id, status) => {
+      const task = (await store.getTask(id))?.task;
+      if (task === undefined || task.status === status) return false;
+      const outcome = await outcomeOf(task);
+      return outcome !== undefined && outcome !== "done";
+    },
     sweep: async (entry) => void (await ports.agents?.processes.sweep(undefined, entry)),
     onError: (error) => onError(error),
   });
@@ -206,9 +212,9 @@ export function createCore(ports: CorePorts): RunningCore {
     ...ports.performers(folderOf, workflowOf, portOf, commands),
   };
   const performers = performInWorkspace(store, plainPerformers, async (task) => (await troubleOf(task)) === undefined);
-  const isTerminal = async (task: Task) => (await workflowOf(task)).states[task.status]?.terminal === true;
-  const isCancelled = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome === "cancelled";
-  const performer = createPerformer({ store, clock, submit, performers, isCancelled, onError });
+  const outcomeOf = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome;
+  const isTerminal = async (task: Task) => (await outcomeOf(task)) !== undefined;
+  const performer = createPerformer({ store, clock, submit, performers, outcomeOf, onError });
   const mayStart = (project: string) => pauses.why(project) === undefined;
   const scheduler = createScheduler({
     ...{ store, clock, workflowOf, submit, poolSize, mayStart, onError },

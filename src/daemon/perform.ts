@@ -2,6 +2,7 @@ import { actions } from "../engine/actions/index.ts";
 import type { Effect, TaskEvent } from "../engine/decision.ts";
 import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
+import type { Outcome } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import { retryAtOf } from "../ports/retry-at.ts";
@@ -33,8 +34,8 @@ export interface PerformPorts {
   readonly clock: Clock;
   readonly submit: Submit;
   readonly performers: Performers;
-  /** Whether a task has ended without its work. What was still to be done for that work is pointless then. */
-  isCancelled?(task: Task): Promise<boolean>;
+  /** How a task has ended; undefined where it has not. What was still to be begun for it is pointless then. */
+  outcomeOf?(task: Task): Promise<Outcome | undefined>;
   /** Something nobody foresaw. */
   onError(error: unknown): void;
 }
@@ -169,7 +170,7 @@ async function goOn(ports: Work, task: string, looks: () => boolean): Promise<nu
       if (!(await advance(ports, task, first))) return undefined;
     } else {
       const dueAt = dueTime(ports, first);
-      if (dueAt > ports.clock.now()) return dueAt;
+      if (dueAt > ports.clock.now() && !(await isPointless(ports, first))) return dueAt;
       ports.waits.delete(first.id);
       await performOne(ports, first);
     }
@@ -189,7 +190,7 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   const { store, clock, performers, unnoted, isStopped } = ports;
   const stored = await store.getTask(owed.task);
   if (stored === undefined) return;
-  if (await isPointless(ports, owed, stored.task)) return passOver(ports, owed);
+  if (await isPointless(ports, owed)) return passOver(ports, owed);
   const perform = performers[owed.effect.action] ?? unavailable;
   const key = `${owed.task}:${owed.id}`;
   try {
@@ -205,17 +206,21 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   ports.limits.delete(owed.id);
 }
 
-/** Effects that get a task's work going, or are part of it; all others put something in order. */
-const workActions = new Set(["acquire_workspace", "create_branch", "run_command", "run_tests"]);
-
-/** Owed by an earlier stay of a task that a person has cancelled since: it would only keep what comes after it waiting. */
-async function isPointless({ isCancelled }: Work, { entry, effect }: StoredEffect, task: Task): Promise<boolean> {
-  if (entry >= task.entry || !workActions.has(effect.action)) return false;
-  return (await isCancelled?.(task)) ?? false;
+/**
+ * Owed by an earlier stay of a task that has ended since, and would begin something: it would only keep what comes after it
+ * waiting. What ends, gives back, deletes or notes something is carried out all the same.
+ */
+async function isPointless({ store, outcomeOf }: Work, { task: id, entry, effect }: StoredEffect): Promise<boolean> {
+  const begins = effect.action === "start_children" ? "agent" : actions[effect.action]?.begins;
+  if (begins === undefined) return false;
+  const task = (await store.getTask(id))?.task;
+  if (task === undefined || entry >= task.entry) return false;
+  const outcome = await outcomeOf?.(task);
+  return outcome !== undefined && (begins === "agent" || outcome !== "done");
 }
 
 function passOver({ store, clock }: Work, { id, effect: { action } }: StoredEffect): Promise<void> {
-  const data = { action, reason: "The task was cancelled before this was done." };
+  const data = { action, reason: "The task ended before this was done." };
   return store.finishEffect(id, clock.now(), { type: "effect.failed", by: "engine", data, set: {} });
 }
 

@@ -21,14 +21,20 @@ function stage() {
   };
   const paused = new Set<string>();
   const isPaused = async (task: string) => paused.has(task);
-  const commands = stoppableCommands(endless, { home: "/home", isPaused, sweep: async () => {}, onError: () => {} });
+  const ended = new Set<string>();
+  const hasEndedSince = async (task: string, status: string) => ended.has(task) && status !== "cancelled";
+  const commands = stoppableCommands(endless, {
+    ...{ home: "/home", isPaused, hasEndedSince },
+    sweep: async () => {},
+    onError: () => {},
+  });
   const ends: string[] = [];
   const run = async (task: string, name: string, more: Partial<Command> = {}) => {
     const command = { argv: [name], env: { SIGNALBOX_TASK: task }, ...more } as Command;
     commands.run(command).catch((error) => ends.push(error.code ?? error.message));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { commands, paused, started, ends, run };
+  return { commands, paused, ended, started, ends, run };
 }
 
 test("to stop a task kills its commands, and nobody else's", async () => {
@@ -53,6 +59,15 @@ test("a task that is stopped starts no command until everybody who stopped it ha
   second();
   await run("t1", "make");
   expect(started).toEqual(["test", "make"]);
+});
+
+test("a command that was ordered before its task ended is not started after that; one that belongs to the end is", async () => {
+  const { ended, started, ends, run } = stage();
+  ended.add("t1");
+  await run("t1", "setup", { env: { SIGNALBOX_TASK: "t1", SIGNALBOX_STATUS: "working" } });
+  await run("t1", "teardown", { env: { SIGNALBOX_TASK: "t1", SIGNALBOX_STATUS: "cancelled" } });
+  await run("t2", "setup", { env: { SIGNALBOX_TASK: "t2", SIGNALBOX_STATUS: "working" } });
+  expect([started, ends]).toEqual([["teardown", "setup"], ["command.stopped"]]);
 });
 
 test("commands of a paused task wait until it is resumed; one that was under way is killed and run again", async () => {
@@ -97,6 +112,7 @@ function realStage() {
   const processes = createProcesses({ folder, supervisor: [], table });
   const commands = stoppableCommands(spawnCommands, {
     isPaused: async () => false,
+    hasEndedSince: async () => false,
     home: folder,
     sweep: async (entry) => void (await processes.sweep(undefined, entry)),
     onError: (error) => expect.unreachable(String(error)),

@@ -16,6 +16,8 @@ export interface StoppableCommands extends Commands {
 export interface SweepPorts {
   /** Whether a person has paused the task, so that its commands wait. */
   isPaused(task: string): Promise<boolean>;
+  /** Whether the task had this status, and has ended without its work since: a command that was about to run then is not started. */
+  hasEndedSince(task: string, status: string): Promise<boolean>;
   /** Makes the marks of this daemon's commands differ from those of others: ids of tasks may be the same there. */
   readonly home: string;
   /** Ends everybody who was started with this entry, `NAME=value`, in the environment. */
@@ -32,7 +34,7 @@ const interrupted = Symbol("interrupted");
  */
 export function stoppableCommands(
   commands: Commands,
-  { home, isPaused, sweep, onError }: SweepPorts,
+  { home, isPaused, hasEndedSince, sweep, onError }: SweepPorts,
 ): StoppableCommands {
   const markOf = (id: string) => `${home}:${id}`;
   const underWay = new Map<string, Set<AbortController>>();
@@ -63,7 +65,9 @@ export function stoppableCommands(
     let result: CommandResult | undefined;
     try {
       while (!signal.aborted && (await isPaused(task))) await until(signal);
-      if (signal.aborted) throw notStarted(command);
+      const { SIGNALBOX_STATUS: status } = command.env;
+      const isTooLate = status !== undefined && (await hasEndedSince(task, status));
+      if (signal.aborted || isTooLate) throw notStarted(command);
       result = await commands.run({ ...command, env: { ...command.env, ...marks }, signal });
       return result;
     } catch (error) {

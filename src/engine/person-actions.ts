@@ -242,7 +242,9 @@ function folders(seen: Seen): readonly PersonAction[] {
 /** What puts an end to something: an agent, or, once it is over, the task itself. */
 function ends(seen: Seen): readonly PersonAction[] {
   const { task, around, state } = seen;
-  const running = no("It is not over.", `Cancel it first: signalbox task cancel ${task.id}`);
+  const running = state.terminal
+    ? no("What belongs to its end is still being carried out.", explain(task))
+    : no("It is not over.", `Cancel it first: signalbox task cancel ${task.id}`);
   const isOver = state.terminal && task.phase === "over" ? free : running;
   // One that cannot do what belongs to its end can be forgotten all the same.
   const canForget = state.terminal && task.held !== undefined ? free : isOver;

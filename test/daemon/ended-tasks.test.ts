@@ -241,3 +241,95 @@ transitions:
   expect(answer).toMatchObject({ kind: "moved", from: "busy" });
   expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
 });
+
+const starting = `
+version: 1
+roles: { worker: { prompt: go } }
+prompts: { go: Brew. }
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - from: todo
+    to: busy
+    hooks: [acquire_workspace, { action: spawn_agent, role: worker }, { action: run_command, command: [x] }, post_comment]
+  - { from: any, to: done, by: human, hooks: [release_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
+/** A task whose workspace is being acquired; `release` stops that once, and the next time it succeeds. */
+async function startingStage() {
+  const begun: string[] = [];
+  const state = { release: () => {} };
+  const note = (name: string) => [name, async () => void begun.push(name)] as const;
+  const performers = {
+    ...Object.fromEntries(["spawn_agent", "run_command", "post_comment", "release_workspace"].map(note)),
+    acquire_workspace: async () => {
+      begun.push("acquire_workspace");
+      if (begun.length > 1) return;
+      await new Promise<void>((_, reject) => {
+        state.release = () => reject(new Fault("command.stopped", "It was stopped.", { retry: "later" }));
+      });
+    },
+  };
+  const stage = await coreStage(starting, 1, undefined, () => ({ performers: () => performers }));
+  await stage.create("t1");
+  await stage.rest();
+  await stage.core.submit("t1", { kind: "continue", actor: human });
+  await stage.rest();
+  return { ...stage, begun, state };
+}
+
+test("a task that is cancelled while its workspace is made begins nothing any more; what ends and notes is done", async () => {
+  const { core, begun, state, store, rest, statuses } = await startingStage();
+  await core.submit("t1", { kind: "move", to: "dropped", actor: human });
+  state.release();
+  await rest(1_000);
+  expect(begun).toEqual(["acquire_workspace", "post_comment", "release_workspace"]);
+  expect(await statuses("t1")).toEqual(["dropped"]);
+  const task = (await store.getTask("t1"))?.task;
+  expect([task?.phase, task?.held]).toEqual(["over", undefined]);
+  await core.close();
+});
+
+test("a task that a person moves to its good end meanwhile starts no agent, but does what belongs to its work", async () => {
+  const { core, begun, state, rest } = await startingStage();
+  await core.submit("t1", { kind: "move", to: "done", actor: human });
+  state.release();
+  await rest(1_000);
+  const acquired = ["acquire_workspace", "acquire_workspace"];
+  expect(begun).toEqual([...acquired, "run_command", "post_comment", "release_workspace"]);
+  await core.close();
+});
+
+test("a cancelled task does not wait for the pause of what it does not begin any more", async () => {
+  const { core, begun, state, store, rest } = await startingStage();
+  state.release();
+  await rest();
+  expect((await store.openEffects("t1"))[0]).toMatchObject({ tries: 1 });
+  await core.submit("t1", { kind: "move", to: "dropped", actor: human });
+  await rest();
+  expect(begun.at(-1)).toBe("release_workspace");
+  await core.close();
+});
+
+test("to delete a task whose end is still being carried out is refused with what is true", async () => {
+  const { core, state, rest } = await startingStage();
+  const handlers = createHandlers(core) as Record<string, (asked: unknown) => Promise<never>>;
+  const asked = { params: { task: "t1" }, body: {}, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
+  await expect(handlers.deleteTask?.(asked)).rejects.toMatchObject({
+    hint: "Cancel it first: signalbox task cancel t1",
+  });
+  await core.submit("t1", { kind: "move", to: "dropped", actor: human });
+  await expect(handlers.deleteTask?.(asked)).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^The task t1 has ended in "dropped"\. .*still being carried out: .*release_workspace/,
+    ),
+    hint: "See what it waits for: signalbox task explain t1",
+  });
+  state.release();
+  await rest(1_000);
+  await core.close();
+});

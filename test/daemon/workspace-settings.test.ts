@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { startWorkspaceStage } from "./workspace-stage.ts";
 
 const sh = (script: string) => ["sh", "-c", script];
@@ -96,6 +96,32 @@ describe("making a workspace", () => {
     await stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
     await stage.until("b1111", ({ task }) => task.phase === "waiting");
     expect(readFileSync(join(workspace, "made"), "utf8")).toBe("whole\n");
+  });
+});
+
+describe("a task that is cancelled while its workspace is made", () => {
+  test("runs its setup once, and gives the workspace back", async () => {
+    const stage = await startWorkspaceStage();
+    const log = join(stage.base, "setups");
+    stage.say({ setup: sh(`echo setup >>${log}; sleep 600`) });
+    await stage.create("b1111");
+    await stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
+    await vi.waitFor(() => expect(existsSync(log)).toBe(true), 10_000);
+    await stage.ask("cancelTask", {}, "b1111");
+    expect(await stage.until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "dropped", workspace: "" });
+    expect(readFileSync(log, "utf8")).toBe("setup\n");
+    expect(await stage.store.workspaces.list({ project: "coffee" })).toMatchObject([{ task: "" }]);
+  });
+
+  test("does not start the setup where the folder was still being made", async () => {
+    const stage = await startWorkspaceStage();
+    const log = join(stage.base, "setups");
+    stage.say({ setup: sh(`echo setup >>${log}`) });
+    await stage.create("b1111");
+    await stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
+    await stage.ask("cancelTask", {}, "b1111");
+    await stage.until("b1111", ({ isOpen }) => !isOpen);
+    expect(existsSync(log)).toBe(false);
   });
 });
 

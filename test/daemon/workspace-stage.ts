@@ -63,9 +63,9 @@ export async function startWorkspaceStage(poolSize = 1, more: Partial<CorePorts>
     sayInRepository: (text: string) => put(join(repository, ".signalbox", "config.yml"), text),
     trust: (hash: string) => trust(places, hash, ""),
     /** Asks a route as a person would. */
-    ask: (route: keyof typeof handlers, body: object = {}) =>
+    ask: (route: keyof typeof handlers, body: object = {}, task = "") =>
       handlers[route]?.(
-        { params: { project: "coffee" }, query: {}, body, caller: { kind: "human" } } as never,
+        { params: { project: "coffee", task }, query: {}, body, caller: { kind: "human" }, folder: "" } as never,
         {} as never,
       ),
     control: async () => (await workspaces()).control.folder,

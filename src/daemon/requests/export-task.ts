@@ -53,12 +53,8 @@ export function exportTask(core: Core) {
 export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { id, project, number, status } = stored.task;
-    if (stored.isOpen && !(await canBeForgotten(core, stored.task))) {
-      throw new Fault("task.in-use", `The task ${id} is in "${status}" and not over.`, {
-        hint: `Cancel it first: signalbox task cancel ${id}`,
-      });
-    }
+    const { id, project, number } = stored.task;
+    if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
     let text = "";
     for await (const line of historyOf(core, stored)) text += line;
     makePrivateFolder(core.places.trash);
@@ -75,6 +71,21 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     core.log.info("A task was deleted", { task: id, kept, left });
     return { kept, left };
   };
+}
+
+async function inUse({ workflows, store }: Core, { id, status, workflowHash }: Task): Promise<Fault> {
+  const { states } = await workflows.get(workflowHash);
+  if (states[status]?.terminal !== true)
+    return new Fault("task.in-use", `The task ${id} is in "${status}" and not over.`, {
+      hint: `Cancel it first: signalbox task cancel ${id}`,
+    });
+  const owed = (await store.openEffects(id)).map(({ effect }) => effect.action);
+  const rest = owed.length > 0 ? `: ${owed.join(", ")}` : "";
+  const text = `The task ${id} has ended in "${status}". What belongs to its end is still being carried out${rest}.`;
+  return new Fault("task.in-use", text, {
+    hint: `See what it waits for: signalbox task explain ${id}`,
+    retry: "later",
+  });
 }
 
 /**

@@ -6,4 +6,5 @@ export const acquireWorkspace: ActionDeclaration = {
   params: { base: { type: "text" } },
   words: {},
   holds: true,
+  begins: "work",
 };

@@ -7,4 +7,5 @@ export const createBranch: ActionDeclaration = {
   words: {},
   holds: true,
   inWorkspace: "where-bound",
+  begins: "work",
 };

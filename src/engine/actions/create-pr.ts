@@ -6,4 +6,5 @@ export const createPr: ActionDeclaration = {
   params: { title: { type: "text" }, body: { type: "text" } },
   words: {},
   holds: true,
+  begins: "work",
 };

@@ -11,6 +11,11 @@ export interface ActionDeclaration {
   readonly inWorkspace?: "always" | "where-bound";
   /** A failure is only noted, also where it is a state's own work: nothing follows from it. */
   readonly failsSilently?: true;
+  /**
+   * What it begins, where it begins something. An ended task starts and tells no agent any more, whatever it owed before;
+   * one that ended without its work makes, tests and publishes nothing of that work.
+   */
+  readonly begins?: "agent" | "work";
 }
 
 export interface Param {

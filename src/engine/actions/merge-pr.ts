@@ -6,4 +6,5 @@ export const mergePr: ActionDeclaration = {
   params: {},
   words: { unapproved: "temporary", unmergeable: "temporary" },
   holds: true,
+  begins: "work",
 };

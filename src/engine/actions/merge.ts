@@ -11,4 +11,5 @@ export const merge: ActionDeclaration = {
   },
   words: { conflict: "answer", tests: "answer" },
   holds: true,
+  begins: "work",
 };

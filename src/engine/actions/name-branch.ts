@@ -7,4 +7,5 @@ export const nameBranch: ActionDeclaration = {
   words: {},
   holds: false,
   inWorkspace: "where-bound",
+  begins: "work",
 };

@@ -11,4 +11,5 @@ export const notifyAgent: ActionDeclaration = {
   },
   words: {},
   holds: false,
+  begins: "agent",
 };

@@ -6,4 +6,5 @@ export const pushBranch: ActionDeclaration = {
   params: {},
   words: {},
   holds: true,
+  begins: "work",
 };

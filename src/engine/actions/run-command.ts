@@ -10,4 +10,5 @@ export const runCommand: ActionDeclaration = {
   words: {},
   holds: true,
   inWorkspace: "where-bound",
+  begins: "work",
 };

@@ -7,4 +7,5 @@ export const runTests: ActionDeclaration = {
   words: { tests: "answer", untested: "answer" },
   holds: true,
   inWorkspace: "always",
+  begins: "work",
 };

@@ -19,4 +19,5 @@ export const spawnAgent: ActionDeclaration = {
   words: {},
   holds: true,
   inWorkspace: "always",
+  begins: "agent",
 };
