@@ -1,7 +1,10 @@
 /** Reads files that grow, a line at a time, and only what was added. */
 export interface Tails {
-  /** Goes on where an earlier tail had come to; from the beginning where nothing is said. */
-  open(path: string, position?: TailPosition): Tail;
+  /**
+   * Goes on where an earlier tail had come to; from the beginning where nothing is said. Only a plain file is ever read.
+   * `isOwn`: nobody but us makes it, so that it is not read either where somebody has put a link in its place.
+   */
+  open(path: string, position?: TailPosition, isOwn?: boolean): Tail;
   /** Calls whenever something in a folder may have changed. Returns what stops the calls. */
   watch(folder: string, listener: () => void): () => void;
 }
@@ -11,7 +14,7 @@ export interface Tails {
  * cut off or replaced under it, or not be there yet.
  */
 export interface Tail {
-  /** What was completed since the last call, at most a few megabytes at a time. */
+  /** What was completed since the last call, at most a megabyte, or some ten thousand lines, at a time. */
   read(): Promise<TailPart>;
 }
 
@@ -23,6 +26,8 @@ export interface TailPart {
   readonly hasMore: boolean;
   /** These lines are from a file that has taken the place of the one before, or was written anew: from its beginning. */
   readonly isAnew: boolean;
+  /** Why nothing can be read: something else is in the file's place, or we may not. Nothing where it can, or is not there yet. */
+  readonly trouble?: string;
 }
 
 export interface TailLine {

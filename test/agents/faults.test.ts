@@ -61,6 +61,33 @@ test("an agent that goes quiet without what is asked for is told once what is mi
   expect(types).toContain("message.delivered");
 });
 
+test("agents that let their files be read without an end are missed when they end, and keep nobody waiting", async () => {
+  const tricks = {
+    link: `rm -f "$SIGNALBOX_EVENTS"; ln -s /dev/zero "$SIGNALBOX_EVENTS"`,
+    transcript: `echo '{"kind":"session","id":"zz","transcript":"/dev/zero"}' >>"$SIGNALBOX_EVENTS"`,
+    flood: `(while :; do yes "" | head -c 2M; sleep 0.05; done) >>"$SIGNALBOX_EVENTS" 2>/dev/null </dev/null &`,
+  };
+  const steps = (trick: string) => `[{ run: [sh, -c, ${JSON.stringify(trick)}] }, { sleep: 4s }, { crash: SIGKILL }]`;
+  const turns = Object.entries(tricks).map(
+    ([name, trick]) => `    - { when: { prompt: "a ${name}" }, steps: ${steps(trick)} }`,
+  );
+  const stage = await startStage({ script: `roles:\n  worker:\n${turns.join("\n")}\n` });
+  const ids = await Promise.all(Object.keys(tricks).map((name) => stage.create(`a ${name}`)));
+  const reasons = await eventually(async () => {
+    const { blocked } = await stage.call(routes.explainTask, { params: { task: ids[0] ?? "" } });
+    return blocked.some(({ reason }) => reason.includes("is a link.")) ? blocked : undefined;
+  }, 30_000);
+  expect(reasons.map(({ reason }) => reason).join()).toContain("What worker#1 tells of itself is not heard");
+  for (const id of ids) {
+    const { held } = await stage.until(id, (task) => task.held !== null, 60_000);
+    expect(held?.reason).toContain("SIGKILL");
+  }
+  const before = Date.now();
+  stage.daemon().child.kill("SIGTERM");
+  await stage.daemon().ended;
+  expect(Date.now() - before).toBeLessThan(8_000);
+});
+
 test("an agent that prints without an end fills no disk, and the task goes on without it", async () => {
   const script = `roles: { worker: [{ steps: [{ flood: 1 GB }] }] }`;
   const stage = await startStage({ flow, script, agents: "output_limit: 4MB" });

@@ -54,6 +54,18 @@ describe("a program that cannot be started says why", () => {
   });
 });
 
+test("what somebody puts in the place of a run's files is not read, and nobody waits for it", async () => {
+  const { processes, start, ended, folder } = openProcesses();
+  await start("a", sh("echo hello"));
+  await ended("a");
+  for (const replace of ["ln -s /dev/zero", "mkfifo", "mkdir"]) {
+    for (const file of ["output", "end.json", "process.json", "claim"])
+      execFileSync("sh", ["-c", `rm -rf ${file}; ${replace} ${file}`], { cwd: join(folder, "a") });
+    expect(await processes.read("a", "output", 0, 1_000)).toHaveLength(0);
+    expect(await processes.look("a")).toMatchObject({ kind: "absent" });
+  }
+});
+
 test("bytes of any kind come through", async () => {
   const { processes, start, ended } = openProcesses();
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));

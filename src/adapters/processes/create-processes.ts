@@ -57,8 +57,10 @@ export function createProcesses(options: ProcessesOptions): Processes {
 }
 
 async function readPart(path: string, from: number, limit: number): Promise<Uint8Array> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const handle = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    // Of what somebody has put in its place nothing is read: what was printed is as unknown as if it were not there.
+    if (error.code === "ENOENT" || error.code === "ELOOP" || error.code === "ENXIO") return undefined;
     throw new Fault("processes.unreadable", `${path} cannot be read (${error.code}).`, {
       retry: "later",
       cause: error,
@@ -66,7 +68,9 @@ async function readPart(path: string, from: number, limit: number): Promise<Uint
   });
   if (handle === undefined) return new Uint8Array();
   try {
-    const { size } = await handle.stat();
+    const found = await handle.stat();
+    if (!found.isFile()) return new Uint8Array();
+    const { size } = found;
     const buffer = new Uint8Array(Math.max(0, Math.min(limit, size - from)));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, from);
     return buffer.subarray(0, bytesRead);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { ProcessEnd, ProcessIdentity, ProcessOrder } from "../../ports/processes.ts";
@@ -70,16 +70,24 @@ function readRecord<Record extends object>(
   }
 }
 
+/** What is no plain file is as good as not there: to read from a pipe or a device may never end. */
 function readIfThere(path: string): string | undefined {
+  let handle: number | undefined;
   try {
-    return readFileSync(path, "utf8");
+    handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const found = fstatSync(handle);
+    return found.isFile() && found.size <= mostBytes ? readFileSync(handle, "utf8") : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw new Fault("processes.unreadable", `${path} cannot be read (${code}).`, {
       retry: "later",
       hint: "Look at the folder's permissions and at the disk.",
       cause: error,
     });
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }
+
+const mostBytes = 64 * 1024 ** 2;

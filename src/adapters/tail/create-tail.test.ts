@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -129,12 +129,29 @@ test("a file with much in it comes in portions", async () => {
   expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i));
 });
 
-test("what cannot be read is said to be so", async () => {
-  const pipe = newFile();
+test("only a plain file is read; of everything else it is said what is wrong, and it is as if it were not there", async () => {
+  const [pipe, link, locked] = [newFile(), newFile(), newFile()];
   execFileSync("mkfifo", [pipe]);
-  for (const path of [folder, pipe]) {
-    await expect(createTail(path).read()).rejects.toMatchObject({ name: "Fault", code: "tail.unreadable" });
+  symlinkSync("/dev/zero", link);
+  writeFileSync(locked, "one\n", { mode: 0 });
+  const others = [folder, pipe, link, "/dev/zero", ...(process.getuid?.() === 0 ? [] : [locked])];
+  for (const path of others) {
+    const part = await createTail(path).read();
+    expect(part).toMatchObject({ lines: [], hasMore: false, trouble: expect.stringContaining(path) });
   }
+});
+
+test("a link to a plain file is read, but not in the place of a file of our own; once a file is there, it is", async () => {
+  const [path, link] = [newFile(), newFile()];
+  writeFileSync(path, "one\n");
+  symlinkSync(path, link);
+  expect(await textsOf(createTail(link))).toEqual(["one"]);
+  const own = createTail(link, { isOwn: true });
+  expect(await own.read()).toMatchObject({ lines: [], trouble: `${link} is a link.` });
+  rmSync(link);
+  writeFileSync(link, "two\n");
+  const part = await own.read();
+  expect([part.lines[0]?.text, part.trouble]).toEqual(["two", undefined]);
 });
 
 test("however a file grows and whoever goes on, every line is read once and in order", async () => {

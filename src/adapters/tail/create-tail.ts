@@ -9,18 +9,23 @@ export interface TailOptions {
   readonly position?: TailPosition;
   /** Bytes of a line that are kept. */
   readonly longest?: number;
+  /** It is not read where a link has taken its place. */
+  readonly isOwn?: boolean;
 }
 
 const mebibyte = 1024 * 1024;
-/** Bytes for one call: enough to be quick, and little enough to let others go on. */
-const portion = 4 * mebibyte;
-const smallChunk = mebibyte / 16;
-const largeChunk = mebibyte;
+/** Bytes and lines for one call: enough to be quick, and little enough to let others go on, however short the lines are. */
+const portion = mebibyte;
+const mostLines = 10_000;
+const chunkSize = mebibyte / 16;
 /** How many bytes tell one file from another. Lines of transcripts have times and ids in them. */
 const witnessed = 64;
 const beginning: TailPosition = { offset: 0, before: "" };
 
-export function createTail(path: string, { position = beginning, longest = 16 * mebibyte }: TailOptions = {}): Tail {
+export function createTail(
+  path: string,
+  { position = beginning, longest = 16 * mebibyte, isOwn = false }: TailOptions = {},
+): Tail {
   let cutter = createLineCutter(longest);
   let complete = position;
   /** What has been read, which may be more than what is complete, and the end of it. */
@@ -46,22 +51,26 @@ export function createTail(path: string, { position = beginning, longest = 16 * 
 
   return {
     async read() {
-      const handle = await openIfThere(path);
-      if (handle === undefined) return { lines: [], position: complete, hasMore: false, isAnew: false };
+      const nothing = { lines: [], position: complete, hasMore: false, isAnew: false };
+      const handle = await openIfThere(path, isOwn);
+      if (handle === undefined) return nothing;
+      if (typeof handle === "string") return { ...nothing, trouble: `${path} ${handle}.` };
       try {
-        let chunk = await readAt(handle, reached - witness.length, smallChunk);
+        // A device gives for ever, and a pipe what nobody can read again.
+        if (!(await handle.stat()).isFile()) return { ...nothing, trouble: `${path} is no plain file.` };
+        let chunk = await readAt(handle, reached - witness.length, chunkSize);
         const isAnew = !chunk.subarray(0, witness.length).equals(witness);
         if (isAnew) {
           startAnew();
-          chunk = await readAt(handle, 0, smallChunk);
+          chunk = await readAt(handle, 0, chunkSize);
         }
         chunk = chunk.subarray(witness.length);
         const until = reached + portion;
         const lines: TailLine[] = [];
         while (chunk.length > 0) {
           for (const line of takeIn(chunk)) lines.push(line);
-          if (reached >= until) break;
-          chunk = await readAt(handle, reached, largeChunk);
+          if (reached >= until || lines.length >= mostLines) break;
+          chunk = await readAt(handle, reached, chunkSize);
         }
         return { lines, position: complete, hasMore: chunk.length > 0, isAnew };
       } catch (error) {
@@ -73,16 +82,29 @@ export function createTail(path: string, { position = beginning, longest = 16 * 
   };
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
+/** Undefined where it is not there; what is wrong with it where somebody has seen to it that it cannot be read. */
+async function openIfThere(path: string, isOwn: boolean): Promise<FileHandle | string | undefined> {
   try {
     // Of what is no file, such as a pipe, nobody must wait for the other end.
-    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | (isOwn ? constants.O_NOFOLLOW : 0);
+    return await open(path, flags);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    const trouble = troubles[code];
+    if (trouble !== undefined) return trouble;
     throw unreadable(path, error);
   }
 }
+
+const troubles: Readonly<Record<string, string>> = {
+  ELOOP: "is a link",
+  EISDIR: "is a folder",
+  ENXIO: "is no plain file",
+  ENODEV: "is no plain file",
+  EACCES: "may not be read by us",
+  EPERM: "may not be read by us",
+};
 
 async function readAt(handle: FileHandle, from: number, size: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(size);

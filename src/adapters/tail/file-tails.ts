@@ -3,7 +3,7 @@ import type { Tails } from "../../ports/tail.ts";
 import { createTail } from "./create-tail.ts";
 
 export const fileTails: Tails = {
-  open: (path, position) => createTail(path, position === undefined ? {} : { position }),
+  open: (path, position, isOwn = false) => createTail(path, { isOwn, ...(position === undefined ? {} : { position }) }),
   watch(folder, listener) {
     try {
       const watcher = watch(folder, { persistent: false }, listener);

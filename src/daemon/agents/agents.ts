@@ -106,8 +106,11 @@ export function createAgents(given: AgentsPorts): Agents {
     seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
   };
   const followers = new Set<(run: string) => void>();
-  const look = async (watch: RunWatch) => {
-    await inTurn(watch.run.id, () => watch.look(seen));
+  const look = async (watch: RunWatch, begins = () => {}) => {
+    await inTurn(watch.run.id, () => {
+      begins();
+      return watch.look(seen);
+    });
     seat(watch);
     for (const tell of followers) tell(watch.run.id);
   };
@@ -124,6 +127,7 @@ export function createAgents(given: AgentsPorts): Agents {
     const isUrgent = [...watches.values()].some(
       // Of one that is busy there will be news; one that waits for a seat is woken when there is one.
       ({ watch: { run, signs }, watch }) =>
+        watch.hasMore ||
         signs.activity === "starting" ||
         (mail.waits(watch) && signs.activity !== "busy" && dispatch.whyRunWaits(run.id) === undefined),
     );
@@ -264,7 +268,17 @@ export function createAgents(given: AgentsPorts): Agents {
       { ...run, started: run.started },
       harness,
     );
-    const stopWatching = tails.watch(folderOf(run.started.name), () => track(look(made)));
+    let isAboutToLook = false;
+    // The next look sees all news that come before it; of whoever writes more than a look reads there is one from time to time.
+    const stopWatching = tails.watch(folderOf(run.started.name), () => {
+      if (isAboutToLook || made.hasMore) return;
+      isAboutToLook = true;
+      track(
+        look(made, () => {
+          isAboutToLook = false;
+        }),
+      );
+    });
     watches.set(run.id, { watch: made, unwatch: stopWatching });
     // Without a terminal nothing is asked of tmux, which may not be there.
     track((run.started.mode === "session" ? lookAtPanes() : Promise.resolve()).then(() => look(made)));

@@ -46,12 +46,16 @@ export async function explainAgents(
     const fix = [attach(run.key), tryAgain(run.harness)].filter(Boolean).join("\n");
     return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix }];
   });
+  const unheard = watches.flatMap(({ run, trouble }) => {
+    if (trouble === "") return [];
+    return [{ reason: `What ${run.key} tells of itself is not heard: ${trouble}`, fix: attach(run.key) }];
+  });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),
   );
   const untold = open.filter(({ problem = "" }) => problem === "");
   return {
-    blocked: [...(paused === undefined ? [] : [{ reason: paused, fix: "" }]), ...waiting, ...limited],
+    blocked: [...(paused === undefined ? [] : [{ reason: paused, fix: "" }]), ...waiting, ...limited, ...unheard],
     next: untold.map(({ to, from }) => ({
       what: `Tell ${to} what ${from === "human" ? "a person" : from} has to say, as soon as it listens`,
       at: null,

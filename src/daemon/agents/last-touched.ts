@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { lstat, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 /**
@@ -16,7 +16,12 @@ export async function lastTouched(folder: string, taskFile: string): Promise<num
 /** A worktree's `.git` is a file that says where git keeps what belongs to it. */
 async function gitFolder(folder: string): Promise<string> {
   const place = join(folder, ".git");
-  const text = await readFile(place, "utf8").catch(() => "");
+  // To read from what is no file, such as a pipe, may never end.
+  const isSmallFile = await lstat(place).then(
+    (found) => found.isFile() && found.size < 65_536,
+    () => false,
+  );
+  const text = isSmallFile ? await readFile(place, "utf8").catch(() => "") : "";
   const [, elsewhere] = /^gitdir: (.+)$/m.exec(text) ?? [];
   return elsewhere === undefined ? place : resolve(folder, elsewhere);
 }

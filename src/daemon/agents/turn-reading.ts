@@ -6,11 +6,19 @@ import { processName } from "./run-name.ts";
 
 /** What a run without a terminal prints, read as it comes. */
 export interface TurnReading {
-  /** What was printed since the last read. `position`: how far it was read. */
-  read(): Promise<{ readonly events: readonly HarnessEvent[]; readonly grew: boolean; readonly position: number }>;
+  /** What was printed since the last read, a few megabytes at most. */
+  read(): Promise<PrintedPart>;
   process(): Promise<"absent" | "running" | "ended" | "lost">;
   /** How it ended, once it has; everything that it printed was read. */
   end(): Promise<ReadEnd | undefined>;
+}
+
+export interface PrintedPart {
+  readonly events: readonly HarnessEvent[];
+  readonly grew: boolean;
+  /** How far it was read. */
+  readonly position: number;
+  readonly hasMore: boolean;
 }
 
 export interface ReadEnd {
@@ -36,6 +44,9 @@ export function countedOf(usage: Usage | undefined, { part }: StartedRun): { off
 }
 
 const chunk = 1024 ** 2;
+/** Chunks that are read at once. The supervisor bounds what a program prints; what was printed by its end is needed whole. */
+const mostAtOnce = 8;
+const mostAtEnd = 1_024;
 const mostErrors = 16_384;
 
 /**
@@ -54,22 +65,24 @@ export function readTurnOutput(
   let position = 0;
   let last: ReadEnd | undefined;
 
-  const readOn = async () => {
+  const readOn = async (chunks: number): Promise<PrintedPart> => {
     const events: HarnessEvent[] = [];
     const from = position;
-    for (;;) {
+    let hasMore = true;
+    for (let i = 0; i < chunks; i++) {
       const most = position < counted ? Math.min(chunk, counted - position) : chunk;
       const bytes = await processes.read(id, "output", position, most);
-      if (bytes.length === 0) break;
+      hasMore = bytes.length > 0;
+      if (!hasMore) break;
       const learnt = reader.push(bytes);
       position += bytes.length;
-      events.push(...(position <= counted ? learnt.filter(({ kind }) => kind !== "usage") : learnt));
+      for (const event of learnt) if (position > counted || event.kind !== "usage") events.push(event);
     }
-    return { events, grew: position > from, position };
+    return { events, grew: position > from, position, hasMore };
   };
 
   return {
-    read: readOn,
+    read: () => readOn(mostAtOnce),
     async process() {
       return (await processes.look(id)).kind;
     },
@@ -78,7 +91,7 @@ export function readTurnOutput(
       const end = state.kind === "ended" ? state : undefined;
       if (end === undefined) return undefined;
       if (last !== undefined) return { ...last, events: [] };
-      const { events } = await readOn();
+      const { events } = await readOn(mostAtEnd);
       const turn = reader.end(end, await lastErrors(processes, id));
       last = { end, turn, events: [...events, ...turn.events], position };
       return last;
@@ -88,7 +101,7 @@ export function readTurnOutput(
 
 export async function lastErrors(processes: Processes, id: string): Promise<string> {
   let all = new Uint8Array();
-  for (let at = 0; ; ) {
+  for (let at = 0; at < mostAtEnd * chunk; ) {
     const bytes = await processes.read(id, "errors", at, chunk);
     if (bytes.length === 0) break;
     at += bytes.length;

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Healing } from "../../engine/reconcile.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
+import type { TailPart } from "../../ports/tail.ts";
 import { createScriptedClock } from "../../testing/scripted-clock.ts";
 import { type WatchPorts, watchRun } from "./watch-run.ts";
 
@@ -15,12 +16,17 @@ const run: Run & { started: StartedRun } = {
 };
 
 /** A run in a window that is watched since the third look at all windows. */
-function watched() {
+function watched(part: Partial<TailPart> = {}) {
   const healed: Healing["kind"][] = [];
   const position = { offset: 0, before: "" };
+  let reads = 0;
+  const read = async () => {
+    reads++;
+    return { lines: [], position, hasMore: false, isAnew: false, ...part };
+  };
   const ports = {
     ...{ clock: createScriptedClock(60_000), since: 3, store: { runs: { put: async () => {} } } },
-    tails: { open: () => ({ read: async () => ({ lines: [], position, hasMore: false, isAnew: false }) }) },
+    tails: { open: () => ({ read }) },
     book: { of: () => undefined, add: async () => {} },
     runFolder: () => "/",
     limitsOf: async () => ({ stall: undefined, time: undefined }),
@@ -30,7 +36,7 @@ function watched() {
   const harness = { can: { acknowledges: "hook" } } as unknown as Harness;
   const watch = watchRun(ports, run, harness);
   const look = (number: number, hasServer = true) => watch.look({ number, hasServer, panes: new Map() });
-  return { healed, look };
+  return { healed, look, watch, reads: () => reads };
 }
 
 test("a look at all windows that began before a run had one says nothing about it; the next one does", async () => {
@@ -46,4 +52,21 @@ test("whose window is gone has ended; who went away with all others is lost", as
   await look(4, false);
   await look(5, true);
   expect(healed).toEqual(["lost", "judge"]);
+});
+
+test("whoever writes without end is looked at all the same, and its end is seen", async () => {
+  const { healed, look, watch, reads } = watched({ hasMore: true });
+  await look(3);
+  expect([healed, watch.hasMore]).toEqual([[], true]);
+  expect(reads()).toBeLessThan(10);
+  await look(4);
+  expect(healed).toEqual(["judge"]);
+  await watch.readRest();
+  expect(reads()).toBeLessThan(100);
+});
+
+test("who has something else in the place of its file is looked at all the same, and it is known what is wrong", async () => {
+  const { healed, look, watch } = watched({ trouble: "/events is a link." });
+  await look(4);
+  expect([healed, watch.trouble, watch.hasMore]).toEqual([["judge"], "/events is a link.", false]);
 });

@@ -43,6 +43,10 @@ export interface RunWatch {
   readonly reading: TurnReading | undefined;
   /** What keeps it from working until a person has done something. */
   readonly obstacle: Obstacle | undefined;
+  /** Why what it tells of itself cannot be read; nothing where it can. */
+  readonly trouble: string;
+  /** There is more in its files than one look reads. */
+  readonly hasMore: boolean;
   /** Looks, learns, and does what follows. */
   look(seen: Seen): Promise<void>;
   /** Learns what it left in its files, once it has been ended: what it used counts, and nothing else follows. */
@@ -67,6 +71,12 @@ const quietScreen = 10_000;
 const promptTime = 60_000;
 /** Everybody is looked at every few seconds; who was not for this long was asleep with us, in milliseconds. */
 const longestSilence = 60_000;
+/**
+ * How many megabytes of a file one look reads: whoever writes without end must not keep us from seeing anything else, least of
+ * all that it has ended. What an ended run has left is read up to another bound.
+ */
+const mostAtOnce = 2;
+const mostOfRest = 32;
 /** The least share of a core that its children must use for it to count as at work. */
 const leastShare = 0.05;
 
@@ -88,7 +98,9 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let obstacle: Obstacle | undefined;
   let isClosed = false;
   let cpu = { at: 0, used: 0, isBusy: false };
-  const events = tails.open(`${ports.runFolder(started)}/events`);
+  const troubles = { events: "", transcript: "" };
+  let hasMore = false;
+  const events = tails.open(`${ports.runFolder(started)}/events`, beginning, true);
   let transcript = openTranscript();
   const reading = isSession ? undefined : ports.readingOf(first, harness);
 
@@ -122,24 +134,31 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     await store.runs.put(run);
   };
 
-  const readEvidence = async () => {
+  const readEvidence = async (most: number) => {
     let count = 0;
-    const readAll = async (tail: Tail, read: (line: string) => readonly HarnessEvent[], isSource: boolean) => {
-      for (let hasMore = true; hasMore; ) {
+    hasMore = false;
+    const readOn = async (tail: Tail, read: (line: string) => readonly HarnessEvent[], isSource: boolean) => {
+      for (let parts = 1; ; parts++) {
         const part = await tail.read();
+        troubles[isSource ? "transcript" : "events"] = part.trouble ?? "";
         const learnt = part.lines.flatMap(({ text, isCut }) => (isCut ? [] : read(text)));
         if (part.lines.length > 0) signs = { ...signs, signAt: clock.now() };
         count += learnt.length;
         const position = isSource ? part.position : (book.of(run.id)?.position ?? beginning);
         await learn(learnt, position, isSource && harness.can.acknowledges === "hook");
-        hasMore = part.hasMore;
+        if (!part.hasMore) return;
+        if (parts >= most) {
+          hasMore = true;
+          return;
+        }
       }
     };
-    await readAll(events, (line) => harness.readEvidence(line), false);
-    if (transcript !== undefined) await readAll(transcript.tail, (line) => harness.readTranscript(line), true);
+    await readOn(events, (line) => harness.readEvidence(line), false);
+    if (transcript !== undefined) await readOn(transcript.tail, (line) => harness.readTranscript(line), true);
     if (reading === undefined) return count > 0;
     const printed = await reading.read();
     await learn(printed.events, countedUpTo(started, printed.position));
+    hasMore ||= printed.hasMore;
     if (printed.grew) signs = { ...signs, signAt: clock.now() };
     return count + printed.events.length > 0;
   };
@@ -234,18 +253,19 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     keepTime();
     const before = pane?.activeAt;
     if (isSession) pane = seen.panes.get(started.name);
-    const hasLearnt = await readEvidence();
-    // A harness that draws a spinner writes to its screen for ever: that says nothing where it has a better way to speak.
-    if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
-      signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
-    await readScreen();
-    const limits = await ports.limitsOf(run);
     const isNews = seen.number > ports.since;
     const process = isSession
       ? isNews
         ? paneProcess(pane, seen)
         : "absent"
       : known(await reading?.process(), run, clock.now());
+    const isOver = process === "ended" || process === "lost";
+    const hasLearnt = await readEvidence(isOver ? mostOfRest : mostAtOnce);
+    // A harness that draws a spinner writes to its screen for ever: that says nothing where it has a better way to speak.
+    if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
+      signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
+    await readScreen();
+    const limits = await ports.limitsOf(run);
     const isBusy = process === "running" && (await isAtWork(limits.stall));
     const now = clock.now();
     const healing = reconcile(
@@ -284,11 +304,17 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     get obstacle() {
       return obstacle ?? failedLogin();
     },
+    get trouble() {
+      return [troubles.events, transcript === undefined ? "" : troubles.transcript].filter(Boolean).join(" ");
+    },
+    get hasMore() {
+      return hasMore;
+    },
     harness,
     reading,
     look,
     async readRest() {
-      await readEvidence();
+      await readEvidence(mostOfRest);
     },
     keep,
     close: () => {
