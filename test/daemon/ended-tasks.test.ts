@@ -136,7 +136,7 @@ test("a task that is about to end is not deleted before it has", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   Object.assign(state, { tidying: promise, isMended: true });
   await ask("cancelTask", { task: "b1111" });
-  await expect(ask("deleteTask", { task: "b1111" })).rejects.toThrow("not over");
+  await expect(ask("deleteTask", { task: "b1111" })).rejects.toThrow("still being carried out");
   await expect(ask("removeProject", { project: "coffee" })).rejects.toThrow();
   resolve();
   await until("b1111", ({ isOpen }) => !isOpen);
