@@ -13,12 +13,13 @@ for (const [path, e] of Object.entries(lock.packages))
       o = os.find((x) => words.includes(x)),
       c = cpu.find((x) => words.some((w) => w === x || (x === "arm" && w === "arm")));
     lock.packages[`node_modules/${name}`] = {
+      // In the order in which npm writes them.
       version,
+      cpu: [c ?? "wasm32"],
       ...(e.dev ? { dev: true } : {}),
+      ...(words.some((w) => w.startsWith("musl")) ? { libc: ["musl"] } : {}),
       optional: true,
       ...(o ? { os: [o] } : {}),
-      cpu: [c ?? "wasm32"],
-      ...(words.some((w) => w.startsWith("musl")) ? { libc: ["musl"] } : {}),
     };
     n++;
   }

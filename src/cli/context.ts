@@ -4,6 +4,7 @@ import { findRepository } from "../home/find-repository.ts";
 import { homeFolder } from "../home/places.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { visible } from "./visible.ts";
+import { fitted } from "./wrap.ts";
 
 /** What every command gets: where the user's files are, and the terminal. */
 export interface Context extends CommandContext {
@@ -42,7 +43,7 @@ export function createContext(process: NodeJS.Process): Context {
     paint: createPaint(hasColour(stdout, env)),
     talkPaint: createPaint(hasColour(stderr, env)),
     print: (text) => stdout.write(line(text)),
-    say: (text) => stderr.write(line(text)),
+    say: (text) => stderr.write(line(stderr.isTTY && stderr.columns > 0 ? fitted(text, stderr.columns) : text)),
   };
 }
 

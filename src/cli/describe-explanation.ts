@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import { listed } from "./count.ts";
 import { writeEffects } from "./describe-task.ts";
 import { shownTask } from "./name-task.ts";
-import { cut, wrap, wrapMessage } from "./wrap.ts";
+import { cut, wrapMessage } from "./wrap.ts";
 import { writeTime } from "./write-time.ts";
 
 /** Where a task is, what stands in its way, who can move it, and what comes by itself. */
@@ -19,7 +19,7 @@ export function describeExplanation(
   const closed = moves.filter((move) => !move.open);
   return [
     `${paint.bold(shownTask(task))} ${paint.cyan(task.status)}${task.summary === "" ? "" : `  ${cut(task.summary.replace(/\s+/g, " "), columns - head)}`}`,
-    wrap(where, columns),
+    wrapMessage(where, columns),
     ...section(
       "What stands in the way",
       blocked.flatMap(({ reason, fix }) => [

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { count, listed } from "./count.ts";
 import { shownTask } from "./name-task.ts";
 import type { Paint } from "./paint.ts";
-import { wrap, wrapMessage } from "./wrap.ts";
+import { wrapMessage } from "./wrap.ts";
 import { writeAge, writeTime } from "./write-time.ts";
 
 type EffectView = ExplanationView["owed"][number];
@@ -27,7 +27,9 @@ export function describeTask(
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
   return [
     `${paint.bold(shownTask(task))}  ${task.summary === "" ? paint.dim("(no summary)") : task.summary}`,
-    ...rows.map(([title, value]) => `  ${title.padEnd(width - 2)}${wrap(value, columns - width, " ".repeat(width))}`),
+    ...rows.map(
+      ([title, value]) => `  ${title.padEnd(width - 2)}${wrapMessage(value, columns - width, " ".repeat(width))}`,
+    ),
     ...section(paint.yellow("Held for a person"), heldLines(task, columns)),
     ...section("Owed", writeEffects(effects, paint, columns)),
     ...section("Sections of the task file", sectionLines(document)),
@@ -42,7 +44,7 @@ export function writeEffects(effects: readonly EffectView[], paint: Paint, colum
       const tried = tries === 0 ? "" : `, tried ${count(tries, "time")}`;
       const when = state === "owed" ? ` since ${writeTime(dueAt)}` : "";
       const why = failure === null ? "" : `: ${failure}`;
-      const line = wrap(`${action} ${state}${when}${tried}${why}`, columns - 4, "    ");
+      const line = wrapMessage(`${action} ${state}${when}${tried}${why}`, columns - 4, "    ");
       return `  ${state === "failed" ? paint.red(line) : line}`;
     });
 }

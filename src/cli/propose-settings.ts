@@ -18,7 +18,7 @@ import { configLayers } from "./config-layers.ts";
 import type { Context } from "./context.ts";
 import { count } from "./count.ts";
 import { shellWord } from "./shell-word.ts";
-import { wrap } from "./wrap.ts";
+import { wrapMessage } from "./wrap.ts";
 
 interface Proposal {
   readonly key: "setup" | "test_command" | "copy";
@@ -39,7 +39,7 @@ export async function proposeSettings(context: Context, call: Call, project: Pro
     const shown = ignored.slice(0, 8).join(", ");
     const more = ignored.length > 8 ? ` and ${ignored.length - 8} more` : "";
     context.say(
-      wrap(
+      wrapMessage(
         `Agents work in folders with what is committed. They lack what git ignores here: ${shown}${more}.`,
         context.columns,
       ),

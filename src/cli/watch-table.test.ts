@@ -119,3 +119,14 @@ test("it is never higher or wider than the terminal, with colours or without", (
     }),
   );
 });
+
+test("agents that are idle are not at work, and a cost that nobody told is called unknown", () => {
+  const idle = {
+    ...board,
+    runs: [run("aaaaa", { activity: "idle" }), run("bbbbb", { activity: "idle" }), run("ccccc")],
+  };
+  const usage = new Map([["bbbbb", { ...used("bbbbb"), cost: 0, unknown: 1 }]]);
+  expect(watchLines({ ...idle, usage }, { ...frame, columns: 100 })[0]).toBe(
+    "coffee  3 open · 1 needs you · 1 agent at work · 2 idle · 34k tokens · cost unknown",
+  );
+});

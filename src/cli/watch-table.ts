@@ -36,11 +36,18 @@ function summary({ tasks, runs, needs, usage }: Board, { title }: Frame): string
   const parts = [
     `${open.length} open`,
     ...(needs.size === 0 ? [] : [`${needs.size} need${needs.size === 1 ? "s" : ""} you`]),
-    `${count(runs.filter(({ activity }) => activity !== "waiting").length, "agent")} at work`,
+    ...agentCounts(runs),
     ...(tokens === 0 ? [] : [`${writeTokens(tokens)} tokens`]),
-    ...(cost.runs === 0 ? [] : [writeCosts(cost)]),
+    ...(cost.runs === 0 ? [] : [cost.unknown >= cost.runs ? "cost unknown" : writeCosts(cost)]),
   ];
   return `${title || "All projects"}  ${parts.join(" · ")}`;
+}
+
+/** As `agent ps` shows them: who is idle is not at work. */
+function agentCounts(runs: Board["runs"]): readonly string[] {
+  const idle = runs.filter(({ activity }) => activity === "idle").length;
+  const atWork = runs.filter(({ activity }) => activity !== "waiting").length - idle;
+  return [`${count(atWork, "agent")} at work`, ...(idle === 0 ? [] : [`${idle} idle`])];
 }
 
 function troubles({ paused }: Board, { trouble, paint, columns }: Frame): readonly string[] {

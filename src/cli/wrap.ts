@@ -16,7 +16,22 @@ export function wrapMessage(text: string, width: number, indent = ""): string {
   return lines.map((each, i) => (i === 0 || each === "" ? each : indent + each)).join("\n");
 }
 
-const command = /\b(?:signalbox|git|npm) (?:-C |[a-z]).*?(?=$|[.;,)]$|[.;,)] | \(| To [a-z]| Or )/g;
+/** What a terminal would break in the middle of words is broken between them, each line with the blanks that it begins with. */
+export function fitted(text: string, width: number): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      if (shownWidth(line) <= width) return line;
+      const [indent = ""] = /^ */.exec(line) ?? [];
+      const hanging = indent === "" ? "" : `${indent}  `;
+      return indent + wrapMessage(line.slice(indent.length), width - hanging.length, hanging);
+    })
+    .join("\n");
+}
+
+const command =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a command may be coloured.
+  /(?:\b|(?<=\u001b\[\d+m))(?:signalbox|git|npm) (?:-C |[a-z]).*?(?=$|[.;,)]$|[.;,)] | \(| {2}| To [a-z]| Or |\u001b)|^(?:mkdir|printf|sudo|ln|mv|cp|rm|chmod|export) .*$/g;
 /** Words that follow "git" where it is only a noun. */
 const prose = /^git (?:repository|repositories|has|is|obeys|does|can)\b/;
 
@@ -40,11 +55,18 @@ function wordsAndCommands(text: string): readonly string[] {
   return words;
 }
 
+function shownWidth(text: string): number {
+  return displayWidth(text.replace(styles, ""));
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no room.
+const styles = /\u001b\[\d+m/g;
+
 function linesOf(text: string, width: number, words: readonly string[] = text.split(" ")): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of words) {
-    if (line !== "" && displayWidth(line) + 1 + displayWidth(word) > width) {
+    if (line !== "" && shownWidth(line) + 1 + shownWidth(word) > width) {
       lines.push(line);
       line = word;
     } else {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shellWord } from "./shell-word.ts";
 import { writeTable } from "./table.ts";
 import { visible } from "./visible.ts";
-import { cut, wrap, wrapMessage } from "./wrap.ts";
+import { cut, fitted, wrap, wrapMessage } from "./wrap.ts";
 import { writeJson } from "./write-json.ts";
 
 test("text is broken between words, and what follows is indented", () => {
@@ -64,4 +64,19 @@ test("JSON has every key, and no raw control characters", () => {
 test("a path can be pasted into a shell", () => {
   expect(shellWord("found/a-1.json")).toBe("found/a-1.json");
   expect(shellWord("it's here")).toBe("'it'\\''s here'");
+});
+
+test("talk is broken between words, keeps its blanks and colours, and leaves commands whole", () => {
+  const talk = "It has no commit, and agents need one. Make one, then call signalbox again:";
+  expect(fitted(talk, 67)).toBe("It has no commit, and agents need one. Make one, then call\nsignalbox again:");
+  expect(fitted("  signalbox task actions ID  what you can do (2 tasks in need of you)", 60)).toBe(
+    "  signalbox task actions ID  what you can do (2 tasks in\n    need of you)",
+  );
+  const coloured = '  \u001b[36msignalbox task create "What is to be done"\u001b[39m  give it something to do';
+  expect(fitted(coloured, 80)).toBe(coloured);
+  expect(fitted(coloured, 30).split("\n")).toContain(
+    '  \u001b[36msignalbox task create "What is to be done"\u001b[39m',
+  );
+  const printed = "  printf -- '---\\nstatus: open' > /a/very/long/folder/first.md";
+  expect(fitted(printed, 20)).toBe(printed);
 });

@@ -159,6 +159,15 @@ describe("a newcomer", () => {
     expect((await task("list")).stderr).toBe(
       'There are no open tasks in coffee. To create one: signalbox task create "What is to be done"\n',
     );
+    // A variable of the shell that is empty is no task, and a state that nobody has is no filter.
+    for (const words of [[""], ["stronger", ""]]) {
+      const empty = await task("create", ...words);
+      expect(empty).toMatchObject({ code: 2, stdout: "" });
+      expect(empty.stderr).toContain("What is to be done is missing");
+    }
+    const misspelt = await task("list", "--status", "revewing");
+    expect(misspelt).toMatchObject({ code: 2, stdout: "" });
+    expect(misspelt.stderr).toBe('error: No workflow here has a state "revewing".\nDid you mean "reviewing"?\n');
     const created = await task("create", "Make it stronger");
     expect(created.stdout).toMatch(/^(\w{5}) {2}coffee#1 {2}signalbox\/\1 {2}todo\n$/);
     expect(created.stderr).toMatch(/^To see what happens next: signalbox task explain \w{5}\n$/);

@@ -15,7 +15,7 @@ import { askStored, readStored, type Stored, storedInUse, storedUnread } from ".
 import { workChecks } from "../doctor-work.ts";
 import { exitCodes } from "../exit-code.ts";
 import { type FoundDaemon, findDaemon } from "../find-daemon.ts";
-import { wrap } from "../wrap.ts";
+import { wrapMessage } from "../wrap.ts";
 import { writeJson } from "../write-json.ts";
 
 export interface DoctorFlags {
@@ -124,10 +124,10 @@ function writeLine(
   const indent = " ".repeat(width + 4);
   const room = columns - indent.length;
   return [
-    `${marks[level]} ${paint.bold(name.padEnd(width))}  ${wrap(found, room, indent)}`,
+    `${marks[level]} ${paint.bold(name.padEnd(width))}  ${wrapMessage(found, room, indent)}`,
     ...(mended === undefined ? [] : [`${indent}${paint.green("mended:")} ${mended.replaceAll("\n", `\n${indent}`)}`]),
     // Commands are to be copied, so they are not broken into lines.
-    ...(fix === "" ? [] : fix.split("\n").map((line) => `${indent}${paint.cyan(line)}`)),
+    ...(fix === "" ? [] : fix.split("\n").map((line) => `${indent}${paint.cyan(wrapMessage(line, room, indent))}`)),
   ].join("\n");
 }
 

@@ -7,7 +7,7 @@ import { configLayers } from "../config-layers.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
 import { shownTask } from "../name-task.ts";
-import { wrap } from "../wrap.ts";
+import { wrapMessage } from "../wrap.ts";
 
 /** Asks for full permissions where they are needed, then for something to do, and says how to go on. */
 export async function firstTask(context: Context, call: Call, project: ProjectView): Promise<void> {
@@ -53,7 +53,7 @@ async function hasHarness(context: Context, call: Call, project: ProjectView): P
   context.process.exitCode = exitCodes.failed;
   const choose = `signalbox project update ${project.name} --harness`;
   const what = `Agents of ${project.name} run in ${harness?.title ?? wanted}, which is not installed. ${harness?.hint ?? ""}`;
-  context.say(wrap(what.trim(), context.columns));
+  context.say(wrapMessage(what.trim(), context.columns));
   context.say("To see what is: signalbox harness list");
   context.say(`To choose another: ${choose} NAME`);
   context.say(`To see how it goes without any model: ${choose} scripted`);

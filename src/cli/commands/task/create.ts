@@ -48,8 +48,8 @@ export async function create(this: Context, flags: CreateFlags, first?: string, 
   const call = createCall(this);
   const project = await findProject(call, flags.project);
   const { branch } = words;
-  // An empty one is a choice; spaces are a slip.
-  const isBlank = /^\s+$/.test(words.summary ?? "");
+  // An empty --summary is a choice; an empty word, such as that of an empty variable, and spaces are a slip.
+  const isBlank = flags.summary === "" ? false : words.summary?.trim() === "";
   const summary = (isBlank ? undefined : words.summary) ?? (await missingSummary(this, flags, branch));
   if (summary === noTask) return;
   const context = await readContext(this, flags);

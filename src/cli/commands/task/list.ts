@@ -1,8 +1,12 @@
 import type { Call } from "../../../api/client.ts";
-import { routes } from "../../../api/routes.ts";
+import { type ProjectView, routes } from "../../../api/routes.ts";
+import { didYouMean } from "../../../engine/language/nearest.ts";
+import { Fault } from "../../../fault.ts";
+import { listWorkflows } from "../../../home/workflows.ts";
 import { createCall } from "../../connect.ts";
 import type { Context } from "../../context.ts";
 import { projectNamed, projectOfFolder } from "../../find-project.ts";
+import { loadSound } from "../../load-found.ts";
 import { nameTask, shownTask } from "../../name-task.ts";
 import { shellWord } from "../../shell-word.ts";
 import { usualLimit } from "../../task-parameters.ts";
@@ -40,6 +44,7 @@ export async function list(this: Context, flags: ListFlags) {
   if (flags.watch) return watchWork(this, query, flags.json);
   const before = flags.before === undefined ? {} : { before: String(flags.before) };
   const answer = await call(routes.listTasks, { query: { ...query, ...before } });
+  if (flags.status !== undefined && answer.tasks.length === 0) mustBeState(this, flags.status, shown ?? projects);
   if (flags.json) return this.print(writeJson(answer));
   const { tasks, next } = answer;
   if (tasks.length === 0) return this.say(whyEmpty(flags, shown?.name, projects.length));
@@ -53,6 +58,26 @@ export async function list(this: Context, flags: ListFlags) {
       this.say(`\n${shownTask(task)}: ${brief}\n  ${command}`);
   if (next !== null)
     this.say(`\nThere are more: signalbox task list ${[...sameFlags(flags), `--before ${next}`].join(" ")}`);
+}
+
+/** Of a state that no workflow has, nobody would ever find a task. */
+function mustBeState({ home }: Context, status: string, where: ProjectView | readonly ProjectView[]): void {
+  const repositories = [where].flat().map(({ path }) => path);
+  const found = (repositories.length === 0 ? [undefined] : repositories).flatMap((repository) =>
+    listWorkflows({ home, repository }),
+  );
+  const files = [...new Map(found.map((each) => [each.file, each])).values()];
+  const states = files.flatMap((each) => {
+    try {
+      return Object.keys(loadSound(each).states);
+    } catch {
+      return [];
+    }
+  });
+  if (states.includes(status)) return;
+  throw new Fault("usage", `No workflow here has a state "${status}".`, {
+    hint: didYouMean(status, [...new Set(states)]),
+  });
 }
 
 /** Whoever asks for a status means tasks in it, over or not. */
