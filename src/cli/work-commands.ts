@@ -48,7 +48,7 @@ export const pause = buildCommand({
   },
   docs: {
     brief: "Start no more agents and commands of tasks, until told otherwise",
-    fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. It holds also after the daemon was started again. Go on with signalbox resume.
+    fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. Workflows merge, push and open nothing meanwhile; what you merge yourself (signalbox task merge) is merged. It holds also after the daemon was started again. Go on with signalbox resume.
 
 --json: ${pausedForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,

@@ -16,6 +16,7 @@ import type { Store, StoredTask } from "../ports/store.ts";
 import { type AgentsPorts, createAgents } from "./agents/agents.ts";
 import { createPauses } from "./agents/pauses.ts";
 import { forgetAgents } from "./agents-at-work.ts";
+import { beganByPerson } from "./beginning-of-stay.ts";
 import { createCallers } from "./caller.ts";
 import type { Core } from "./core.ts";
 import { createCrewRunner } from "./crew/crew-runner.ts";
@@ -111,8 +112,12 @@ export function createCore(ports: CorePorts): RunningCore {
     home: ports.home,
     isPaused: async (id) => {
       const task = (await store.getTask(id))?.task;
+      if (task === undefined || !isPaused(task.project)) return false;
+      const merge = await store.merges.get(id);
+      // What a person wants to be merged is tested all the same.
+      if (merge !== undefined && merge.endedAt === undefined && merge.by === "human") return false;
       // What is still to be done for a task that has ended gives back what it had.
-      return task !== undefined && pauses.why(task.project) !== undefined && !(await isTerminal(task));
+      return !(await isTerminal(task));
     },
     hasEndedSince: async (id, status) => {
       const task = (await store.getTask(id))?.task;
@@ -161,6 +166,7 @@ export function createCore(ports: CorePorts): RunningCore {
       troubled: (task) => needs.noticed(task),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
       endCommands: commands.endLeftBehind,
+      isPaused: (project) => isPaused(project),
       endRuns: async (task) => {
         const isAlive = (await store.runs.list({ task })).some(({ endedAt }) => endedAt === undefined);
         const stored = isAlive ? await store.getTask(task) : undefined;
@@ -183,6 +189,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const tellPerson = async (task: Task, message: string, key: string) =>
     performers.notify?.({ action: "notify", params: { message } }, { task, key });
   const pauses = createPauses(join(places.run, "paused.json"));
+  const isPaused = (project: string) => pauses.why(project) !== undefined;
   const agents =
     ports.agents &&
     createAgents({
@@ -214,8 +221,11 @@ export function createCore(ports: CorePorts): RunningCore {
   const performers = performInWorkspace(store, plainPerformers, async (task) => (await troubleOf(task)) === undefined);
   const outcomeOf = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome;
   const isTerminal = async (task: Task) => (await outcomeOf(task)) !== undefined;
-  const performer = createPerformer({ store, clock, submit, performers, outcomeOf, onError });
-  const mayStart = (project: string) => pauses.why(project) === undefined;
+  const performer = createPerformer({
+    ...{ store, clock, submit, performers, outcomeOf, onError },
+    isPaused: async ({ id, project }) => isPaused(project) && !(await beganByPerson(store, id)),
+  });
+  const mayStart = (project: string) => !isPaused(project);
   const scheduler = createScheduler({
     ...{ store, clock, workflowOf, submit, poolSize, mayStart, onError },
     nextChanged: needs.noticed,

@@ -57,6 +57,8 @@ export interface GitPartsPorts {
   /** What is wrong with the workspace of a task has changed. */
   troubled(task: string): void;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
+  /** Whether a person has paused a project. */
+  isPaused(project: string): boolean;
   onError(error: unknown): void;
 }
 

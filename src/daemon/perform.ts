@@ -25,6 +25,10 @@ export interface Performer {
   wake(task: string): void;
   /** After a start: lets every open task go on from where it was left. */
   recover(): Promise<void>;
+  /** Whether a task waits for a person to resume its project. */
+  isHalted(task: string): boolean;
+  /** Somebody has been resumed: tasks that waited for that go on. */
+  resumed(): void;
   /** Takes nothing new on, and waits for what is under way. */
   stop(): Promise<void>;
 }
@@ -36,6 +40,8 @@ export interface PerformPorts {
   readonly performers: Performers;
   /** How a task has ended; undefined where it has not. What was still to be begun for it is pointless then. */
   outcomeOf?(task: Task): Promise<Outcome | undefined>;
+  /** Whether what the workflow wants to publish of a task has to wait, because a person has paused its project. */
+  isPaused?(task: Task): Promise<boolean>;
   /** Something nobody foresaw. */
   onError(error: unknown): void;
 }
@@ -46,6 +52,8 @@ interface Work extends PerformPorts {
   readonly unnoted: Set<string>;
   /** Until when effects wait, by their id, where they do. */
   readonly waits: Map<number, number>;
+  /** Tasks that wait for a person to resume their project. */
+  readonly halted: Set<string>;
   /** How often in a row something has failed for a task that nobody foresaw. */
   failuresOf(task: string): number;
   /** How long effects were told to wait by whom they asked, by their id, where they were. */
@@ -79,6 +87,7 @@ export function createPerformer(ports: PerformPorts): Performer {
     unnoted: new Set(),
     waits: new Map(),
     limits: new Map(),
+    halted: new Set(),
   };
 
   const wake = (task: string) => {
@@ -148,6 +157,10 @@ export function createPerformer(ports: PerformPorts): Performer {
       await wakeOwing(Number.MAX_SAFE_INTEGER);
       spreadNet();
     },
+    isHalted: (task) => work.halted.has(task),
+    resumed() {
+      for (const task of work.halted) wake(task);
+    },
     async stop() {
       stopped = true;
       cancelNet();
@@ -171,6 +184,7 @@ async function goOn(ports: Work, task: string, looks: () => boolean): Promise<nu
     } else {
       const dueAt = dueTime(ports, first);
       if (dueAt > ports.clock.now() && !(await isPointless(ports, first))) return dueAt;
+      if (await isHalted(ports, first)) return undefined;
       ports.waits.delete(first.id);
       await performOne(ports, first);
     }
@@ -204,6 +218,18 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   await store.finishEffect(owed.id, clock.now());
   unnoted.delete(key);
   ports.limits.delete(owed.id);
+}
+
+/** Effects by which a task's work leaves its workspace. */
+const publishing = new Set(["merge", "merge_pr", "push_branch", "create_pr"]);
+
+/** It stays owed, and no try is spent on it. */
+async function isHalted({ store, halted, isPaused }: Work, { task, effect }: StoredEffect): Promise<boolean> {
+  const stored = publishing.has(effect.action) ? await store.getTask(task) : undefined;
+  const is = stored !== undefined && ((await isPaused?.(stored.task)) ?? false);
+  if (is) halted.add(task);
+  else halted.delete(task);
+  return is;
 }
 
 /**

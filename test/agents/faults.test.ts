@@ -217,6 +217,47 @@ test("a limit of a day calls a person, and whoever lifts it lets every task of t
   await expect(stage.call(routes.resume, { body: { harness: "scripted" } })).rejects.toThrow("No limit is known");
 });
 
+test("while everything is paused a workflow merges nothing, and what a person merges is merged; the rest goes on later", async () => {
+  const stage = await startStage({
+    flow: `name: flow
+version: 1
+roles: { worker: { mode: turn, harness: task } }
+states:
+  todo: { waits_for: slot, next: busy }
+  busy: { agent: { role: worker, prompt: work }, outcomes: [{ on: ok, then: landing }, { on: failed, then: asking }] }
+  asking: { waits_for: human, next: landing }
+  landing: { do: [{ action: merge, uncommitted: leave }], next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: asking, to: landing, by: human }
+prompts: { work: Work }
+`,
+    script: `roles:
+  worker:
+    - { when: { task: { summary: "a cup" } }, steps: [{ write: { file: cup.md, text: "full" } }, { commit: "a cup" }, { sleep: 3s }] }
+    - { steps: [{ write: { file: pot.md, text: "full" } }, { commit: "a pot" }, { sleep: 3s }, { error: { kind: other, message: "No." } }] }
+`,
+  });
+  const [cup, pot] = [await stage.create("a cup"), await stage.create("a pot")];
+  for (const id of [cup, pot])
+    await eventually(async () => (await stage.events(id)).find(({ type }) => type === "agent.started"));
+  await stage.call(routes.pause, { body: { all: true } });
+  await stage.until(cup, ({ status, phase }) => status === "landing" && phase === "doing");
+  await stage.until(pot, ({ status }) => status === "asking");
+  await stage.call(routes.mergeTask, { params: { task: pot }, body: {} });
+  await stage.until(pot, ({ status }) => status === "done");
+  const files = () => stage.git(stage.repository, "ls-tree", "--name-only", "main").split("\n");
+  expect(files()).toEqual(["pot.md", "recipe.md"]);
+  const { blocked, next, owed } = await stage.call(routes.explainTask, { params: { task: cup } });
+  expect(blocked.map(({ reason }) => reason).join()).toContain("Everything is paused");
+  expect(next.map(({ what }) => what)).toContain("Carry out merge once it is resumed");
+  expect(owed).toMatchObject([{ action: "merge", tries: 0 }]);
+  await stage.call(routes.resume, { body: { all: true } });
+  await stage.until(cup, ({ status }) => status === "done");
+  expect(files()).toEqual(["cup.md", "pot.md", "recipe.md"]);
+});
+
 test("names, summaries and contexts that are commands to shells, terminals and tmux are only text", async () => {
   const evil = "#(touch PWNED) $(touch PWNED) `touch PWNED`; touch PWNED\u001b]0;PWNED\u0007\u001b[31m #{pane_id} %1";
   const branch = "evil/#(>PWNED);$(>PWNED)-`>PWNED`";

@@ -10,7 +10,7 @@ export interface AgentsExplained {
   readonly next: readonly { readonly what: string; readonly at: null }[];
 }
 
-/** What stands in the way of a task's agents and passes by itself, and what they are about to be told. `isOnHold`: it waits for a slot. */
+/** What stands in the way of a task's agents and passes by itself, and what they are about to be told. `isOnHold`: it waits for a slot, or for the end of a pause. */
 export async function explainAgents(
   store: Store,
   agents: Agents | undefined,

@@ -2,6 +2,7 @@ import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import { targetOf } from "../base-of.ts";
+import { beganByPerson } from "../beginning-of-stay.ts";
 import type { Merging } from "../merging/merging.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project-of.ts";
@@ -22,7 +23,8 @@ export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
       target: targetOf(project, task),
       strategy: strategy === "ff" ? "ff" : "merge",
       to: "",
-      by: "engine",
+      // A person may have asked for the state in which the workflow merges.
+      by: (await beganByPerson(store, task.id)) ? "human" : "engine",
       ...(uncommitted === "leave" ? { leaves: true } : {}),
     });
     if (merge.state !== "merged") throw new Fault(wordOf(merge), merge.reason);

@@ -10,6 +10,8 @@ export interface Entry {
   /** Since when it is in line. The merge has this date, so that doing it again makes the same commit. */
   readonly at: number;
   readonly priority: number;
+  /** Its workflow wants it, and nobody else has asked. */
+  readonly isWorkflows?: boolean;
 }
 
 /** An entry with the work as it is now. */

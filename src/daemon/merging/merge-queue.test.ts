@@ -7,7 +7,7 @@ const entry: Entry = { task: "t1", project: "coffee", target: "main", strategy: 
 const merged: Outcome = { kind: "merged", commit: "aaa", before: "bbb", after: "ccc" };
 const waiting: Waiting = { kind: "waits", reason: "The disk is full.", files: [] };
 
-function start(outcomeOf: (entry: Entry) => Outcome) {
+function start(outcomeOf: (entry: Entry) => Outcome, isPaused = () => false) {
   const scripted = createScriptedClock();
   const told: string[] = [];
   const world = { told, skew: 0, tellFails: false, lands: 0, pass: scripted.pass };
@@ -22,6 +22,7 @@ function start(outcomeOf: (entry: Entry) => Outcome) {
       told.push(task);
     },
     onError: () => undefined,
+    isPaused,
   });
   return Object.assign(world, { queue });
 }
@@ -90,4 +91,24 @@ test("who is more urgent comes first, but a priority is worth no more than five 
   void line.queue.add({ ...entry, task: "first" });
   await Promise.all(entries.toReversed().map((each) => line.queue.add(each)));
   expect(order).toEqual(["first", "old", "urgent", "usual"]);
+});
+
+test("what only a workflow wants stays in line while its project is paused, and what somebody asked for does not", async () => {
+  let isPaused = true;
+  const line = start(
+    () => merged,
+    () => isPaused,
+  );
+  let landed = false;
+  const workflows = line.queue.add({ ...entry, isWorkflows: true }).then(() => {
+    landed = true;
+  });
+  const asked = line.queue.add({ ...entry, task: "t2", at: 1 });
+  await line.pass(60_000);
+  expect(await asked).toEqual(merged);
+  expect([landed, line.lands]).toEqual([false, 1]);
+  isPaused = false;
+  line.queue.resumed();
+  await workflows;
+  expect(line.lands).toBe(2);
 });

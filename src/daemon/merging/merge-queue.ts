@@ -8,6 +8,8 @@ export interface QueuePorts {
   land(project: string, target: string, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, Outcome>>;
   /** An entry waits for something of the user's. */
   waits(entry: Entry, waiting: Waiting): Promise<void>;
+  /** Whether a person has paused a project: what only its workflows want to be merged stays in line. */
+  isPaused?(project: string): boolean;
   onError(error: unknown): void;
 }
 
@@ -18,6 +20,8 @@ export interface MergeQueue {
   remove(task: string): void;
   /** Those before it in its line; undefined where it is in none. */
   before(task: string): number | undefined;
+  /** Somebody has been resumed. */
+  resumed(): void;
   stop(): Promise<void>;
 }
 
@@ -61,6 +65,10 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
     lines.set(key, line);
     return line;
   };
+  const inTurn = (line: Line) =>
+    [...line.places.values()].filter(
+      ({ entry }) => entry.isWorkflows !== true || ports.isPaused?.(entry.project) !== true,
+    );
   const wake = (line: Line) => {
     if (stopped || line.running !== undefined) return;
     line.cancelTimer();
@@ -74,7 +82,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
   /** Looks again when the first of those that wait may not have to any more. */
   const rest = (line: Line) => {
     const now = clock.now();
-    const first = Math.min(...[...line.places.values()].map((place) => untilDue(place, now)));
+    const first = Math.min(...inTurn(line).map((place) => untilDue(place, now)));
     if (stopped || !Number.isFinite(first)) return;
     line.cancelTimer = clock.after(first, () => wake(line));
   };
@@ -82,7 +90,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
   async function run(line: Line): Promise<void> {
     while (!stopped) {
       const now = clock.now();
-      const due = [...line.places.values()].filter((place) => untilDue(place, now) === 0);
+      const due = inTurn(line).filter((place) => untilDue(place, now) === 0);
       const batch = due.sort((one, other) => rankOf(one.entry) - rankOf(other.entry)).slice(0, mostAtOnce);
       const [first] = batch;
       if (first === undefined) return;
@@ -152,6 +160,9 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
         return [...places.values()].filter(({ entry }) => rankOf(entry) < rankOf(own.entry)).length;
       }
       return undefined;
+    },
+    resumed() {
+      for (const line of lines.values()) wake(line);
     },
     async stop() {
       stopped = true;

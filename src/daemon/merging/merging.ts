@@ -16,6 +16,8 @@ export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "wor
   readonly clock: Clock;
   readonly submit: Submit;
   readonly inTurn: Turns;
+  /** Whether a person has paused a project. */
+  isPaused?(project: string): boolean;
   onError(error: unknown): void;
 }
 
@@ -42,6 +44,8 @@ export interface Merging {
   finish(merge: Merge): Promise<Merge>;
   /** Those before a task in its line; undefined where it is in none. */
   before(task: string): number | undefined;
+  /** Somebody has been resumed: what only workflows want goes on. */
+  resumed(): void;
   /** A task has changed: what was asked for in another state is not wanted any more. */
   noticed(stored: StoredTask): void;
   /** Takes up what people have asked for before we were stopped. Workflows ask again by themselves. */
@@ -68,6 +72,7 @@ export function createMerging(ports: MergingPorts): Merging {
   const queue = createMergeQueue({
     clock,
     onError: ports.onError,
+    isPaused: (project) => ports.isPaused?.(project) === true,
     land: (project, target, entries) =>
       ports.inTurn(lineOf(project, target), () => landEntries(ports, project, target, entries)),
     async waits({ task }, { reason, files }) {
@@ -80,7 +85,10 @@ export function createMerging(ports: MergingPorts): Merging {
   /** From the line to the end. Does the same after a restart as it would have done before. */
   const go = async (task: Task, merge: Merge): Promise<Merge> => {
     const { target, strategy, at } = merge;
-    const entry: Entry = { task: task.id, project: task.project, target, strategy, at, priority: task.priority };
+    const entry: Entry = {
+      ...{ task: task.id, project: task.project, target, strategy, at, priority: task.priority },
+      isWorkflows: merge.by === "engine",
+    };
     let landing = await queue.add(entry);
     const turns = merge.only === undefined ? mostTurns : 1;
     for (let turn = 1; landing.kind === "merged" && turn < turns && !(await hasAll(ports, task.id, merge)); turn++)
@@ -199,6 +207,7 @@ export function createMerging(ports: MergingPorts): Merging {
       }
     },
     before: queue.before,
+    resumed: queue.resumed,
     noticed({ task }) {
       const asked = under.get(task.id);
       if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id);

@@ -20,7 +20,8 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const needs = await core.needs.of(stored, facts.document);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
-    const agents = await explainAgents(core.store, core.agents, task, core.scheduler.waits(task.id));
+    const isHalted = core.performer.isHalted(task.id);
+    const agents = await explainAgents(core.store, core.agents, task, isHalted || core.scheduler.waits(task.id));
     return {
       task: await viewOf(core, stored),
       where,
@@ -40,7 +41,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       next: [
         ...(await nextOfMerge(core, stored)),
         ...agents.next,
-        ...(owed[0]?.state === "owed" ? owed.map(nextOf) : []),
+        ...(owed[0]?.state === "owed" ? owed.map((each) => nextOf(each, isHalted)) : []),
         ...(await byItself(core, stored)),
       ],
       owed,
@@ -61,7 +62,8 @@ async function deadAgent({ store }: Core, { id, held }: Task) {
   return [{ reason: `${last.key} has ended.`, fix: `See what it showed last: signalbox task logs ${id}` }];
 }
 
-function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>) {
+function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>, isHalted: boolean) {
+  if (isHalted) return { what: `Carry out ${action} once it is resumed`, at: null };
   return { what: tries === 0 ? `Carry out ${action}` : `Try ${action} again (failed ${tries} times)`, at: dueAt };
 }
 

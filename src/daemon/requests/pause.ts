@@ -54,6 +54,8 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     agents.dispatch.wake();
     core.scheduler.wake();
     core.commands.resumed();
+    core.repositories?.merging.resumed();
+    core.performer.resumed();
     core.log.info("Resumed", { project: project || "all" });
     return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
   };
