@@ -25,6 +25,37 @@ test("a run that costs more than it may is ended for that, not for having been e
   expect(processes.started).toHaveLength(1);
 });
 
+test("where a harness is not installed, the task names the command that takes another one, also at the review, and then goes on", async () => {
+  const worker = "{ mode: turn, permissions: reduced, prompt: work }";
+  const reviewed = `
+version: 1
+roles: { worker: ${worker}, reviewer: { harness: review, mode: turn, permissions: reduced, prompt: work } }
+prompts: { work: Brew }
+states:
+  brewing: { agent: { role: worker }, next: tasting }
+  tasting: { agent: { role: reviewer }, next: done }
+  done: { terminal: true }
+`;
+  const { create, until, isIn, known, store, core } = await agentStage(reviewed, () => [{ exit: 0 }]);
+  const gone = { ...meter, name: "gone", title: "Gone", detect: async () => ({ found: false, hint: "Buy it." }) };
+  known.set("gone", gone as never);
+  const held = async () => (await store.getTask("t1"))?.task.held?.reason ?? "";
+  const goOn = async (set: object) => {
+    await core.submit("t1", { kind: "edit", actor: { role: "human" }, set });
+    await core.submit("t1", { kind: "continue", actor: { role: "human" } });
+  };
+  await create("t1", { harness: "gone", reviewHarness: "other" });
+  known.set("other", { ...gone, name: "other" } as never);
+  await until(held);
+  expect(await held()).toContain("signalbox task update t1 --harness NAME");
+  await goOn({ harness: "meter" });
+  await isIn("tasting");
+  await until(held);
+  expect(await held()).toContain("signalbox task update t1 --review-harness NAME");
+  await goOn({ reviewHarness: "meter" });
+  await isIn("done");
+});
+
 test("the record of a run that has ended stays closed, whatever it said last", async () => {
   const { create, hasStarted, isIn, store, processes, core, clock } = await agentStage(once, () => [{ hang: true }]);
   await create("t1");

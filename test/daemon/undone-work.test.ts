@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Asked } from "../../src/daemon/asked.ts";
 import { createTask } from "../../src/daemon/requests/create-task.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
+import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { startGitStage } from "./git-stage.ts";
 
@@ -182,6 +183,62 @@ test("a task whose work is in its branch unchanged is continued from there, with
   const first = await merged({ "cup.md": "full\n" });
   const second = await begin(first.id);
   expect(second.warnings).toEqual([]);
+});
+
+test("of an ended task it is told that its merge was taken back or moved away, until its work is there again", async () => {
+  const stage = await startStage();
+  const { merged, undo, begin, merge, git, repository, commit, until } = stage;
+  const told = async (task: string) => {
+    const asked = { params: { task }, query: {}, body: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
+    return (await explainTask(stage.core)(asked as never)).blocked;
+  };
+  const back = (id: string) => `To bring its work back in a new task: signalbox task create --from ${id}`;
+  const first = await merged({ "cup.md": "full\n" });
+  expect(await told(first.id)).toEqual([]);
+  await undo(first.id);
+  const takenBack = (id: string) => [{ reason: 'Its merge into "main" was taken back.', fix: back(id) }];
+  expect(await told(first.id)).toEqual(takenBack(first.id));
+  const second = await begin(first.id);
+  await merge(second.id);
+  await until(second.id, ({ isOpen }) => !isOpen);
+  expect(await told(first.id)).toEqual([]);
+  git(repository, "revert", "-m", "1", "--no-edit", "HEAD");
+  expect(await told(second.id)).toEqual(takenBack(second.id));
+  const before = git(repository, "rev-parse", "HEAD");
+  const third = await merged({ "pot.md": "full\n" });
+  git(repository, "reset", "-q", "--hard", before);
+  commit(repository, { "spoon.md": "one\n" });
+  expect(await told(third.id)).toEqual([
+    {
+      reason: 'It was merged, but "main" does not contain its work any more: somebody has moved it back.',
+      fix: back(third.id),
+    },
+  ]);
+});
+
+test("a task that was merged just now is continued as soon as it has settled, with its harnesses, model and settings", async () => {
+  const text = flow.replace("states:", "settings: { sugar: { default: 1 } }\nstates:");
+  const { core, goOn, merge, commit, store } = await startStage("worktree", text);
+  const make = (body: object) =>
+    createTask(core)({
+      ...{ params: {}, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" },
+      body: { project: "coffee", ...body },
+    } as never);
+  const set = { harness: "codex", reviewHarness: "claude", model: "large" };
+  const { task: first } = await make({ workflow: "plain", summary: "Brew", settings: { sugar: 3 }, ...set });
+  const { workspace } = await goOn(first.id);
+  commit(workspace, { "cup.md": "full\n" });
+  await merge(first.id);
+  const { task: second } = await make({ from: first.id });
+  expect(second).toMatchObject({ ...set, workflow: "plain", branch: first.branch, summary: "Brew" });
+  expect((await store.getTask(second.id))?.task.settings).toEqual({ sugar: 3 });
+  const more = { from: first.id, harness: "gemini", branch: "other", settings: { sugar: 5 } };
+  const { task: third } = await make(more);
+  expect(third).toMatchObject({ harness: "gemini", reviewHarness: "claude", model: "large" });
+  expect((await store.getTask(third.id))?.task.settings).toEqual({ sugar: 5 });
+  await expect(make({ from: second.id })).rejects.toMatchObject({
+    message: `The task ${second.id} is not over, so its branch cannot be continued yet.`,
+  });
 });
 
 test("a second undo says how the work comes back", async () => {

@@ -30,7 +30,7 @@ export function taskMissing(id: string): Fault {
 
 export function branchTaken(branch: string, id: string): Fault {
   return new Fault("store.exists", `Task ${id} already has the branch "${branch}".`, {
-    hint: `Continue it with signalbox task show ${id}, or choose another branch.`,
+    hint: `Choose another branch, or go on with that task. To see how: signalbox task explain ${id}`,
   });
 }
 

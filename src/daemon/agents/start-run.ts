@@ -149,10 +149,21 @@ async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task
   const found = await harness.detect();
   if (!found.found) {
     const elsewhere = "If it is, the daemon was started with another PATH: signalbox down && signalbox up";
-    throw new Fault("harness.missing", `${harness.title} is not installed.`, { hint: `${found.hint}\n${elsewhere}` });
+    const another = otherHarness(spec, task);
+    throw new Fault("harness.missing", `${harness.title} is not installed.`, {
+      hint: [found.hint, elsewhere, ...another].join("\n"),
+    });
   }
   await checkPermissions(ports, harness, spec, task.project);
   return harness;
+}
+
+/** How the task gets another harness for such a run; nothing where its workflow names the harness. */
+function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: Task): readonly string[] {
+  const isOne = reviewHarness === "" || reviewHarness === harness;
+  const flag = spec.harness === "task" ? "--harness" : spec.harness === "review" ? "--review-harness" : "";
+  const flags = flag === "" ? "" : isOne ? "--harness NAME --review-harness NAME" : `${flag} NAME`;
+  return flags === "" ? [] : [`Or take another harness, and then continue: signalbox task update ${id} ${flags}`];
 }
 
 async function start(ports: StartPorts, harness: Harness, task: Task, order: AgentOrder, key: string): Promise<void> {

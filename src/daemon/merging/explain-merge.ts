@@ -1,6 +1,11 @@
 import type { ExplanationView } from "../../api/task-wires.ts";
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Merge } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
+import { lastSeen } from "./find-tips.ts";
+import { restoreMessage, restoreWork, takenBack } from "./restore-work.ts";
 
 /** Open tasks that change the same places, as sentences. */
 export async function expectedConflicts({ store, repositories }: Core, id: string): Promise<string[]> {
@@ -27,4 +32,38 @@ export async function nextOfMerge(
   const before = repositories?.merging.before(task.id) ?? 0;
   const others = before === 0 ? "" : ` (after ${before} others)`;
   return [{ what: `Merge into "${merge.target}"${others}`, at: null }];
+}
+
+/** Of a task that is over: that the branch has not its work any more, as far as that is known, and how it comes back. */
+export async function lostMerge(core: Core, { task }: StoredTask): Promise<ExplanationView["blocked"]> {
+  const merge = task.phase === "over" ? await core.store.merges.get(task.id) : undefined;
+  if (merge === undefined || (merge.state !== "merged" && merge.state !== "undone") || merge.commit === "") return [];
+  try {
+    const reason = await howLost(core, task, merge);
+    const fix = `To bring its work back in a new task: signalbox task create --from ${task.id}`;
+    return reason === undefined ? [] : [{ reason, fix }];
+  } catch (error) {
+    // What was forgotten, or cannot be read now, nobody knows.
+    if (error instanceof Fault) return [];
+    throw error;
+  }
+}
+
+async function howLost(core: Core, task: Task, merge: Merge): Promise<string | undefined> {
+  const { repositories, store, clock } = core;
+  const project = await store.getProject(task.project);
+  if (repositories === undefined || project === undefined) return undefined;
+  const own = await repositories.workspacesOf(project);
+  const { control } = own;
+  const { target, commit, after } = merge;
+  await control.syncFrom({ from: project.path, name: "user", only: [target] });
+  const tip = await lastSeen(control, target, repositories.where());
+  if (tip === undefined) return undefined;
+  const isThere = (await control.isAncestor(commit, tip)) || (after !== "" && (await control.isAncestor(after, tip)));
+  if (!isThere) return `It was merged, but "${target}" does not contain its work any more: somebody has moved it back.`;
+  const author = await own.git.identityOf(project.path);
+  const how = { message: restoreMessage(task, target), author, date: clock.now() };
+  const lost = await takenBack(control, merge, commit, tip, how);
+  if (lost === undefined || (await restoreWork(control, lost, tip, how)) === undefined) return undefined;
+  return `Its merge into "${target}" was taken back.`;
 }

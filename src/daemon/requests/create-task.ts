@@ -11,6 +11,7 @@ import { Fault } from "../../fault.ts";
 import { configFault, loadConfig } from "../../home/config.ts";
 import { repositoryPlaces } from "../../home/places.ts";
 import { type ResolvedConfig, resolveConfig } from "../../home/resolve-config.ts";
+import { findWorkflow } from "../../home/workflows.ts";
 import type { Project, Store, StoredDocument, StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
@@ -21,7 +22,7 @@ import { userBranches } from "../workspaces/user-branches.ts";
 import { aboutPullRequest, adoptPullRequest, branchesOf, findPullRequest } from "./adopt-pull-request.ts";
 import { bringBack, bringBranch } from "./bring-branch.ts";
 import { checkHarnesses } from "./check-harnesses.ts";
-import { chooseWorkflow } from "./choose-workflow.ts";
+import { type Chosen, chooseWorkflow } from "./choose-workflow.ts";
 import { findTask } from "./find-task.ts";
 import { idsOf } from "./move-task.ts";
 import { mustHave } from "./projects.ts";
@@ -44,9 +45,13 @@ export async function makeTask(core: Core, body: Body): Promise<Answer> {
 
 async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
-  const config = configFor(core, project, body);
-  const chosen = await chooseWorkflow(core, project, config.workflow.value);
   const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
+  const config = configFor(
+    core,
+    project,
+    from === undefined ? body : { ...inherited(core, project, from, body), ...body },
+  );
+  const chosen = await chooseWorkflow(core, project, config.workflow.value);
   const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
   const context = body.context ?? (adopted && aboutPullRequest(adopted));
   const document = await firstDocument(core, chosen.workflow, context, from);
@@ -65,7 +70,8 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     ...(await checkHarnesses(core, project, chosen.workflow, identity)),
   ];
   const facts = await firstFacts(core, project, document);
-  const { status, preset, settings } = body;
+  const { status } = body;
+  const { preset, settings } = settingsFor(chosen, from, body);
   const decideNew = (number: number) => {
     const decision = decideCreation(
       chosen.workflow,
@@ -102,6 +108,43 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     task: await viewOf(core, stored),
     workflow: { from: chosen.found.from, file: chosen.found.file },
     warnings: [...warnings, ...notes],
+  };
+}
+
+/** What a task that continues another one takes over from it, where nobody says otherwise. */
+function inherited(core: Core, { path }: Project, { task }: StoredTask, { harness }: Body): Partial<Body> {
+  const { workflow, reviewHarness, model } = task;
+  // One that was the same for everything is replaced for everything.
+  const isApart = harness === undefined || reviewHarness !== task.harness;
+  return {
+    ...(isWorkflow({ home: core.home, repository: path }, workflow) ? { workflow } : {}),
+    ...(task.harness === "" ? {} : { harness: task.harness }),
+    ...(isApart && reviewHarness !== "" ? { reviewHarness } : {}),
+    ...(model === "" ? {} : { model }),
+  };
+}
+
+function isWorkflow(places: Parameters<typeof findWorkflow>[0], name: string): boolean {
+  try {
+    return findWorkflow(places, name).name === name;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}
+
+/** The settings of a task that is continued hold for the new one too, as far as its workflow is the same and has them. */
+function settingsFor(
+  { found, workflow }: Chosen,
+  from: StoredTask | undefined,
+  body: Body,
+): Pick<Body, "preset" | "settings"> {
+  if (from === undefined || from.task.workflow !== found.name || body.preset !== undefined) return body;
+  const { preset, settings } = from.task;
+  const kept = Object.entries(settings).filter(([name]) => Object.hasOwn(workflow.settings, name));
+  return {
+    ...(Object.hasOwn(workflow.presets, preset) ? { preset } : {}),
+    settings: { ...Object.fromEntries(kept), ...body.settings },
   };
 }
 
@@ -210,12 +253,44 @@ async function baseOf(core: Core, project: Project, { base = "", branch }: Body)
 
 async function endedTask(core: Core, reference: string, project: string): Promise<StoredTask> {
   const about = { params: { task: reference }, query: { project }, caller: { kind: "human" as const } };
-  const stored = await findTask(core, { ...about, folder: "", body: {}, lastEvent: "" });
+  const found = await findTask(core, { ...about, folder: "", body: {}, lastEvent: "" });
+  const stored = await settledTask(core, found);
   if (!stored.isOpen) return stored;
-  throw new Fault("task.invalid", `The task ${stored.task.id} is not over, so its branch cannot be continued yet.`, {
-    hint: `See what it waits for: signalbox task explain ${stored.task.id}`,
+  const { id, held, status } = stored.task;
+  if (await isTerminal(core, stored))
+    throw new Fault(
+      "task.invalid",
+      `The task ${id} has ended in "${status}", but what belongs to its end is not done.`,
+      {
+        hint:
+          held === undefined
+            ? `See what it still owes, then ask again: signalbox task explain ${id}`
+            : `Try that again first: signalbox task retry ${id}`,
+      },
+    );
+  throw new Fault("task.invalid", `The task ${id} is not over, so its branch cannot be continued yet.`, {
+    hint: `See what it waits for: signalbox task explain ${id}`,
   });
 }
+
+async function isTerminal({ workflows }: Core, { task }: StoredTask): Promise<boolean> {
+  return (await workflows.get(task.workflowHash)).states[task.status]?.terminal === true;
+}
+
+/** A task that was merged just now still has its workspace to give back: that is waited for, unless it has failed. */
+async function settledTask(core: Core, found: StoredTask): Promise<StoredTask> {
+  let stored = found;
+  for (let tries = 0; tries < mostTries && stored.isOpen && stored.task.held === undefined; tries++) {
+    if (!(await isTerminal(core, stored))) return stored;
+    await new Promise<void>((resolve) => core.clock.after(pause, resolve));
+    stored = (await core.store.getTask(stored.task.id)) ?? stored;
+  }
+  return stored;
+}
+
+/** In milliseconds. */
+const pause = 100;
+const mostTries = 100;
 
 /** What is known before anybody has worked: the context, and what an earlier task of the branch wrote. */
 async function firstDocument(

@@ -6,7 +6,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { expectedConflicts, nextOfMerge } from "../merging/explain-merge.ts";
+import { expectedConflicts, lostMerge, nextOfMerge } from "../merging/explain-merge.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { claimOf } from "./standing.ts";
@@ -35,6 +35,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...waiting,
         ...left(core, task).filter(({ reason }) => !needs.some(({ text }) => text === reason)),
         ...(await full(core, task)),
+        ...(await lostMerge(core, stored)),
       ],
       moves,
       // What comes after something that has failed waits for a person.
