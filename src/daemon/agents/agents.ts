@@ -202,7 +202,7 @@ export function createAgents(given: AgentsPorts): Agents {
     },
     end: (run, end) => inTurn(run.id, () => over(run, end)),
   });
-  const idle = createIdle({ clock, submit: given.submit, mail, dispatch });
+  const idle = createIdle({ store, clock, submit: given.submit, mail, dispatch });
   const costs = checkCosts({ ...given, book, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
   const awaitLogin = createAwaitLogin({ clock, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
   const healing = healRun({

@@ -2,12 +2,51 @@ import { expect, test } from "vitest";
 import { createIdle, type IdlePorts } from "./idle-runs.ts";
 import type { RunWatch } from "./watch-run.ts";
 
+const nothingElse = {
+  mail: { waits: () => false, toldAt: () => undefined, untold: async () => [] },
+  store: { openEffects: async () => [] },
+};
+
+test("a quiet agent is left in peace while its reminder is on its way, and for a while after it has come", async () => {
+  let now = 100_000_000;
+  let toldAt: number | undefined;
+  let owed: object[] = [];
+  let untold: object[] = [];
+  const patient: boolean[] = [];
+  const idle = createIdle({
+    clock: { now: () => now },
+    mail: { waits: () => false, toldAt: () => toldAt, untold: async () => untold },
+    store: { openEffects: async () => owed },
+    async submit(_: string, request: { isPatient: boolean }) {
+      patient.push(request.isPatient);
+      return { decision: { kind: "stayed", events: request.isPatient ? [] : [{ type: "agent.reminded" }] } };
+    },
+  } as unknown as IdlePorts);
+  const watch = { run: { id: "t/reviewer#1", task: "t", key: "reviewer#1" }, started: { mode: "session" } };
+  const since = now;
+  const look = (minutes: number) => {
+    now = 100_000_000 + minutes * 60_000;
+    return idle.noticed({ ...watch, signs: { since } } as unknown as RunWatch);
+  };
+  await look(0);
+  owed = [{ state: "owed", effect: { action: "notify_agent", agent: { run: "reviewer#1" } } }];
+  await look(6);
+  owed = [];
+  untold = [{}];
+  await look(12);
+  untold = [];
+  toldAt = 100_000_000 + 17 * 60_000;
+  await look(18);
+  await look(24);
+  expect(patient).toEqual([false, true, true, true, false]);
+});
+
 test("an agent is reminded after the usual pause, also where the clock was put back in between", async () => {
   let now = 100_000_000;
   const patient: boolean[] = [];
   const idle = createIdle({
     clock: { now: () => now },
-    mail: { waits: () => false },
+    ...nothingElse,
     async submit(_: string, request: { isPatient: boolean }) {
       patient.push(request.isPatient);
       return { decision: { kind: "stayed", events: request.isPatient ? [] : [{ type: "agent.reminded" }] } };

@@ -1,4 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
+import type { Run } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
 import type { Submit } from "../submit.ts";
 import { type Dispatch, namedReset } from "./dispatch.ts";
 import { limitReason } from "./heal-run.ts";
@@ -7,6 +9,7 @@ import type { RunWatch } from "./watch-run.ts";
 
 export interface IdlePorts {
   readonly clock: Clock;
+  readonly store: Pick<Store, "openEffects">;
   readonly submit: Submit;
   readonly mail: Mail;
   readonly dispatch: Dispatch;
@@ -32,10 +35,18 @@ interface Told {
 
 /**
  * Tells the engine that an agent has nothing to do: at once whenever it goes idle, so that what it has produced counts, and
- * again after a while. It is not reminded twice in a row without a pause.
+ * again after a while. It is not reminded twice in a row without a pause, which begins when the reminder has reached it: a
+ * person is called for a quiet agent only after it was told, and that did not help.
  */
-export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
+export function createIdle({ clock, store, submit, mail, dispatch }: IdlePorts): Idle {
   const told = new Map<string, Told>();
+  /** Something that it is to be told is on its way: owed by its task, or kept for it. */
+  const isToBeTold = async (run: Run) => {
+    const isOwed = (await store.openEffects(run.task)).some(
+      ({ state, effect }) => state === "owed" && effect.action === "notify_agent" && effect.agent?.run === run.key,
+    );
+    return isOwed || (await mail.untold(run)).length > 0;
+  };
   return {
     async noticed(watch) {
       const { run, signs, harness } = watch;
@@ -55,7 +66,10 @@ export function createIdle({ clock, submit, mail, dispatch }: IdlePorts): Idle {
       if (before !== undefined) told.set(run.id, before);
       if (before?.since === signs.since && now - before.at < pause) return;
       const remindedAt = before?.remindedAt ?? Number.NEGATIVE_INFINITY;
-      const isPatient = now - remindedAt < pause;
+      const hasHeardAt = Math.min(mail.toldAt(run) ?? remindedAt, now);
+      const heardAt = remindedAt === Number.NEGATIVE_INFINITY ? remindedAt : Math.max(remindedAt, hasHeardAt);
+      // What it has produced counts all the same.
+      const isPatient = now - heardAt < pause || (await isToBeTold(run));
       told.set(run.id, { since: signs.since, at: now, remindedAt });
       const { decision } = await submit(run.task, { kind: "idle", run: run.key, isPatient });
       const isReminded = decision.kind === "stayed" && decision.events.some(({ type }) => type === "agent.reminded");

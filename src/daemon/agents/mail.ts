@@ -28,6 +28,8 @@ export interface Mail {
   giveUp(run: Run): Promise<void>;
   /** Whether a message waits for the run, as far as is known. */
   waits(watch: RunWatch): boolean;
+  /** When the run was last told something by this daemon; undefined where it was not. */
+  toldAt(run: Run): number | undefined;
   /** What the run was not told yet. */
   untold(run: Run): Promise<readonly Message[]>;
   /** Whether a message is being delivered to the run, or was a moment ago and nothing can show yet that it works. */
@@ -89,6 +91,7 @@ export function createMail(ports: MailPorts): Mail {
       else wake(watch);
     },
     wake,
+    toldAt: ({ id }) => toldAt.get(id),
     untold: pending,
     async giveUp(run) {
       for (const message of await pending(run))
