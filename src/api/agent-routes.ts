@@ -6,6 +6,7 @@ import {
   pausedWire,
   runWire,
   screenWire,
+  sentWire,
   usageRowWire,
 } from "./agent-wires.ts";
 import { route } from "./route.ts";
@@ -76,7 +77,7 @@ export const agentRoutes = {
     access: "human",
     query: ofTask,
     body: record({ text }, { role: name }),
-    answer: messageWire,
+    answer: sentWire,
   }),
   listMessages: route({
     name: "listMessages",

@@ -65,7 +65,7 @@ export const attachWire = record({
   hint: text,
 });
 
-export const messageWire = record({
+const messageFields = {
   id: text,
   from: text,
   to: text,
@@ -74,8 +74,13 @@ export const messageWire = record({
   /** waiting: the agent is busy. undelivered: a person has to see to it. */
   state: oneOf("waiting", "delivered", "typed", "undelivered"),
   problem: text,
-});
+};
+export const messageWire = record(messageFields);
 export type MessageView = TypeOf<typeof messageWire>;
+
+/** A message that was taken. `waitsFor`: what its run waits for before it is started; empty where it is there. */
+export const sentWire = record({ ...messageFields, waitsFor: text });
+export type SentView = TypeOf<typeof sentWire>;
 
 export const harnessWire = record({
   name: text,

@@ -39,6 +39,8 @@ export const taskWire = record({
   session: oneOf("none", "alive", "dead", "unknown"),
   /** Why an agent of it waits for a seat, and its place among those that do; empty where none waits. */
   waiting: text,
+  /** That its project, or everything, is paused, and how it goes on; empty where it is not, or the task is over. */
+  paused: text,
   harness: text,
   reviewHarness: text,
   model: text,

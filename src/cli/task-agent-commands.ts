@@ -76,11 +76,11 @@ export const send = buildCommand({
   },
   docs: {
     brief: "Tell a task's agent something",
-    fullDescription: `It is delivered as soon as the agent listens: not while it is busy, and never into a dialog. Several messages arrive one after the other, each once.
+    fullDescription: `It is delivered as soon as the agent listens: not while it is busy, and never into a dialog. Several messages arrive one after the other, each once. An agent that waits to be started is told once it is there; waitsFor says what it waits for.
 
 Prints waiting, delivered, typed (its harness gives no sign that it arrived) or undelivered.
 
---json: { id, from, to, text, at, state, problem }
+--json: { id, from, to, text, at, state, problem, waitsFor }
 ${taskExitCodes("refused, or with --wait: it did not arrive")}`,
   },
 });

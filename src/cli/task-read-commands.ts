@@ -38,7 +38,7 @@ export const list = buildCommand({
   },
   docs: {
     brief: "List tasks, the newest first",
-    fullDescription: `A mark before a task: ✗ its session is dead, ! a person should look at it, ◌ its agent waits for a seat, ● its session is alive, ? nobody can tell. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
+    fullDescription: `A mark before a task: ✗ its session is dead, ! a person should look at it, ◌ its agent waits for a seat, ‖ it is paused, ● its session is alive, ? nobody can tell. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
 
 --json: { tasks: [TASK], next }. A TASK is as in signalbox task show. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,

@@ -8,6 +8,7 @@ import { writeAge } from "./write-time.ts";
 const marks = {
   "✗": "its session is dead",
   "!": "a person should look at it",
+  "‖": "it is paused; signalbox resume lets it go on",
   "◌": "its agent waits for a seat; signalbox task explain ID says why",
   "●": "its session is alive",
   "?": "nobody can tell whether its session is alive",
@@ -21,7 +22,15 @@ export function writeTasks(
   { paint, columns }: Pick<Context, "paint" | "columns">,
   now: number,
 ): string {
-  const colours = { "✗": paint.red, "!": paint.yellow, "◌": paint.dim, "●": paint.green, "?": paint.dim, "": String };
+  const colours = {
+    "✗": paint.red,
+    "!": paint.yellow,
+    "‖": paint.yellow,
+    "◌": paint.dim,
+    "●": paint.green,
+    "?": paint.dim,
+    "": String,
+  };
   const hasMarks = tasks.some((task) => markOf(task) !== "");
   const cells = tasks.map((task) => ({
     mark: markOf(task),
@@ -80,9 +89,11 @@ const leastSummary = 16;
 const leastBesideBranch = 24;
 
 /** A dead session explains why a person is needed, so it is shown first. */
-function markOf({ session, needsPerson, waiting }: TaskView): Mark {
+function markOf({ session, needsPerson, waiting, paused }: TaskView): Mark {
   if (session === "dead") return "✗";
   if (needsPerson) return "!";
+  // Agents that are at work go on in a pause, unless it ended them.
+  if (paused !== "" && (waiting !== "" || session !== "alive")) return "‖";
   if (waiting !== "") return "◌";
   return session === "alive" ? "●" : session === "unknown" ? "?" : "";
 }

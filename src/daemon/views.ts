@@ -37,6 +37,7 @@ function taskView(
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
     session: sessionOf(state, task, agents),
     waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
+    paused: (state?.terminal === true ? undefined : agents?.pauses.why(task.project)) ?? "",
     harness: task.harness,
     reviewHarness: task.reviewHarness,
     model: task.model,

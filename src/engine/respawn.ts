@@ -29,7 +29,7 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
     return rejected({
       code: "still-alive",
       text: `The ${run.role} is still alive (${live.key}).`,
-      fix: "Attach to it, or end it first.",
+      fix: `See what it is at: signalbox task attach ${task.id}`,
     });
   }
   if (run.prompt === undefined || workflow.prompts[run.prompt] === undefined) {

@@ -87,7 +87,23 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   expect((await signalbox(["status"])).stdout).toMatch(/^paused +coffee /m);
   await untilRun((run) => run.task === id && run.activity === "waiting");
   expect((await signalbox(["agent", "ps"])).stdout).toMatch(/^◌ +coffee#1\/worker#\d .* – +– +The project coffee is/m);
+  // Whoever wants something of it learns what it waits for, and is not sent round in a circle.
+  const resume = "The project coffee is paused. Go on with: signalbox resume --project coffee\n";
+  for (const verb of ["attach", "respawn"]) {
+    const { code, stderr } = await signalbox(["task", verb, id]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/error: worker#2 waits to be started\.\n/),
+    });
+    expect(stderr).toContain(resume);
+  }
+  const sent = await signalbox(["task", "send", id, "Hello"]);
+  expect(sent).toMatchObject({ code: 0, stdout: "waiting\n", stderr: expect.stringContaining(resume) });
+  expect((await signalbox(["task", "list"])).stdout).toMatch(/^[!‖] .*#1 /m);
   await json("task", "create", "two", "Two", "--workflow", "flow");
+  expect((await signalbox(["task", "list"])).stdout).toMatch(/^‖ .*#2 /m);
+  const waited = await signalbox(["task", "wait", "2", "--timeout", "2s"]);
+  expect(waited).toMatchObject({ code: 4, stderr: `${resume}The time is up.\n` });
   const explained = await Promise.all(["1", "2"].map((task) => signalbox(["task", "explain", task])));
   for (const { stdout } of explained) expect(stdout).toContain("The project coffee is paused.");
   expect(explained[1]?.stdout).toContain("Start once it is resumed");
@@ -95,6 +111,8 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   const back = await untilRun((run) => run.task === id && run.activity === "idle");
   expect(back.session).toBe(session);
   expect(back.pid).not.toBe(pid);
+  await untilRun((run) => run.task === id && run.messagesWaiting === 0 && run.activity === "idle");
+  expect((await signalbox(["task", "logs", id])).stdout).toContain("Hello");
   await untilRun(({ number, activity }) => number === 2 && activity === "idle");
   expect((await json("status")).paused).toEqual({ all: false, projects: [] });
   expect(await signalbox(["pause", "--all", "--project", "coffee"])).toMatchObject({ code: 2 });

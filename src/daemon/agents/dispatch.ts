@@ -147,6 +147,9 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     const place = queue.findIndex(({ seat }) => isMeant(seat));
     const waiting = queue[place];
     if (waiting === undefined) return undefined;
+    // Nobody gets a seat in a pause, so no place is nearer to one.
+    const halt = paused(waiting.seat.project);
+    if (halt !== undefined) return halt;
     const why = whyNot(waiting.seat) ?? "It is about to get one.";
     return queue.length === 1 ? why : `${why} It is number ${place + 1} of the ${queue.length} that wait for a seat.`;
   };

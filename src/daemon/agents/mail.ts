@@ -20,8 +20,8 @@ export interface MailPorts extends DeliverPorts {
 
 /** Messages to interactive agents, one after the other for each. */
 export interface Mail {
-  /** Keeps a message for a run, once for each key. It is delivered as soon as the agent listens. */
-  tell(run: Run, text: string, key: string, from?: string): Promise<void>;
+  /** Keeps a message for a run, once for each key, also before it is started. It is delivered as soon as the agent listens. */
+  tell(run: Pick<Run, "id" | "project" | "task" | "key">, text: string, key: string, from?: string): Promise<void>;
   /** Something has changed: its next message may be delivered. */
   wake(watch: RunWatch): void;
   /** The run has ended: what it was not told, it will not be told. */

@@ -1,7 +1,11 @@
+import type { AgentOrder } from "../../engine/decision.ts";
 import { Fault } from "../../fault.ts";
 import type { Run } from "../../ports/records.ts";
-import type { StoredTask } from "../../ports/store.ts";
+import type { StoredEffect, StoredTask } from "../../ports/store.ts";
 import type { Agents } from "../agents/agents.ts";
+import { runRecordId } from "../agents/run-name.ts";
+import { sentence, shownTime } from "../agents/sentence.ts";
+import { isWanted } from "../agents/start-run.ts";
 import type { Core } from "../core.ts";
 
 /** What looks after agents; refused where there is nothing of the kind. */
@@ -28,4 +32,57 @@ export async function runOf(core: Core, { task }: StoredTask, wanted: { role?: s
     hint:
       roles.length > 0 ? `It has had ${roles.join(", ")}.` : `See what it waits for: signalbox task explain ${task.id}`,
   });
+}
+
+/** A run that its task wants and that was not started yet. */
+export interface RunToCome extends Pick<Run, "id" | "project" | "task" | "key"> {
+  readonly mode: AgentOrder["spec"]["mode"];
+  /** What it waits for, in sentences, and what a person can do about it. */
+  readonly why: string;
+  readonly fix: string;
+}
+
+/** The run that somebody means, where it waits to be started and none that they could mean is alive. */
+export async function runToCome(core: Core, { task }: StoredTask, role?: string): Promise<RunToCome | undefined> {
+  const isMeant = (run: { readonly role: string; readonly key: string }) =>
+    role === undefined || role === run.role || role === run.key;
+  const runs = await core.store.runs.list({ task: task.id });
+  const isAlive = ({ endedAt, started, pid }: Run) =>
+    endedAt === undefined && started !== undefined && (pid > 0 || started.asleepSince !== undefined);
+  if (runs.some((run) => isMeant(run) && isAlive(run))) return undefined;
+  for (const stored of await core.store.openEffects(task.id)) {
+    const { action, agent: order } = stored.effect;
+    if (action !== "spawn_agent" || order === undefined || !isWanted(task, order.run)) continue;
+    if (!isMeant({ role: order.role, key: order.run })) continue;
+    const id = runRecordId(task.id, order.run);
+    const about = { id, project: task.project, task: task.id, key: order.run, mode: order.spec.mode };
+    return { ...about, ...whatItWaitsFor(core, about, stored) };
+  }
+  return undefined;
+}
+
+/** A pause comes first: nothing else matters while it lasts. */
+function whatItWaitsFor(
+  core: Core,
+  { id, key, project, task }: Omit<RunToCome, "why" | "fix">,
+  { state, dueAt, failure }: StoredEffect,
+): Pick<RunToCome, "why" | "fix"> {
+  const { dispatch, pauses } = agentsOf(core);
+  const why = `${key} waits to be started.`;
+  const paused = pauses.why(project);
+  if (paused !== undefined) return { why, fix: paused };
+  if (state === "failed") {
+    const failed = `${key} could not be started. ${sentence(failure?.reason ?? "")}`.trim();
+    return { why: failed, fix: `Mend the cause, then: signalbox task continue ${task}` };
+  }
+  const seat = dispatch.whyRunWaits(id);
+  if (seat !== undefined) {
+    const harness = dispatch.waiting().find(({ run }) => run === id)?.harness;
+    const isLimited = dispatch.limits().some((limit) => limit.harness === harness);
+    const look = isLimited ? `signalbox harness check ${harness}` : "signalbox agent ps";
+    return { why: `${why} ${seat}`, fix: `It starts by itself. See more: ${look}` };
+  }
+  const told = failure === undefined ? "" : ` The last try failed: ${sentence(failure.reason)}`;
+  const next = dueAt > core.clock.now() ? ` The next try is at ${shownTime(dueAt)}.` : "";
+  return { why: `${why}${told}${next}`, fix: `See what comes next: signalbox task explain ${task}` };
 }

@@ -5,6 +5,7 @@ import { startOf } from "../../engine/start-of.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
+import { runToCome } from "./agents-of.ts";
 import { findTask } from "./find-task.ts";
 import { hasTerminal } from "./list-actions.ts";
 import { ask } from "./move-task.ts";
@@ -12,7 +13,14 @@ import { mustBeOpen } from "./must-be-open.ts";
 import { refuse } from "./say.ts";
 
 export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
-  return async (asked) => ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "respawn", actor }));
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    // To the engine a run that was not started yet is alive; a person would look for it in vain.
+    const coming = asked.caller.kind === "human" ? await runToCome(core, stored) : undefined;
+    if (coming !== undefined)
+      await refuse(core, stored, { kind: "respawn" }, { code: "still-alive", text: coming.why, fix: coming.fix });
+    return ask(core, asked, stored, (actor) => ({ kind: "respawn", actor }));
+  };
 }
 
 export function replyTask(core: Core): Handler<Routes["replyTask"]> {

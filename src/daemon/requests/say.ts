@@ -39,7 +39,7 @@ export async function say(
 export async function refuse(
   core: Core,
   { task }: StoredTask,
-  wish: Wish | { readonly kind: "reply"; readonly text: string },
+  wish: Wish | { readonly kind: "reply"; readonly text: string } | { readonly kind: "respawn" },
   reason: Reason,
 ): Promise<never> {
   const request: Request = { ...wish, actor: { role: "human" } };

@@ -9,7 +9,7 @@ import { processName, terminalSession } from "../agents/run-name.ts";
 import { lastErrors } from "../agents/turn-reading.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
-import { agentsOf, runOf } from "./agents-of.ts";
+import { agentsOf, runOf, runToCome } from "./agents-of.ts";
 import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
 import { mustBeOpen } from "./must-be-open.ts";
@@ -22,6 +22,8 @@ export function attachTask(core: Core): Handler<Routes["attachTask"]> {
     const { terminal } = agents.ports;
     const stored = await findTask(core, asked);
     const { role, tmux } = asked.body;
+    const coming = await runToCome(core, stored, role);
+    if (coming !== undefined) throw new Fault("run.not-started", coming.why, { hint: coming.fix });
     const found = await runOf(core, stored, role === undefined ? {} : { role });
     // One that sleeps is there again in its session.
     const run = (await agents.wakeUp(found.id)) ?? found;

@@ -2,10 +2,12 @@ import type { MessageView } from "../../api/agent-wires.ts";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { Message } from "../../ports/records.ts";
+import type { StoredTask } from "../../ports/store.ts";
+import { sentence } from "../agents/sentence.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime } from "../views.ts";
-import { agentsOf, runOf } from "./agents-of.ts";
+import { agentsOf, runOf, runToCome } from "./agents-of.ts";
 import { attend } from "./attend.ts";
 import { findTask } from "./find-task.ts";
 import { mustBeOpen } from "./must-be-open.ts";
@@ -15,21 +17,11 @@ export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
     const agents = agentsOf(core);
     const stored = await findTask(core, asked);
     const { text, role } = asked.body;
-    const run = await runOf(core, stored, role === undefined ? {} : { role });
-    const { id } = stored.task;
+    const coming = await runToCome(core, stored, role);
+    const run = coming ?? (await runningOf(core, stored, role));
     if (text.trim() === "")
       throw new Refusal([{ code: "bad-value", text: "The message is empty.", fix: "Say something." }]);
-    if (run.endedAt !== undefined) {
-      mustBeOpen(stored);
-      throw new Refusal([
-        {
-          code: "run-over",
-          text: `${run.key} has ended (${run.word}).`,
-          fix: `Bring it back: signalbox task respawn ${id}`,
-        },
-      ]);
-    }
-    if (run.started?.mode !== "session")
+    if (run.mode !== "session")
       throw new Refusal([
         {
           code: "not-waiting",
@@ -42,8 +34,17 @@ export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
     await agents.mail.tell(run, text, key, "human");
     const message = await core.store.messages.get(`${run.id}:${key}`);
     if (message === undefined) throw new Error("The message was not kept.");
-    return messageView(message);
+    return { ...messageView(message), waitsFor: coming === undefined ? "" : `${sentence(coming.why)} ${coming.fix}` };
   };
+}
+
+/** The run that is there to be told something. */
+async function runningOf(core: Core, stored: StoredTask, role: string | undefined) {
+  const run = await runOf(core, stored, role === undefined ? {} : { role });
+  if (run.endedAt === undefined) return { ...run, mode: run.started?.mode };
+  mustBeOpen(stored);
+  const fix = `Bring it back: signalbox task respawn ${stored.task.id}`;
+  throw new Refusal([{ code: "run-over", text: `${run.key} has ended (${run.word}).`, fix }]);
 }
 
 export function listMessages(core: Core): Handler<Routes["listMessages"]> {

@@ -1,4 +1,4 @@
-import type { MessageView } from "../../../api/agent-wires.ts";
+import type { MessageView, SentView } from "../../../api/agent-wires.ts";
 import type { Call } from "../../../api/client.ts";
 import { routes } from "../../../api/routes.ts";
 import { createOnlooker } from "../../connect.ts";
@@ -21,7 +21,8 @@ export async function send(this: Context, { role, wait, json }: SendFlags, refer
   const call = createOnlooker(this);
   const named = await nameTask(call, reference);
   const sent = await call(routes.sendMessage, { ...named, body: given({ text, role }) });
-  const message = wait ? await settled(call, named, sent) : sent;
+  if (wait && sent.waitsFor !== "") this.say(sent.waitsFor);
+  const message = wait ? { ...sent, ...(await settled(call, named, sent)) } : sent;
   if (message.state === "undelivered" || (wait && message.state === "waiting"))
     this.process.exitCode = exitCodes.failed;
   if (json) return this.print(writeJson(message));
@@ -45,9 +46,10 @@ async function settled(call: Call, named: NamedTask, sent: MessageView): Promise
   return message;
 }
 
-function explained({ state, to, problem }: MessageView, reference: string, hasWaited: boolean): string {
+function explained({ state, to, problem, waitsFor }: SentView, reference: string, hasWaited: boolean): string {
   switch (state) {
     case "waiting":
+      if (!hasWaited && waitsFor !== "") return `It is kept, and told to ${to} once that is there. ${waitsFor}`;
       return hasWaited
         ? `${to} has ended before it could be told. To bring it back: signalbox task respawn ${reference}`
         : `${to} is told as soon as it listens. To see what it is at: signalbox task peek ${reference}`;

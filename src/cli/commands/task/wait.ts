@@ -46,8 +46,12 @@ export async function wait(this: Context, flags: WaitFlags, ...references: reado
     }),
   );
   const look = [...new Set(ids)].map((id) => createLook(call, id, flags.for));
+  let hasTold = false;
   for (;;) {
     const all = await Promise.all(look.map((each) => each()));
+    const paused: string | undefined = hasTold ? undefined : whyStill(all);
+    if (paused !== undefined) this.say(paused);
+    hasTold ||= paused !== undefined;
     const isEnough = flags.any ? all.some(isOver) : all.every(isOver);
     if (isEnough || Date.now() >= endAt) return tell(this, all, flags, isEnough);
     await pause(Math.min(interval, Math.max(0, endAt - Date.now())));
@@ -57,6 +61,14 @@ export async function wait(this: Context, flags: WaitFlags, ...references: reado
 /** Timers reach no further than 24 days. */
 function timeUp(seconds: number): AbortSignal | undefined {
   return seconds * 1000 < 2 ** 31 ? AbortSignal.timeout(seconds * 1000) : undefined;
+}
+
+/** Where all that is still waited for is paused, nothing happens until somebody resumes it: they are told so, once. */
+function whyStill(all: readonly Waited[]): string | undefined {
+  const open = all.filter((each) => !isOver(each));
+  const isStill = ({ task: { paused, session, waiting } }: Waited) =>
+    paused !== "" && (session !== "alive" || waiting !== "");
+  return open.length > 0 && open.every(isStill) ? open[0]?.task.paused : undefined;
 }
 
 /** Nobody would ever come to a state that is not there. */
