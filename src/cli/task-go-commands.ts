@@ -24,7 +24,7 @@ export const cancel = buildCommand({
     brief: "Cancel tasks, and say what was salvaged",
     fullDescription: `A task goes to the state of its workflow in which it is cancelled. Its agents are ended, and its workspace is given back. What was not committed there is salvaged first: it says under which name, and how to get it back.
 
---json: { kind, from, task, why, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }] }. ${severalForm}
+--json: { kind, from, task, why, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits }. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
 });

@@ -1,7 +1,8 @@
+import { saysWhenNext } from "../engine/needs.ts";
 import type { Request } from "../engine/request.ts";
 import { startOf } from "../engine/start-of.ts";
 import type { Task } from "../engine/task.ts";
-import type { Action, Workflow } from "../engine/workflow.ts";
+import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
@@ -200,15 +201,6 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       await working;
     },
   };
-}
-
-/**
- * Whether a workflow says itself where the next task may start. Then giving a slot back starts nobody: it would not be seen
- * in the file which ways do.
- */
-function saysWhenNext({ ways, states }: Workflow): boolean {
-  const has = (actions: readonly Action[]) => actions.some(({ name }) => name === "spawn_next");
-  return ways.some(({ hooks }) => has(hooks)) || Object.values(states).some((state) => has(state.do));
 }
 
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {

@@ -2,6 +2,7 @@ import { decide } from "./decide.ts";
 import type { Reason } from "./decision.ts";
 import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "./nobody-asks.ts";
 import type { Facts, Request } from "./request.ts";
+import { sentences } from "./sentence.ts";
 import type { Task } from "./task.ts";
 import { withSection } from "./task-document.ts";
 import type { State, Workflow } from "./workflow.ts";
@@ -42,17 +43,17 @@ export const free: Allowance = {};
 /** What the engine itself would say to it. */
 export function judge({ workflow, task, facts }: Seen, request: Request): Allowance {
   const decision = decide(workflow, task, request, facts);
-  if (decision.kind === "rejected") return { why: decision.reasons.map(sentence).join(" ") };
+  if (decision.kind === "rejected") return { why: sentences(decision.reasons.flatMap(({ text, fix }) => [text, fix])) };
   if (decision.kind === "ignored") return { why: decision.why };
   return decision.kind === "moved" ? { to: decision.task.status } : free;
 }
 
 function sentence({ text, fix }: Reason): string {
-  return `${text} ${fix}`.trim();
+  return sentences([text, fix]);
 }
 
 export function no(text: string, fix: string): Allowance {
-  return { why: `${text} ${fix}`.trim() };
+  return { why: sentences([text, fix]) };
 }
 
 export function over({ task, state }: Seen): Allowance {

@@ -1,9 +1,10 @@
 import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Activity } from "./reconcile.ts";
+import { sentence, sentences } from "./sentence.ts";
 import { startOf } from "./start-of.ts";
 import type { Task } from "./task.ts";
-import type { State, Workflow } from "./workflow.ts";
+import type { Action, State, Workflow } from "./workflow.ts";
 
 /** Why a task needs a person, for those who want to be called for some of it only. */
 export const needReasons = {
@@ -163,7 +164,9 @@ function dialogueNeeds(facts: NeedFacts): readonly Need[] {
   if (held !== undefined || (wait.turn !== "reply" && wait.turn !== "confirm")) return [];
   const said = log.findLast(({ from }) => from === "agent")?.text.trim() ?? "";
   const answer =
-    wait.turn === "confirm" ? `signalbox task reply ${id} yes` : `signalbox task reply ${id} "Your answer"`;
+    wait.turn === "confirm"
+      ? `Say yes, or what is to be different: signalbox task reply ${id} yes`
+      : `Reply to it: signalbox task reply ${id} "Your answer"`;
   const text = said === "" ? "Its agent waits for an answer." : `Its agent asks: ${said}`;
   return [need(facts, "question", text, answer, `${wait.turn}-${wait.round}-${log.length}`)];
 }
@@ -171,12 +174,13 @@ function dialogueNeeds(facts: NeedFacts): readonly Need[] {
 function runNeeds(facts: NeedFacts, { key, activity, what, raised, error }: SeenRun): readonly Need[] {
   const fix = `Look at it: signalbox task attach ${facts.task.id} --role ${key}`;
   const asks = activity === "asks";
-  const said = error === "" ? "" : ` It was told: ${error}`;
+  const said = error === "" ? "" : `It was told: ${error}`;
   if (raised !== "") {
-    const question = asks && what !== "" ? ` It asks: ${what}` : "";
-    return [need(facts, "agent", `${key}: ${raised}${question}${said}`, fix, key)];
+    const question = asks && what !== "" ? `It asks: ${what}` : "";
+    return [need(facts, "agent", sentences([`${key}: ${raised}`, question, said]), fix, key)];
   }
-  if (asks) return [need(facts, "agent", `${key} asks: ${what || "its screen says what"}${said}`, fix, key)];
+  if (asks)
+    return [need(facts, "agent", sentences([`${key} asks: ${what || "its screen says what"}`, said]), fix, key)];
   // One that is at work gets over it by itself, or is raised.
   return error === "" || activity === "busy" || activity === "starting"
     ? []
@@ -186,7 +190,7 @@ function runNeeds(facts: NeedFacts, { key, activity, what, raised, error }: Seen
 function messageNeeds(facts: NeedFacts): readonly Need[] {
   return facts.messages.map(({ to, text, problem }) => {
     const start = text.trim().split("\n")[0]?.slice(0, 80);
-    const what = `A message to ${to} did not arrive. ${problem} It begins: ${start}`;
+    const what = sentences([`A message to ${to} did not arrive.`, problem, `It begins: ${start}`]);
     return need(facts, "message", what, `Look at it: signalbox task attach ${facts.task.id} --role ${to}`, to);
   });
 }
@@ -234,7 +238,7 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
   const text = said ?? (wantsWords ? "It waits for your answer." : plainTurn(workflow, state));
   const fix = personsVerbs(workflow, state, task, asked).join("\n");
-  const told = open === "" ? text : `${text}\n${open}`;
+  const told = open === "" ? text : `${sentence(text)}\n${open}`;
   return need(
     facts,
     wantsWords ? "question" : "approval",
@@ -257,12 +261,39 @@ function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
 }
 
 /** Why a task waits though a slot is free: the workflow says itself when the next one starts, and that has not happened. */
-export const leftReason = "A slot is free, but the task that gave it back lets nobody start then (spawn_next).";
+export function leftReason(workflow: Workflow): string {
+  const { starting } = endsThatStart(workflow);
+  const when = starting.length === 0 ? "after certain ends" : `when one ends in ${starting.join(" or ")}`;
+  return `A slot is free, but this task does not start by itself: the next task is started only ${when}.`;
+}
+
+/** The ends after which the next task starts by itself, and the others. */
+export function endsThatStart(workflow: Workflow): Readonly<Record<"starting" | "others", readonly string[]>> {
+  const { ways, states } = workflow;
+  const isAlways = !saysWhenNext(workflow);
+  const starts = ({ name, do: own }: State) =>
+    isAlways || startsNext(own) || ways.some(({ to, hooks }) => to === name && startsNext(hooks));
+  const ends = Object.values(states).filter(({ terminal }) => terminal);
+  const names = (isMeant: (end: State) => boolean) => ends.filter(isMeant).map(({ name }) => name);
+  return { starting: names(starts), others: names((end) => !starts(end)) };
+}
+
+/**
+ * Whether a workflow says itself where the next task may start. Then giving a slot back starts nobody: it would not be seen
+ * in the file which ways do.
+ */
+export function saysWhenNext({ ways, states }: Workflow): boolean {
+  return ways.some(({ hooks }) => startsNext(hooks)) || Object.values(states).some((state) => startsNext(state.do));
+}
+
+function startsNext(actions: readonly Action[]): boolean {
+  return actions.some(({ name }) => name === "spawn_next");
+}
 
 function leftNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
   const { task, isNextLeft = false } = facts;
   if (!isNextLeft || task.held !== undefined || startOf(workflow, task) === undefined) return [];
-  return [need(facts, "approval", leftReason, `Start it: signalbox task spawn ${task.id}`, "slot")];
+  return [need(facts, "approval", leftReason(workflow), `Start it: signalbox task spawn ${task.id}`, "slot")];
 }
 
 /** What is the matter, on one line and without its own command at the end, which is shown beside it. */

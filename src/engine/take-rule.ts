@@ -3,6 +3,7 @@ import { apply } from "./decision.ts";
 import { enter, stateOf } from "./enter.ts";
 import { gateReason, gateReasons } from "./gate.ts";
 import type { Facts } from "./request.ts";
+import { sentences } from "./sentence.ts";
 import type { Held, Task } from "./task.ts";
 import { allHold } from "./when.ts";
 import { countFailure, covers, isAccident } from "./words.ts";
@@ -25,7 +26,7 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
     if (!fits(rule, state, workflow, task, ending, facts)) continue;
     const why = `rule ${index + 1}`;
     // How it ended may say nothing about what the author makes of it.
-    const reason = [rule.reason, ending.reason].filter(Boolean).join(" ");
+    const reason = sentences([rule.reason ?? "", ending.reason]);
     if (rule.does.kind === "then") {
       const way = openWay(state, rule.does.to, workflow, task, facts);
       if (way !== undefined) return enter(workflow, task, way, by, why, facts, reason);

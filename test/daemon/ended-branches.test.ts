@@ -147,7 +147,9 @@ test("branches of cancelled tasks stay, and gc lists them with what is only ther
   await move("b2222", "dropped");
   const [empty, full] = await gc(true);
   expect(full).toMatchObject({ what: "keep", path: "the branch signalbox/b1111" });
-  expect(full?.reason).toMatch(/^coffee#1 is over, and 1 commit is not in "main"\. .*task create --from b1111/);
+  expect(full?.reason).toMatch(
+    /^coffee#1 is over, and 1 commit is not in "main"\. .*task create --from b1111\. If you do not need it: git branch -D/,
+  );
   expect(empty).toMatchObject({ what: "delete", path: "the branch signalbox/b2222" });
   await gc();
   expect(branches()).toContain("signalbox/b1111");

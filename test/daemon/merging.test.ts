@@ -289,7 +289,7 @@ test("where the workflow itself merges once a person says yes, a request to merg
 
 test("a conflict goes back to the agent where a person has one way there, unless that is not wanted", async () => {
   const stage = await startStage({ flow: asked });
-  const { work, merge, sync, repository, store, tip } = stage;
+  const { work, merge, sync, repository, store, tip, explain } = stage;
   await work("b1111", { "recipe.md": "tea\n" });
   await work("b2222", { "recipe.md": "water\n" });
   commit(stage, repository, { "recipe.md": "cocoa\n" });
@@ -298,6 +298,8 @@ test("a conflict goes back to the agent where a person has one way there, unless
   expect(kept).toMatchObject({ state: "conflict", givenBack: null, task: { status: "looked-at" } });
   const given = { to: "redone", run: "worker#1", how: "start" };
   expect(await merge("b1111")).toMatchObject({ state: "conflict", givenBack: given, task: { status: "redone" } });
+  const told = 'Its work conflicts with "main" in recipe.md. worker#1 was told to resolve it';
+  expect((await explain("b1111")).blocked.map(({ reason }) => reason).join("\n")).toContain(told);
   expect((await store.getDocument("b1111")).text).toMatch(/^## Feedback\n\n[\s\S]*- recipe\.md[\s\S]*git merge main/m);
   expect(await sync("b2222")).toMatchObject({ files: ["recipe.md"], givenBack: given, task: { status: "redone" } });
   expect(tip()).toBe(before);

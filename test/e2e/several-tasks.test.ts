@@ -83,13 +83,20 @@ transitions:
     60_000,
   );
   const start = `signalbox task spawn ${id}`;
-  expect((await signalbox(["task", "cancel", "1"], coffee)).stderr).toContain(
-    `coffee#2 waits for the slot, and does not start by itself: ${start}\n`,
+  const waits = (await signalbox(["task", "explain", "2"], coffee)).stdout;
+  expect(waits.replace(/\s+/g, " ")).toContain(
+    `This one starts by itself when that ends in done. After dropped, start it: ${start} `,
   );
+  expect(waits).toContain("Start when a task that has a slot ends in done");
+  const cancelled = (await signalbox(["task", "cancel", "1"], coffee)).stderr;
+  expect(cancelled).toContain(`coffee#2 waits for the slot, and does not start by itself: ${start}\n`);
+  // There is nothing of it that anybody could go on with.
+  expect(cancelled).not.toContain("what it committed");
   const needed = (await signalbox(["task", "list", "--needs-me"], coffee)).stdout;
   expect(needed).toContain(start);
   expect(needed).not.toContain("coffee#3");
   const explained = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(explained.match(/A slot is free/g)).toHaveLength(1);
+  expect(explained.replace(/\s+/g, " ")).toContain("the next task is started only when one ends in done.");
   expect(await signalbox(["task", "spawn", id], coffee)).toMatchObject({ code: 0 });
 });

@@ -394,7 +394,7 @@ export function createAgents(given: AgentsPorts): Agents {
         // Until it was looked at: one that is found idle gives its seat up.
         dispatch.seated(seatOf(run));
         watch(run);
-        idle.takenUp(run.id);
+        idle.takenUp(run.id, await mail.lastTold(run));
       }
       for (const run of sleeping) await sleepers.takenUp(run);
       if (hasWindows) await closeStrays().catch(onError);

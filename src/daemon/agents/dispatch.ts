@@ -1,8 +1,9 @@
+import { sentence, sentences } from "../../engine/sentence.ts";
 import { Fault } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Run } from "../../ports/records.ts";
-import { sentence, shownTime } from "./sentence.ts";
+import { shownTime } from "./shown-time.ts";
 
 export interface Seat {
   /** The record's id. */
@@ -151,7 +152,8 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     const halt = paused(waiting.seat.project);
     if (halt !== undefined) return halt;
     const why = whyNot(waiting.seat) ?? "It is about to get one.";
-    return queue.length === 1 ? why : `${why} It is number ${place + 1} of the ${queue.length} that wait for a seat.`;
+    const number = `It is number ${place + 1} of the ${queue.length} that wait for a seat.`;
+    return queue.length === 1 ? why : sentences([why, number]);
   };
   const refuse = (isMeant: (seat: Seat) => boolean, fault: Fault) => {
     for (const each of queue.filter(({ seat }) => isMeant(seat))) {

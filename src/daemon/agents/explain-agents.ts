@@ -1,8 +1,9 @@
+import { sentence } from "../../engine/sentence.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Agents } from "./agents.ts";
 import { namedReset } from "./dispatch.ts";
-import { sentence, shownTime } from "./sentence.ts";
+import { shownTime } from "./shown-time.ts";
 import { isWanted } from "./start-run.ts";
 
 export interface AgentsExplained {

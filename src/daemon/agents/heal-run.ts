@@ -1,6 +1,7 @@
 import type { TaskEvent } from "../../engine/decision.ts";
 import { lastWords } from "../../engine/last-words.ts";
 import type { Healing } from "../../engine/reconcile.ts";
+import { sentences } from "../../engine/sentence.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault, tell } from "../../fault.ts";
@@ -121,7 +122,7 @@ async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: bool
   // Who was killed from outside did not say why.
   const words = pane?.dead?.signal === "" ? lastWords(screen) : "";
   const said = signs.error?.message ?? (words === "" ? "" : `It said last: ${words}`);
-  await ports.finish(watch, { word: "exit", reason: [how, obstacle?.told ?? "", said].filter(Boolean).join(" ") });
+  await ports.finish(watch, { word: "exit", reason: sentences([how, obstacle?.told ?? "", said]) });
 }
 
 /** The session that it was to go on in does not exist: the same again in a new one, at no cost. */
@@ -152,7 +153,7 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
       const printed = watch.started.hasBegun === true ? verdict.reason : `${verdict.reason}\n${read.turn.text}`;
       const login = verdict.word === "error" ? watch.harness.readObstacle?.(printed) : undefined;
       if (login === undefined) return ports.finish(watch, verdict);
-      return ports.finish(watch, { ...verdict, reason: `${login.told} ${verdict.reason}` });
+      return ports.finish(watch, { ...verdict, reason: sentences([login.told, verdict.reason]) });
     }
     case "limited":
       return limited(ports, watch, verdict.until, verdict.reason);

@@ -86,3 +86,23 @@ test("a session goes on once a person has lifted the limit that it was told of, 
   expect(limited).toHaveLength(2);
   expect(told).toEqual(["The provider's limit is over. Go on with what you were at."]);
 });
+
+test("a restart of the daemon gives a quiet agent no more time: what counts is when it was told something", async () => {
+  const now = 100_000_000;
+  const patient: boolean[] = [];
+  const ports = {
+    clock: { now: () => now },
+    mail: { waits: () => false },
+    async submit(_: string, request: { isPatient: boolean }) {
+      patient.push(request.isPatient);
+      return { decision: { kind: "stayed", events: [] } };
+    },
+  } as unknown as IdlePorts;
+  const watch = { run: { id: "t/worker#1", task: "t", key: "worker#1" }, started: { mode: "session" } };
+  for (const toldAt of [now - 6 * 60_000, now - 60_000]) {
+    const idle = createIdle(ports);
+    idle.takenUp("t/worker#1", toldAt);
+    await idle.noticed({ ...watch, signs: { since: toldAt } } as unknown as RunWatch);
+  }
+  expect(patient).toEqual([false, true]);
+});

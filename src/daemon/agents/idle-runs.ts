@@ -18,8 +18,8 @@ export interface IdlePorts {
 export interface Idle {
   /** A run's turn is over, and it still is. */
   noticed(watch: RunWatch): Promise<void>;
-  /** A run that an earlier daemon has looked after, and may have reminded not long ago. */
-  takenUp(run: string): void;
+  /** A run that an earlier daemon has looked after, and that was told something for the last time then. */
+  takenUp(run: string, toldAt: number): void;
   forget(run: string): void;
 }
 
@@ -75,7 +75,7 @@ export function createIdle({ clock, store, submit, mail, dispatch }: IdlePorts):
       const isReminded = decision.kind === "stayed" && decision.events.some(({ type }) => type === "agent.reminded");
       if (isReminded) told.set(run.id, { since: signs.since, at: now, remindedAt: now });
     },
-    takenUp: (run) => void told.set(run, { since: Number.NaN, at: clock.now(), remindedAt: clock.now() }),
+    takenUp: (run, at) => void told.set(run, { since: Number.NaN, at, remindedAt: at }),
     forget: (run) => void told.delete(run),
   };
 }

@@ -49,3 +49,17 @@ test("a run that nobody looks after, because it sleeps, is roused by what it is 
   await mail.tell(run, "Go on.", "t1:1");
   expect(roused).toEqual([run.id]);
 });
+
+test("when a run was told something for the last time is known also to the daemon that comes after us", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  let now = 5_000;
+  const clock = { now: () => now, after: () => () => {} };
+  const ports = { store, clock, watchOf: () => undefined, rouse: () => {} } as unknown as MailPorts;
+  const started = { ...run, at: 1_000 };
+  expect(await createMail(ports).lastTold(started)).toBe(1_000);
+  await createMail(ports).tell(started, "Resolve it.", "t1:1");
+  now = 9_000;
+  expect(await createMail(ports).lastTold(started)).toBe(5_000);
+});

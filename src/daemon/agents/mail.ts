@@ -32,6 +32,8 @@ export interface Mail {
   toldAt(run: Run): number | undefined;
   /** What the run was not told yet. */
   untold(run: Run): Promise<readonly Message[]>;
+  /** When the run was started, or told something since: a restart of ours gives it no more time to be quiet. */
+  lastTold(run: Run): Promise<number>;
   /** Whether a message is being delivered to the run, or was a moment ago and nothing can show yet that it works. */
   isTelling(watch: RunWatch): boolean;
 }
@@ -93,6 +95,10 @@ export function createMail(ports: MailPorts): Mail {
     wake,
     toldAt: ({ id }) => toldAt.get(id),
     untold: pending,
+    async lastTold({ task, key, at, started }) {
+      const told = (await store.messages.list({ task })).filter(({ to }) => to === key);
+      return Math.max(started?.at ?? at, ...told.map((message) => message.deliveredAt ?? message.at));
+    },
     async giveUp(run) {
       for (const message of await pending(run))
         await store.messages.put({ ...message, problem: `${run.key} ended before it was told.` });

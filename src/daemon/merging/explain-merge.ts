@@ -20,6 +20,23 @@ export async function expectedConflicts({ store, repositories }: Core, id: strin
   return sentences;
 }
 
+/** A conflict that an agent was told of, while the task is still where it was sent for that. */
+export async function givenBackConflict({ store }: Core, task: Task): Promise<ExplanationView["blocked"]> {
+  const merge = task.phase === "over" ? undefined : await store.merges.get(task.id);
+  if (merge?.state !== "conflict" || merge.givenBack === undefined) return [];
+  const { givenBack, target, files, entry } = merge;
+  const isThere = entry === undefined ? task.status === givenBack.to : task.entry === entry + 1;
+  if (!isThere) return [];
+  const shown = files.slice(0, mostFiles).join(", ");
+  const where = files.length > mostFiles ? `${shown} and ${files.length - mostFiles} more files` : shown;
+  const told =
+    givenBack.run === "" ? "" : ` ${givenBack.run} was told to resolve it, and hands the work over again then.`;
+  const reason = `Its work conflicts with "${target}" in ${where}.${told}`;
+  return [{ reason, fix: `See what it is at: signalbox task peek ${task.id}` }];
+}
+
+const mostFiles = 5;
+
 /** What becomes of a task's merge by itself. */
 export async function nextOfMerge(
   { store, repositories }: Core,

@@ -1,4 +1,5 @@
 import type { EventData } from "../../engine/decision.ts";
+import { sentences } from "../../engine/sentence.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -237,7 +238,7 @@ async function move({ store, submit }: MergingPorts, merge: Merge): Promise<stri
     return `It is merged, but the task had moved on to "${now.status}" before it was.`;
   const { decision } = await submit(task, { kind: "move", to, actor: { role: by } });
   if (decision.kind !== "rejected") return "";
-  const reasons = decision.reasons.map(({ text, fix }) => `${text} ${fix}`.trim()).join(" ");
+  const reasons = sentences(decision.reasons.flatMap(({ text, fix }) => [text, fix]));
   return `It is merged, but could not move to "${to}": ${reasons}`;
 }
 

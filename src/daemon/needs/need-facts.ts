@@ -1,5 +1,6 @@
 import { type Need, type NeedFacts, needsOf, type SeenRun } from "../../engine/needs.ts";
 import { askedOf, isPersonsTurn } from "../../engine/persons-turn.ts";
+import { sentence } from "../../engine/sentence.ts";
 import { startOf } from "../../engine/start-of.ts";
 import type { Task } from "../../engine/task.ts";
 import { parseTaskDocument, type TaskDocument } from "../../engine/task-document.ts";
@@ -8,7 +9,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Agents } from "../agents/agents.ts";
 import { runRecordId } from "../agents/run-name.ts";
-import { sentence, shownTime } from "../agents/sentence.ts";
+import { shownTime } from "../agents/shown-time.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { RunWatch } from "../agents/watch-run.ts";
 import type { Trouble } from "../workspaces/workspace-trouble.ts";

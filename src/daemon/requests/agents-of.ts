@@ -1,10 +1,11 @@
 import type { AgentOrder } from "../../engine/decision.ts";
+import { sentence } from "../../engine/sentence.ts";
 import { Fault } from "../../fault.ts";
 import type { Run } from "../../ports/records.ts";
 import type { StoredEffect, StoredTask } from "../../ports/store.ts";
 import type { Agents } from "../agents/agents.ts";
 import { runRecordId } from "../agents/run-name.ts";
-import { sentence, shownTime } from "../agents/sentence.ts";
+import { shownTime } from "../agents/shown-time.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { Core } from "../core.ts";
 
@@ -79,8 +80,10 @@ function whatItWaitsFor(
   if (seat !== undefined) {
     const harness = dispatch.waiting().find(({ run }) => run === id)?.harness;
     const isLimited = dispatch.limits().some((limit) => limit.harness === harness);
-    const look = isLimited ? `signalbox harness check ${harness}` : "signalbox agent ps";
-    return { why: `${why} ${seat}`, fix: `It starts by itself. See more: ${look}` };
+    const fix = isLimited
+      ? `It starts by itself then. If that does not hold any more: signalbox resume --harness ${harness}`
+      : "It starts by itself. See who is at work: signalbox agent ps";
+    return { why: `${why} ${seat}`, fix };
   }
   const told = failure === undefined ? "" : ` The last try failed: ${sentence(failure.reason)}`;
   const next = dueAt > core.clock.now() ? ` The next try is at ${shownTime(dueAt)}.` : "";

@@ -1,9 +1,9 @@
 import type { MessageView } from "../../api/agent-wires.ts";
 import { Refusal } from "../../api/error.ts";
 import type { Routes } from "../../api/routes.ts";
+import { sentences } from "../../engine/sentence.ts";
 import type { Message } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
-import { sentence } from "../agents/sentence.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { isoTime } from "../views.ts";
@@ -34,7 +34,7 @@ export function sendMessage(core: Core): Handler<Routes["sendMessage"]> {
     await agents.mail.tell(run, text, key, "human");
     const message = await core.store.messages.get(`${run.id}:${key}`);
     if (message === undefined) throw new Error("The message was not kept.");
-    return { ...messageView(message), waitsFor: coming === undefined ? "" : `${sentence(coming.why)} ${coming.fix}` };
+    return { ...messageView(message), waitsFor: coming === undefined ? "" : sentences([coming.why, coming.fix]) };
   };
 }
 

@@ -1,3 +1,4 @@
+import { sentences } from "../../engine/sentence.ts";
 import type { Project } from "../../ports/store.ts";
 import { publishAgents } from "../agents-at-work.ts";
 import { deleteEndedBranch, endedBranches } from "./ended-branches.ts";
@@ -76,7 +77,7 @@ async function clean(
     const isRemoved = isDry || (await removeWorkspace(ports, workspaces, workspace));
     note(isRemoved ? "remove" : "keep", workspace.path, isRemoved ? reason : "A task has just got it.");
   } catch (error) {
-    note("keep", workspace.path, `${reason} ${messageOf(error)}`);
+    note("keep", workspace.path, sentences([reason, messageOf(error)]));
   }
 }
 
@@ -92,7 +93,7 @@ async function cleanBranches(
     const { task, state, reason } = ended;
     const why = isDry || state === "unmerged" ? undefined : await deleteEndedBranch(ports, workspaces, ended);
     const isKept = state === "unmerged" || why !== undefined;
-    note(isKept ? "keep" : "delete", `the branch ${task.branch}`, why === undefined ? reason : `${reason} ${why}`);
+    note(isKept ? "keep" : "delete", `the branch ${task.branch}`, sentences([reason, why ?? ""]));
   }
 }
 

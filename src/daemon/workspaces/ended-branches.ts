@@ -1,3 +1,4 @@
+import { sentences } from "../../engine/sentence.ts";
 import { sha256 } from "../../engine/sha256.ts";
 import type { Task } from "../../engine/task.ts";
 import { type ControlRepository, taskRef } from "../../ports/control-repository.ts";
@@ -104,7 +105,7 @@ async function stateOf(
   const count = tip === undefined ? 0 : await control.countCommits(tip, commit);
   const commits = count === 1 ? "1 commit is" : `${count} commits are`;
   const go = `To continue them: signalbox task create --from ${task.id}`;
-  return { state: "unmerged", reason: `${name} is over, and ${commits} not in "${target}". ${go} ${drop}` };
+  return { state: "unmerged", reason: sentences([`${name} is over, and ${commits} not in "${target}".`, go, drop]) };
 }
 
 /** Deletes a branch that loses nothing by it. Its commits stay known as the task's. Gives why it stays, or nothing. */

@@ -122,6 +122,9 @@ export function reviews(scenes: Scenes): void {
       await life.reaches("stuck");
       // The verdict of the first round still stands in the document, and is worth nothing.
       expect(await life.refusals()).toEqual(["reviewer stuck: gate-stale", "reviewer working: guard"]);
+      expect((await life.does("explain")).replace(/\s+/g, " ")).toContain(
+        'It came here from "agent-review": the verdict of reviewer in ## Review is FAIL.',
+      );
       await life.hears("worker#1", "# Stuck");
       await life.onlyAlive("worker#1");
       await life.hasWindows("worker");
@@ -153,6 +156,7 @@ export function reviews(scenes: Scenes): void {
       expect(await life.windowsHad()).toEqual(["worker#1 worker", "reviewer#2 review-1", "reviewer#3 review-1"]);
       expect(await life.round()).toBe(1);
       await life.hears("worker#1", "# Stuck");
+      expect(await life.does("explain")).toContain('It came here from "agent-review": It ended with 0.');
       await life.onlyAlive("worker#1");
     },
     inState("working"),

@@ -139,6 +139,7 @@ export function starting(scenes: Scenes): void {
       const { crashCount } = await life.reaches("stuck");
       expect(crashCount).toBe(0);
       expect(await life.hears("worker#3", "# Stuck")).toContain("kept ending early");
+      expect(await life.does("explain")).toContain('It came here from "planning": It ended with 3.');
       await life.onlyAlive("worker#3");
       await life.hasWorkspace();
     },

@@ -21,14 +21,17 @@ export function cancel(this: Context, { json }: { json: boolean }, ...references
       // Nothing comes before it: a brake that has to look at something first can fail.
       const change = await call(routes.cancelTask, { ...about, body: {} });
       if (change.task.workspace === "")
-        return { ...change, salvaged: [], waiting: await leftWaiting(call, change.task) };
+        return { ...change, salvaged: [], waiting: await leftWaiting(call, change.task), hasCommits: false };
       const task = await whenGivenBack(call, change.task);
       const waiting = await leftWaiting(call, task);
-      return { ...change, task, salvaged: await salvagedSince(call, task, begun), waiting };
+      const salvaged = await salvagedSince(call, task, begun);
+      return { ...change, task, salvaged, waiting, hasCommits: await hasCommits(call, task) };
     },
     tell: (own, change) => {
       tellChange(own, change);
       if (change.kind === "moved") tellSalvaged(own, change.task, change.salvaged);
+      if (change.kind === "moved" && change.hasCommits)
+        own.say(`To go on with what it committed, in a new task: signalbox task create --from ${change.task.id}`);
       for (const { name, command } of change.waiting)
         own.say(`${name} waits for the slot, and does not start by itself: ${command}`);
     },
@@ -48,7 +51,12 @@ function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly Salva
   }
   if (salvaged.length === 0 && task.workspace !== "" && task.held === null)
     say("Its workspace is still being given back. To see later what was salvaged: signalbox salvage list");
-  say(`To go on with what it committed, in a new task: signalbox task create --from ${task.id}`);
+}
+
+async function hasCommits(call: Call, { id }: TaskView): Promise<boolean> {
+  const about = { params: { task: id }, query: { text: "false", committed: "true" } } as const;
+  const diff = await call(routes.diffTask, about).catch(() => undefined);
+  return diff === undefined || diff.commit !== diff.base;
 }
 
 /** A workspace is given back once its agents have ended, which takes a moment. */
