@@ -24,10 +24,22 @@ export interface Git {
   /** The same, with what it is made of. Cheap where nothing has changed since it was last asked for. */
   obeyed(repository: string): Promise<Obeyed>;
   /**
+   * A checkout of this repository, and no workspace, whose branch was moved by somebody elsewhere, so that its files are
+   * those from before; undefined where there is none. Only reads: no git is run.
+   */
+  leftBehind(repository: string, branch: string, workspaces: string): Promise<LeftBehind | undefined>;
+  /**
    * Makes a repository with files out of a remote one. What is in the folder is whole, however often its making was cut
    * short. Refused with `git.in-the-way` where something else is there already.
    */
   clone(order: CloneOrder): Promise<void>;
+}
+
+export interface LeftBehind {
+  readonly folder: string;
+  /** Where the branch was when its files were checked out, and where it is. */
+  readonly before: string;
+  readonly after: string;
 }
 
 /** What a repository makes git obey. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Git } from "../../ports/git.ts";
@@ -22,6 +23,7 @@ import { cloneRepository } from "./user/clone-repository.ts";
 import { deleteRemoteBranch } from "./user/delete-remote-branch.ts";
 import { identityOf } from "./user/identity-of.ts";
 import { inTheWay } from "./user/in-the-way.ts";
+import { leftBehind } from "./user/left-behind.ts";
 import { createObeyed } from "./user/obeyed.ts";
 import { publish } from "./user/publish.ts";
 import { pushBranch } from "./user/push-branch.ts";
@@ -50,7 +52,9 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
       const opening =
         open.get(folder) ??
         openControl(run, { folder, like, ignoreFile })
-          .then(controlRepository)
+          .then((control) =>
+            madeAgain(controlRepository(control), () => openControl(run, { folder, like, ignoreFile })),
+          )
           .catch((error) => {
             open.delete(folder);
             throw error;
@@ -62,6 +66,7 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
     remoteUrl: (repository, remote, way = "push") => remoteUrl(run, repository, remote, way),
     fingerprint: async (repository) => (await obeyed(repository)).fingerprint,
     obeyed,
+    leftBehind,
     clone: (order) => cloneRepository(run, order),
   };
 }
@@ -98,6 +103,31 @@ function controlRepository(control: ControlGit): ControlRepository {
     deleteRemoteBranch: (order) => deleteRemoteBranch(control, order),
     tidy: ({ signal }) => tidy(control, signal),
   };
+}
+
+/**
+ * Somebody may delete the folder while it is open. What was collected is collected again from workspaces and branches by
+ * whoever needs it; so an empty one in its place is all that it takes.
+ */
+function madeAgain(control: ControlRepository, open: () => Promise<unknown>): ControlRepository {
+  let opening: Promise<unknown> | undefined;
+  const ensure = () => {
+    if (opening === undefined && existsSync(control.folder)) return undefined;
+    opening ??= open().finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
+  return new Proxy(control, {
+    get(target, name) {
+      const act: unknown = Reflect.get(target, name);
+      if (typeof act !== "function") return act;
+      return async (...args: readonly unknown[]) => {
+        await ensure();
+        return act(...args);
+      };
+    },
+  });
 }
 
 function ignoreFileOf({ HOME, XDG_CONFIG_HOME }: GitOptions["env"]): string | undefined {

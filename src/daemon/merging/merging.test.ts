@@ -43,7 +43,7 @@ async function merge(commits: number, cutShort?: number) {
     isTaskFileTracked: async () => false,
     taskFileName: async () => "TASK.md",
   };
-  const git = { identityOf: async () => ({ name: "", email: "" }) };
+  const git = { identityOf: async () => ({ name: "", email: "" }), leftBehind: async () => undefined };
   const own = { control, kind, git } as unknown as ProjectWorkspaces;
   const landing = { where: "here", workspaces: "/", signal: new AbortController().signal, test: undefined } as const;
   const merging = createMerging({

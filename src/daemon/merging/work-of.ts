@@ -3,6 +3,7 @@ import type { Project } from "../../ports/store.ts";
 import { isOtherBranch } from "../workspaces/checked-out.ts";
 import { keptWork } from "../workspaces/kept-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { movedPast } from "./moved-past.ts";
 
 /** The commit with all of a task's work, or why there is none that could be merged. */
 export type Work =
@@ -35,7 +36,8 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
     };
   try {
     const { commit } = await control.collect({ folder, branch: found.branch, task: task.id, seenAt: found.head });
-    return { kind: "ready", commit };
+    const past = await movedPast(own, project, task, async () => commit);
+    return past === undefined ? { kind: "ready", commit } : { kind: "refused", reason: `${past.reason}\n${past.fix}` };
   } catch (error) {
     if (isOtherBranch(error)) return { kind: "refused", reason: `${error.message} ${error.hint}` };
     throw error;
@@ -44,6 +46,8 @@ export async function workOf(own: ProjectWorkspaces, project: Project, task: Tas
 
 async function collected(own: ProjectWorkspaces, project: Project, task: Task): Promise<Work> {
   const commit = await keptWork(own, project, task);
+  const past = commit === undefined ? undefined : await movedPast(own, project, task, async () => commit);
+  if (past !== undefined) return { kind: "refused", reason: `${past.reason}\n${past.fix}` };
   if (commit !== undefined) return { kind: "ready", commit };
   return { kind: "refused", reason: `There is no branch "${task.branch}" yet, so there is nothing to merge.` };
 }

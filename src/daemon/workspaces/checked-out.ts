@@ -31,7 +31,7 @@ export async function collectOther(ports: CheckedOutPorts, task: Task, order: Co
   const tip = await kind.branchAt(folder, task.branch);
   if (tip !== undefined) await control.collect({ folder, branch: task.branch, task: id, seenAt: tip });
   const why = await whyNot(ports, task, branch);
-  if (why !== undefined) throw await otherBranch(control, task, order, tip, why);
+  if (why !== undefined) throw await otherBranch(control, task, order, tip, why, isShared(ports.project, task, branch));
   try {
     const collected = await control.collect(tip === undefined ? order : { ...order, contains: tip });
     // Of a branch that was renamed the maker is the same. What was there before an older version took the workspace, nobody knows.
@@ -72,9 +72,12 @@ async function otherBranch(
   { folder, branch }: Pick<CollectOrder, "folder" | "branch">,
   tip: string | undefined,
   why: string,
+  /** Whether commits made there are meant for the task, which they have to be taken to. */
+  takesAlong = false,
 ): Promise<Fault> {
   const last = tip === undefined ? await control.commitAt(taskRef(id)) : undefined;
   const back = last === undefined ? `git -C ${folder} switch ${own}` : `git -C ${folder} switch -c ${own} ${last}`;
+  const along = takesAlong ? `. To take commits along that were made here: git -C ${folder} merge ${branch}` : "";
   const message = `${folder} has the branch "${branch}" checked out, not the task's branch "${own}". ${why}`;
-  return new Fault(otherBranchCode, message, { hint: `Go back to the task's branch: ${back}` });
+  return new Fault(otherBranchCode, message, { hint: `Go back to the task's branch: ${back}${along}` });
 }

@@ -6,6 +6,7 @@ import type { Project } from "../../ports/store.ts";
 import type { Inspection, Operation } from "../../ports/workspaces.ts";
 import { targetOf } from "../base-of.ts";
 import { lastSeen, type Where } from "../merging/find-tips.ts";
+import { movedPast } from "../merging/moved-past.ts";
 import { isOtherBranch } from "./checked-out.ts";
 import { isGivenBack } from "./guard-workspaces.ts";
 import { keptWork } from "./kept-work.ts";
@@ -29,11 +30,11 @@ export async function workspaceFacts(
   where: Where,
   now: number,
 ): Promise<WorkspaceFacts> {
-  const { control, kind } = workspaces;
+  const { kind } = workspaces;
   const collected = task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now);
-  if (collected === undefined) return keptFacts(control, project, task, where);
+  if (collected === undefined) return keptFacts(workspaces, project, task, where);
   const { commit, dirty, unreadable } = collected;
-  const known = commit === undefined ? {} : await numbersOf(control, project, task, where, commit);
+  const known = commit === undefined ? {} : await numbersOf(workspaces, project, task, where, commit);
   return {
     head: commit ?? "",
     taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
@@ -44,22 +45,25 @@ export async function workspaceFacts(
 
 /** Whether work is merged is known from its branch and from what was collected, never from a folder that may be gone. */
 async function keptFacts(
-  control: ControlRepository,
+  workspaces: ProjectWorkspaces,
   project: Project,
   task: Task,
   where: Where,
 ): Promise<WorkspaceFacts> {
-  const head = await keptWork({ control }, project, task);
+  const head = await keptWork(workspaces, project, task);
   if (head === undefined) return nowhere;
-  const known = await numbersOf(control, project, task, where, head);
+  const known = await numbersOf(workspaces, project, task, where, head);
   return { head, taskFileTracked: false, numbers: { workspace: 0, dirty: 0, ...known } };
 }
 
-async function numbersOf(control: ControlRepository, project: Project, task: Task, where: Where, commit: string) {
+async function numbersOf(own: ProjectWorkspaces, project: Project, task: Task, where: Where, commit: string) {
+  const { control } = own;
   const base = await lastSeen(control, targetOf(project, task), where);
   const commits = base === undefined ? 0 : await control.countCommits(base, commit);
-  // What has no commit that the base has not is in it.
-  return { commits, merged: base !== undefined && commits === 0 ? 1 : 0 };
+  // What has no commit that the base has not is in it, unless it got there past every merge.
+  const isIn = base !== undefined && commits === 0;
+  const isMerged = isIn && (await movedPast(own, project, task, async () => commit)) === undefined;
+  return { commits, merged: isMerged ? 1 : 0 };
 }
 
 interface CollectedWork {

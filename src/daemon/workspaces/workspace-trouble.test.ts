@@ -16,7 +16,7 @@ test.for([
     const workspacesOf = async () => {
       throw new Fault("git.failed", "The configuration of git cannot be read.", { retry });
     };
-    const task = { id: "t1", project: "coffee", workspace: "/w/t1", branch: "b" };
+    const task = { id: "t1", project: "coffee", workspace: "/w/t1", branch: "b", base: "" };
     expect((await workspaceTrouble({ store, workspacesOf }, task))?.reason).toBe(reason);
   },
 );

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
+import { movedPast } from "../merging/moved-past.ts";
 import { isOtherBranch } from "./checked-out.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 
@@ -13,12 +14,13 @@ export interface Trouble {
 
 /**
  * What is wrong with a task's workspace or its project's repository; undefined where nothing is. Runs git only where another
- * branch than the task's is checked out.
+ * branch than the task's is checked out, or where the user's checkout was left behind.
  */
 export async function workspaceTrouble(
   { store, workspacesOf }: { readonly store: Store; readonly workspacesOf: WorkspacesOf },
-  { id, project: name, workspace, branch }: Pick<Task, "id" | "project" | "workspace" | "branch">,
+  task: Pick<Task, "id" | "project" | "workspace" | "branch" | "base">,
 ): Promise<Trouble | undefined> {
+  const { id, project: name, workspace, branch } = task;
   if (workspace === "") return undefined;
   const project = await store.getProject(name);
   if (project === undefined) return undefined;
@@ -30,7 +32,11 @@ export async function workspaceTrouble(
   try {
     const workspaces = await workspacesOf(project);
     const flaw = await workspaces.kind.flawOf(workspace);
-    if (flaw === undefined) return await otherBranch(workspaces, { id, workspace, branch });
+    if (flaw === undefined)
+      return (
+        (await movedPast(workspaces, project, task, () => headOf(workspaces, workspace))) ??
+        (await otherBranch(workspaces, { id, workspace, branch }))
+      );
     const isGone = !existsSync(workspace);
     return { reason: isGone ? `Its workspace ${workspace} is gone.` : `Its workspace ${workspace}: ${flaw}`, fix };
   } catch (error) {
@@ -38,6 +44,11 @@ export async function workspaceTrouble(
     if (!(error instanceof Fault) || error.retry !== "never") return undefined;
     return { reason: `Its workspace ${workspace}: ${error.message}`, fix };
   }
+}
+
+async function headOf({ kind }: ProjectWorkspaces, workspace: string): Promise<string | undefined> {
+  const found = await kind.inspect(workspace);
+  return found.kind === "there" ? found.head : undefined;
 }
 
 async function otherBranch(

@@ -98,6 +98,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     remoteUrl: async () => undefined,
     fingerprint: async () => obeyed.fingerprint,
     obeyed: async () => obeyed,
+    leftBehind: async () => undefined,
     clone: async () => undefined,
   };
   const ownControl = injector.around("git", control, life);
