@@ -191,3 +191,20 @@ test("whether work is merged is known from its branch, also where the workspace 
   expect((await ask()).decision).toMatchObject({ kind: "moved" });
   expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
 });
+
+test("a control repository that somebody deletes is made again at once, and the task is merged", async () => {
+  const stage = await startLosing("worktree");
+  const { core, store, repository, git } = stage;
+  const second = await stage.commit("milk.md");
+  const project = await store.getProject("coffee");
+  if (project === undefined || core.pools === undefined) throw new Error("There is no project.");
+  const { control } = await core.pools.workspacesOf(project);
+  rmSync(control.folder, { recursive: true });
+  expect((await explain(stage)).task.id).toBe("b1111");
+  rmSync(control.folder, { recursive: true });
+  const asked = { params: { task: "b1111" }, query: {}, body: {}, caller: { kind: "human" }, folder: "" };
+  const merged = await createHandlers(core).mergeTask?.(asked as never, {} as never);
+  expect(merged).toMatchObject({ state: "merged", commit: second });
+  expect(git(repository, "log", "--format=%s", "main").split("\n")).toContain("milk.md");
+  expect(existsSync(control.folder)).toBe(true);
+});
