@@ -91,8 +91,8 @@ test("a restart of the daemon gives a quiet agent no more time: what counts is w
   const now = 100_000_000;
   const patient: boolean[] = [];
   const ports = {
+    ...nothingElse,
     clock: { now: () => now },
-    mail: { waits: () => false },
     async submit(_: string, request: { isPatient: boolean }) {
       patient.push(request.isPatient);
       return { decision: { kind: "stayed", events: [] } };
