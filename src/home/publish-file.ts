@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { Fault } from "../fault.ts";
-import { shownPath } from "./shown-path.ts";
 
 export interface Publishing {
   /** Permissions; those of the file that is there, where nothing is said. */
@@ -88,8 +87,9 @@ function modeOf(file: string): number | undefined {
 
 function toFault(path: string, error: unknown): Fault {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "EEXIST") return new Fault("exists", `${shownPath(path)} is there already.`, { cause: error });
-  return new Fault("unwritable", `${shownPath(path)} cannot be written (${code}).`, {
+  // Whoever reads it may be in another folder than the daemon, which writes most of these.
+  if (code === "EEXIST") return new Fault("exists", `${path} is there already.`, { cause: error });
+  return new Fault("unwritable", `${path} cannot be written (${code}).`, {
     hint: "Look at SIGNALBOX_HOME, at the folder's permissions and at the free space.",
     cause: error,
   });

@@ -1,10 +1,10 @@
 import { relative } from "node:path";
 
-/** Relative to where the user is, unless that leads out of there. */
+/** Relative to where the user is, unless that leads out of there, or is the root, where the daemon is. */
 export function shownPath(file: string): string {
   const folder = currentFolder();
   const path = folder === undefined ? "" : relative(folder, file);
-  return path === "" || path.startsWith("..") ? file : path;
+  return path === "" || path.startsWith("..") || `/${path}` === file ? file : path;
 }
 
 function currentFolder(): string | undefined {
