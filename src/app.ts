@@ -119,7 +119,11 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   const version = packageVersion;
   const git = createGit({ env, signal: killing.signal });
   const forgeOf = forges(env, store, config, git);
-  const channels = notifyChannels({ env, inherited: inheritedFrom(env), config: config.resolved });
+  const agents = agentPorts(env, places, config);
+  const channels = notifyChannels({
+    ...{ env, home, inherited: inheritedFrom(env), config: config.resolved, signal: killing.signal },
+    sweep: async (entry) => void (await agents.processes.sweep(undefined, entry)),
+  });
   const core = createCore({
     version,
     home,
@@ -141,7 +145,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     workspacesOf: workspaces(env, places, git, killing.signal),
     forgeOf,
     ticketsOf: tickets(home, places, config, forgeOf),
-    agents: agentPorts(env, places, config),
+    agents,
     config: config.current,
     address: () => web?.address() ?? "",
     stop: () => setImmediate(() => stopping.abort()),

@@ -1,6 +1,9 @@
 /** Tells the person something, wherever they are. */
 export interface Notifier {
-  /** Resolves when the note was handed over; throws a Fault where it could not be. */
+  /**
+   * Resolves when the note was handed over; throws a Fault where it could not be: `notifier.slow` where it was, and whoever
+   * shows it does not end.
+   */
   notify(note: Note): Promise<void>;
 }
 

@@ -65,3 +65,37 @@ test("a command that fails may work later", async () => {
     message: expect.stringMatching(/ended with 3: no signal$/),
   });
 });
+
+/** A command that never ends, and leaves a child behind that leaves its group. */
+function endless(more: Partial<Parameters<typeof command>[0]>) {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-notify-"));
+  onTestFinished(() => removeFolder(folder));
+  const swept: string[] = [];
+  const notifier = command({
+    ...{ commands: spawnCommands, argv: ["sh", "-c", 'echo "$SIGNALBOX_NOTE_OF" > mark; exec sleep 1000'] },
+    ...{ env: { HOME: folder, PATH: process.env.PATH ?? "" }, home: "/home/ann/.signalbox" },
+    sweep: async (entry) => void swept.push(entry),
+    ...more,
+  });
+  return { notifier, swept, mark: () => readFileSync(join(folder, "mark"), "utf8").trim() };
+}
+
+test("a command that does not end is ended with everything it started, and is not tried again", async () => {
+  const { notifier, swept, mark } = endless({ timeout: 500 });
+  await expect(notifier.notify(note)).rejects.toMatchObject({
+    ...{ code: "notifier.slow", retry: "never" },
+    message: expect.stringContaining("counts as made"),
+  });
+  expect(mark()).toBe("/home/ann/.signalbox:t1:3:approval~1");
+  expect(swept).toEqual([`SIGNALBOX_NOTE_OF=${mark()}`]);
+});
+
+test("a command that is under way when the daemon stops is ended at once, and counts as told; none is started then", async () => {
+  const stopping = new AbortController();
+  const { notifier, swept } = endless({ signal: stopping.signal });
+  const telling = notifier.notify(note);
+  setTimeout(() => stopping.abort(), 200);
+  await telling;
+  expect(swept).toHaveLength(1);
+  await expect(notifier.notify(note)).rejects.toMatchObject({ code: "notifier.stopped", retry: "later" });
+});

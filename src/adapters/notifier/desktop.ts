@@ -9,6 +9,8 @@ export interface DesktopOptions {
   readonly platform: string;
   /** Our own environment; the program sees what it needs of it. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** When it fires, what is under way is ended. */
+  readonly signal?: AbortSignal;
 }
 
 const timeout = 10_000;
@@ -23,13 +25,14 @@ export function hasDesktop(platform: string, env: DesktopOptions["env"]): boolea
 }
 
 /** Shows notes on the desktop: `notify-send` on Linux, `osascript` on macOS. */
-export function desktop({ commands, platform, env }: DesktopOptions): Notifier {
+export function desktop({ commands, platform, env, signal }: DesktopOptions): Notifier {
+  const stopping = signal === undefined ? {} : { signal };
   return {
     async notify(note) {
       const argv = argvOf(platform, note);
       const [program = ""] = argv;
       const seen = Object.fromEntries(needed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-      const { code, timedOut, output } = await run(commands, { argv, cwd: "/", env: seen, timeout });
+      const { code, timedOut, output } = await run(commands, { argv, cwd: "/", env: seen, timeout, ...stopping });
       if (code === 0) return;
       const how = timedOut ? `did not end within ${timeout / 1000} s` : `ended with ${code ?? "a signal"}`;
       const said = shownText(output, 300);

@@ -12,6 +12,8 @@ export interface WebhookOptions {
   now(): number;
   /** Milliseconds for the whole exchange. */
   readonly timeout?: number;
+  /** When it fires, what is under way is given up. */
+  readonly signal?: AbortSignal;
 }
 
 // Less is shown than is read, so that a secret that was cut off at the end of the reading does not show.
@@ -19,13 +21,14 @@ const mostRead = 2 * 1024;
 const mostShown = 500;
 
 /** Posts notes as JSON. Messages name the server alone: the rest of the address often is a secret. */
-export function webhook({ url, secret, now, timeout = 10_000 }: WebhookOptions): Notifier {
+export function webhook({ url, secret, now, timeout = 10_000, signal: stopping }: WebhookOptions): Notifier {
   const { target, authorization } = readUrl(url);
   const mask = createMask(url, secret);
   return {
     async notify(note) {
       const body = bodyOf(note, now());
-      const signal = AbortSignal.timeout(timeout);
+      const limit = AbortSignal.timeout(timeout);
+      const signal = stopping === undefined ? limit : AbortSignal.any([limit, stopping]);
       const headers = {
         "content-type": "application/json",
         "idempotency-key": note.key,

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../adapters/store/memory.ts";
 import type { Need, NeedReason } from "../../engine/needs.ts";
+import { Fault } from "../../fault.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import { createScriptedClock } from "../../testing/scripted-clock.ts";
 import { createScriptedNotifier } from "../../testing/scripted-notifier.ts";
@@ -141,5 +142,18 @@ test("a limit that holds several tasks is called for once, also where one comes 
   await calls.found(other, [{ ...need("limit"), key: "t2:1:limit", text: "Another one." }]);
   await clock.pass(10 * minute);
   expect(phone.notes).toHaveLength(1);
+  await calls.stop();
+});
+
+test("a channel that has begun to tell and does not end has told: the call is made once, and the trouble is known", async () => {
+  const slow = Promise.reject(new Fault("notifier.slow", "The command did not end."));
+  slow.catch(() => {});
+  const { clock, phone, stored, start } = await stage(slow);
+  const calls = start();
+  await calls.recover();
+  await calls.found(stored, [need("approval")]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(1);
+  expect(calls.problems()).toMatchObject([{ channel: "phone", problem: "The command did not end." }]);
   await calls.stop();
 });

@@ -31,6 +31,8 @@ export interface TellPorts {
 
 /** The task's history, as a channel: what follows events hears of a call there. */
 const history = "history";
+/** What a channel says that has begun to tell the person and did not come to an end: the person has heard of it. */
+const toldSlowly = "notifier.slow";
 const maxTries = 5;
 const firstPause = 5_000;
 
@@ -74,6 +76,10 @@ export function createTelling(ports: TellPorts): Telling {
       return { state: "told", tries, at: now, problem: "" };
     } catch (error) {
       const problem = error instanceof Fault ? tell(error) : String(error);
+      if (error instanceof Fault && error.code === toldSlowly) {
+        troubles.set(name, { problem, at: now });
+        return { state: "told", tries, at: now, problem };
+      }
       const at = now + firstPause * 2 ** before.tries;
       // Whatever it was: a program that is not there now may be there in a moment, and a person waits to be called.
       const isHopeful = name === history || tries < maxTries;
