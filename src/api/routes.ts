@@ -37,6 +37,8 @@ export const statusWire = record({
   projects: integer(0),
   /** Why nothing can be saved any more; empty where it can. */
   storeProblem: text,
+  /** Since when the terminal that agents run in has not answered, and what to do; empty where it does. */
+  terminalProblem: record({ reason: text, fix: text }),
   /** What is wrong with the configuration; the last good one is in use. */
   configProblems: list(text),
   /** `atWork`: they have a seat. `idle`: their programs are there. `waiting`: they wait for a seat. */

@@ -15,6 +15,9 @@ export function runCheck(call: Call | undefined): Check {
 }
 
 async function look(call: Call): Promise<readonly Finding[]> {
+  // A daemon of an older version does not say it.
+  const { terminalProblem: { reason, fix } = { reason: "", fix: "" } } = await call(routes.status, { query: {} });
+  const mute = reason === "" ? [] : warning(reason, fix);
   const { runs } = await call(routes.listRuns, { query: {} });
   const { tasks } = await call(routes.listTasks, { query: { open: "true", limit: mostTasks } });
   const { harnesses } = await call(routes.listHarnesses, { query: {} });
@@ -34,7 +37,7 @@ async function look(call: Call): Promise<readonly Finding[]> {
     .flatMap(({ name, title, limitedUntil }) =>
       warning(`${title} takes no more until ${limitedUntil}`, `signalbox resume --harness ${name}`),
     );
-  const found = [...dead, ...troubled, ...limited];
+  const found = [...mute, ...dead, ...troubled, ...limited];
   if (found.length > 0) return found;
   return ok(runs.length === 0 ? "no agent is at work" : `${count(runs.length, "agent")} at work, none needs a person`);
 }

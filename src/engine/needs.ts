@@ -51,7 +51,7 @@ export interface NeedFacts {
   /** The runs that the task wants and that were started. */
   readonly runs: readonly SeenRun[];
   /** What could not be delivered to them. */
-  readonly messages: readonly { readonly to: string; readonly text: string; readonly problem: string }[];
+  readonly messages: readonly UntoldMessage[];
   /** Its merge, where that waits for the person or was refused since the task last changed. */
   readonly merge: { readonly state: "waits" | "refused"; readonly target: string; readonly reason: string } | undefined;
   /** The first thing it owes that has failed for good: the code of the fault, empty where nobody noted it. */
@@ -72,6 +72,14 @@ export interface NeedFacts {
   readonly isNextLeft?: boolean;
   /** Since when needs are known that are there already, by key. */
   readonly known: ReadonlyMap<string, number>;
+}
+
+export interface UntoldMessage {
+  readonly to: string;
+  readonly text: string;
+  readonly problem: string;
+  /** What the person can do; to look at the agent where nothing is said. */
+  readonly fix?: string;
 }
 
 export interface SeenRun {
@@ -188,10 +196,11 @@ function runNeeds(facts: NeedFacts, { key, activity, what, raised, error }: Seen
 }
 
 function messageNeeds(facts: NeedFacts): readonly Need[] {
-  return facts.messages.map(({ to, text, problem }) => {
+  return facts.messages.map(({ to, text, problem, fix }) => {
     const start = text.trim().split("\n")[0]?.slice(0, 80);
     const what = sentences([`A message to ${to} did not arrive.`, problem, `It begins: ${start}`]);
-    return need(facts, "message", what, `Look at it: signalbox task attach ${facts.task.id} --role ${to}`, to);
+    const look = `Look at it: signalbox task attach ${facts.task.id} --role ${to}`;
+    return need(facts, "message", what, fix ?? look, to);
   });
 }
 

@@ -1,8 +1,5 @@
 import { join } from "node:path";
 import { defaultNames } from "../../engine/default-names.ts";
-import { readDuration } from "../../engine/duration.ts";
-import type { RunLimits } from "../../engine/reconcile.ts";
-import { specOf } from "../../engine/spec-of.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -20,8 +17,8 @@ import { createKiller, endRun, killRun, noteEnding } from "./end-run.ts";
 import { healRun, raise } from "./heal-run.ts";
 import { createIdle } from "./idle-runs.ts";
 import { createMail, type Mail } from "./mail.ts";
+import { createPanes, type TerminalTrouble } from "./panes.ts";
 import type { Pauses } from "./pauses.ts";
-import { nameOfRun } from "./read-turn.ts";
 import { type ReportedEnd, reportEnd } from "./report-end.ts";
 import { sessionTitle, terminalSession } from "./run-name.ts";
 import { createSleepers } from "./sleepers.ts";
@@ -31,7 +28,7 @@ import { taskRank } from "./task-rank.ts";
 import { tellAgent } from "./tell-agent.ts";
 import { countedOf, readTurnOutput } from "./turn-reading.ts";
 import { createUsageBook, type UsageBook } from "./usage-book.ts";
-import { type RunWatch, type Seen, watchRun } from "./watch-run.ts";
+import { limitsOf, type RunWatch, watchRun } from "./watch-run.ts";
 
 export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell"> {
   readonly tails: Tails;
@@ -50,6 +47,8 @@ export interface Agents {
   /** Those that are at work, as they are known. */
   watches(): readonly RunWatch[];
   watchOf(run: string): RunWatch | undefined;
+  /** Why agents in windows can be told nothing; undefined where the terminal answers. */
+  terminalTrouble(): TerminalTrouble | undefined;
   /** Tells of every run that was looked at, whether or not something about it has changed; gives what ends it. */
   follow(tell: (run: string) => void): () => void;
   /** Ends programs on a person's word, before anything else is looked at. */
@@ -74,7 +73,7 @@ const slowPoll = 3_000;
 const fastPoll = 400;
 
 export function createAgents(given: AgentsPorts): Agents {
-  const { store, clock, terminal, processes, places, tails, harnesses, workflowOf, config, onError } = given;
+  const { store, clock, terminal, processes, places, tails, harnesses, config, onError } = given;
   const inTurn = createTurns();
   const watches = new Map<string, { watch: RunWatch; unwatch: () => void }>();
   const strangers = createStrangers({ store, raise: (watch, reason) => raise(given, watch, reason) });
@@ -97,19 +96,12 @@ export function createAgents(given: AgentsPorts): Agents {
     safe.finally(() => underWay.delete(safe));
   };
 
-  let looks = 0;
-  let seen: Seen = { number: 0, panes: new Map(), hasServer: false };
-  const lookAtPanes = async () => {
-    const number = ++looks;
-    const panes = await terminal.list();
-    if (number < seen.number) return;
-    seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
-  };
+  const panes = createPanes({ terminal, clock, onError });
   const followers = new Set<(run: string) => void>();
   const look = async (watch: RunWatch, begins = () => {}) => {
     await inTurn(watch.run.id, () => {
       begins();
-      return watch.look(seen);
+      return watch.look(panes.seen);
     });
     seat(watch);
     for (const tell of followers) tell(watch.run.id);
@@ -117,8 +109,11 @@ export function createAgents(given: AgentsPorts): Agents {
   const lookAtAll = async () => {
     for (const run of strangers.list()) if (harnesses().has(run.harness)) watch(run);
     const all = [...watches.values()];
-    if (all.some(({ watch }) => watch.started.mode === "session")) await lookAtPanes();
+    const hasSessions = all.some(({ watch }) => watch.started.mode === "session");
+    const answers = hasSessions && (await panes.tryToLook());
     await Promise.all(all.map(({ watch }) => look(watch).catch(onError)));
+    // Nothing may be learnt of one that could not be told something while the terminal did not answer.
+    if (answers) for (const { watch } of watches.values()) if (mail.waits(watch)) mail.wake(watch);
     sleepers.tend([...watches.values()].map(({ watch }) => watch));
   };
   const poll = () => {
@@ -176,7 +171,7 @@ export function createAgents(given: AgentsPorts): Agents {
   const mail = createMail({
     ...{ store, clock, terminal, inTurn, raise: raising, isStopped: () => isStopped },
     look: async (watch) => {
-      await lookAtPanes();
+      await panes.look();
       await look(watch);
     },
     takeSeat: ({ run }) =>
@@ -223,16 +218,6 @@ export function createAgents(given: AgentsPorts): Agents {
     },
   });
 
-  const limitsOf = async (run: Run): Promise<RunLimits> => {
-    const task = (await store.getTask(run.task))?.task;
-    const workflow = task && (await workflowOf(task));
-    const state = task && workflow?.states[task.status];
-    if (workflow === undefined || state === undefined) return { stall: undefined, time: undefined };
-    const { limits } = specOf(workflow, state, nameOfRun(run.key));
-    const own = limits.stall ?? state.limits.stall;
-    const usual = run.started?.mode === "session" ? undefined : readDuration(config().agentsStall);
-    return { stall: own ?? usual, time: limits.time };
-  };
   const watch = (run: Run) => {
     const harness = harnesses().get(run.harness);
     if (isStopped || run.started === undefined) return;
@@ -243,7 +228,7 @@ export function createAgents(given: AgentsPorts): Agents {
     }
     const made = watchRun(
       {
-        ...{ store, clock, terminal, tails, book, table: given.table, limitsOf, heal },
+        ...{ store, clock, terminal, tails, book, table: given.table, heal, limitsOf: (each) => limitsOf(given, each) },
         readingOf: (each, of: Harness) =>
           readTurnOutput(
             processes,
@@ -253,7 +238,7 @@ export function createAgents(given: AgentsPorts): Agents {
             countedOf(book.of(each.id), each.started as StartedRun).offset,
           ),
         runFolder: ({ name }) => folderOf(name),
-        since: looks,
+        since: panes.looks,
         taskFileOf: ({ role }) => (role === defaultNames.roles.task ? "TASK.md" : roleFileName(role)),
         learnt(each) {
           // What was learnt may have been that it has ended: then its record is closed, and must stay so.
@@ -281,7 +266,7 @@ export function createAgents(given: AgentsPorts): Agents {
     });
     watches.set(run.id, { watch: made, unwatch: stopWatching });
     // Without a terminal nothing is asked of tmux, which may not be there.
-    track((run.started.mode === "session" ? lookAtPanes() : Promise.resolve()).then(() => look(made)));
+    track((run.started.mode === "session" ? panes.look() : Promise.resolve()).then(() => look(made)));
     poll();
   };
 
@@ -314,7 +299,7 @@ export function createAgents(given: AgentsPorts): Agents {
     sleepers.forgetTask(task);
     const own = [...watches.values()].filter(({ watch }) => watch.run.task === task);
     for (const { watch } of own) await kill(watch.run);
-    const hasWindows = [...seen.panes.values()].some(({ session }) => session === terminalSession(task));
+    const hasWindows = [...panes.seen.panes.values()].some(({ session }) => session === terminalSession(task));
     if (hasWindows || own.length > 0) await terminal.closeSession(terminalSession(task));
   };
   const isOwed = async (task: string, run: string) =>
@@ -336,6 +321,7 @@ export function createAgents(given: AgentsPorts): Agents {
     pauses: given.pauses,
     watches: () => [...watches.values()].map((each) => each.watch),
     watchOf: (run) => watches.get(run)?.watch,
+    terminalTrouble: panes.trouble,
     follow(tell) {
       followers.add(tell);
       return () => void followers.delete(tell);
@@ -372,7 +358,7 @@ export function createAgents(given: AgentsPorts): Agents {
       await book.open();
       const all = (await store.runs.list({})).filter(({ started }) => started !== undefined);
       const hasWindows = all.some(({ started }) => started?.mode === "session");
-      if (hasWindows) await lookAtPanes().catch(onError);
+      if (hasWindows) await panes.look().catch(onError);
       const sleeping: Run[] = [];
       for (const run of all) {
         if (run.endedAt !== undefined) continue;

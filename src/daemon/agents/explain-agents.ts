@@ -47,6 +47,7 @@ export async function explainAgents(
     const fix = [attach(run.key), tryAgain(run.harness)].filter(Boolean).join("\n");
     return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix }];
   });
+  const terminal = watches.some(({ started }) => started.mode === "session") ? agents.terminalTrouble() : undefined;
   const unheard = watches.flatMap(({ run, trouble }) => {
     if (trouble === "") return [];
     return [{ reason: `What ${run.key} tells of itself is not heard: ${trouble}`, fix: attach(run.key) }];
@@ -56,7 +57,13 @@ export async function explainAgents(
   );
   const untold = open.filter(({ problem = "" }) => problem === "");
   return {
-    blocked: [...(paused === undefined ? [] : [{ reason: paused, fix: "" }]), ...waiting, ...limited, ...unheard],
+    blocked: [
+      ...(paused === undefined ? [] : [{ reason: paused, fix: "" }]),
+      ...waiting,
+      ...limited,
+      ...unheard,
+      ...(terminal === undefined ? [] : [terminal]),
+    ],
     next: untold.map(({ to, from }) => ({
       what: `Tell ${to} what ${from === "human" ? "a person" : from} has to say, as soon as it listens`,
       at: null,

@@ -1,4 +1,5 @@
-import { lstat, readFile, stat } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 /**
@@ -13,15 +14,22 @@ export async function lastTouched(folder: string, taskFile: string): Promise<num
   return Math.max(0, ...times);
 }
 
+const mostBytes = 65_536;
+
+function isSmallFile(path: string): boolean {
+  try {
+    const found = lstatSync(path);
+    return found.isFile() && found.size <= mostBytes;
+  } catch {
+    return false;
+  }
+}
+
 /** A worktree's `.git` is a file that says where git keeps what belongs to it. */
 async function gitFolder(folder: string): Promise<string> {
   const place = join(folder, ".git");
   // To read from what is no file, such as a pipe, may never end.
-  const isSmallFile = await lstat(place).then(
-    (found) => found.isFile() && found.size < 65_536,
-    () => false,
-  );
-  const text = isSmallFile ? await readFile(place, "utf8").catch(() => "") : "";
+  const text = isSmallFile(place) ? await readFile(place, "utf8").catch(() => "") : "";
   const [, elsewhere] = /^gitdir: (.+)$/m.exec(text) ?? [];
   return elsewhere === undefined ? place : resolve(folder, elsewhere);
 }

@@ -1,4 +1,6 @@
+import { readDuration } from "../../engine/duration.ts";
 import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
+import { specOf } from "../../engine/spec-of.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Harness, HarnessEvent, Obstacle, ScreenState } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
@@ -7,7 +9,10 @@ import type { Store } from "../../ports/store.ts";
 import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
 import { lastTouched } from "./last-touched.ts";
+import { isOutOfReach } from "./panes.ts";
+import { nameOfRun } from "./read-turn.ts";
 import { firstSigns, isOfConversation, isOfWork, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
+import type { StartPorts } from "./start-run.ts";
 import { countedUpTo, type TurnReading } from "./turn-reading.ts";
 import type { UsageBook } from "./usage-book.ts";
 
@@ -264,7 +269,10 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     // A harness that draws a spinner writes to its screen for ever: that says nothing where it has a better way to speak.
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
       signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
-    await readScreen();
+    // It is weak evidence: a terminal that does not answer keeps nobody from seeing the rest.
+    await readScreen().catch((error) => {
+      if (!isOutOfReach(error)) throw error;
+    });
     const limits = await ports.limitsOf(run);
     const isBusy = process === "running" && (await isAtWork(limits.stall));
     const now = clock.now();
@@ -344,4 +352,19 @@ function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, i
   if (shown === "ready") return known === "starting" || isMute ? "idle" : known;
   if (shown === "busy") return known === "starting" || isMute ? "busy" : known;
   return known === "asks" ? "unknown" : known;
+}
+
+/** How long a run may be quiet, and how long it may last, as the workflow and the configuration say now. */
+export async function limitsOf(
+  { store, workflowOf, config }: Pick<StartPorts, "store" | "workflowOf" | "config">,
+  run: Run,
+): Promise<RunLimits> {
+  const task = (await store.getTask(run.task))?.task;
+  const workflow = task && (await workflowOf(task));
+  const state = task && workflow?.states[task.status];
+  if (workflow === undefined || state === undefined) return { stall: undefined, time: undefined };
+  const { limits } = specOf(workflow, state, nameOfRun(run.key));
+  const own = limits.stall ?? state.limits.stall;
+  const usual = run.started?.mode === "session" ? undefined : readDuration(config().agentsStall);
+  return { stall: own ?? usual, time: limits.time };
 }

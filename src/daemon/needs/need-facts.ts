@@ -44,7 +44,7 @@ export async function lookAtNeeds(
   const facts: NeedFacts = {
     ...{ task, workflow, changedAt: updatedAt, now: ports.clock.now(), known },
     runs: await runsOf(ports, task),
-    messages: await undelivered(store, task),
+    messages: await undelivered(ports, task),
     merge: await mergeOf(store, stored),
     failure: failed && { code: failed.failure?.code ?? "" },
     isOwing: open.some(({ state }) => state === "owed"),
@@ -98,11 +98,20 @@ function limitOf(agents: Agents | undefined, task: Task): NeedFacts["limit"] {
   return undefined;
 }
 
-async function undelivered(store: Store, task: Task): Promise<NeedFacts["messages"]> {
+/** What is only held up because the terminal does not answer is delivered once it does. */
+async function undelivered({ store, agents }: NeedPorts, task: Task): Promise<NeedFacts["messages"]> {
   if (Object.keys(task.runs).length === 0) return [];
-  return (await store.messages.list({ task: task.id })).flatMap(({ to, text, problem = "", deliveredAt }) =>
-    deliveredAt === undefined && problem !== "" && isWanted(task, to) ? [{ to, text, problem }] : [],
-  );
+  const trouble = agents()?.terminalTrouble();
+  const isHeldUp = (to: string) => {
+    const watch = agents()?.watchOf(runRecordId(task.id, to));
+    return watch?.started.mode === "session" && watch.signs.activity !== "busy";
+  };
+  return (await store.messages.list({ task: task.id })).flatMap(({ to, text, problem = "", deliveredAt }) => {
+    if (deliveredAt !== undefined || !isWanted(task, to)) return [];
+    if (problem !== "") return [{ to, text, problem }];
+    if (trouble === undefined || !isHeldUp(to)) return [];
+    return [{ to, text, problem: trouble.reason, fix: `${trouble.fix}\nTo see more: signalbox doctor` }];
+  });
 }
 
 async function mergeOf(store: Store, { task, updatedAt }: StoredTask): Promise<NeedFacts["merge"]> {

@@ -6,12 +6,14 @@ test("a run is noticed when it shows another activity, question or error, and no
   const noticed: string[] = [];
   let look = (_run: string) => {};
   let signs: object = {};
+  let trouble: object | undefined;
   const agents = {
     follow(tell: (run: string) => void) {
       look = tell;
       return () => {};
     },
     watchOf: () => ({ run: { task: "t1" }, signs }),
+    terminalTrouble: () => trouble,
   } as unknown as Agents;
   noticeRuns(agents, (task) => noticed.push(task));
   const shown = (next: object) => {
@@ -25,4 +27,8 @@ test("a run is noticed when it shows another activity, question or error, and no
   expect(shown({ activity: "asks", what: "May I read?" })).toBe(1);
   expect(shown({ activity: "asks", what: "May I write?" })).toBe(1);
   expect(shown({ activity: "asks", what: "May I write?", error: { kind: "other", message: "No." } })).toBe(1);
+  trouble = { reason: "The terminal server has not answered.", fix: "" };
+  expect(shown({ activity: "busy", what: "reads" })).toBe(1);
+  trouble = undefined;
+  expect(shown({ activity: "busy", what: "reads" })).toBe(1);
 });

@@ -179,7 +179,8 @@ export function noticeRuns(agents: Agents, noticed: (task: string) => void): voi
     const watch = agents.watchOf(id);
     if (watch === undefined) return void last.delete(id);
     const { activity, what, error } = watch.signs;
-    const shown = JSON.stringify([activity, activity === "asks" ? what : "", error?.kind, error?.message]);
+    const isMute = agents.terminalTrouble() !== undefined;
+    const shown = JSON.stringify([activity, activity === "asks" ? what : "", error?.kind, error?.message, isMute]);
     if (last.get(id) === shown) return;
     last.set(id, shown);
     noticed(watch.run.task);

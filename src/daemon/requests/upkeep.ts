@@ -23,6 +23,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     tasks: await core.needs.counts(),
     projects: (await core.store.listProjects()).length,
     storeProblem: core.storeLoss()?.message ?? "",
+    terminalProblem: core.agents?.terminalTrouble() ?? { reason: "", fix: "" },
     configProblems: core.config().problems,
     agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },

@@ -69,7 +69,7 @@ export function createTmux(tmux: Tmux): Terminal {
     isAnswering: async () => !hasNoServer(await plainCall(["show-options", "-s"])),
   });
   const plainCall: Ask = (args, input) =>
-    runTmux({ program, socket, args, timeout, ...(input === undefined ? {} : { input }) });
+    runTmux({ program, socket, args, timeout, server: servers.pid, ...(input === undefined ? {} : { input }) });
   /** A server whose socket somebody has deleted is brought back before anybody believes that there is none. */
   const call: Ask = async (args, input) => {
     const end = await plainCall(args, input);

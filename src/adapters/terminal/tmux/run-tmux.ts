@@ -10,6 +10,8 @@ export interface TmuxCall {
   readonly input?: string;
   /** Milliseconds. */
   readonly timeout: number;
+  /** The process of our server, where it is known. */
+  server?(): Promise<number | undefined>;
 }
 
 export interface TmuxEnd {
@@ -22,7 +24,7 @@ export interface TmuxEnd {
 const mostOutput = 64 * 1024 * 1024;
 
 /** Asks tmux something, and fails only where it could not be started or did not answer. */
-export function runTmux({ program, socket, args, input = "", timeout }: TmuxCall): Promise<TmuxEnd> {
+export function runTmux({ program, socket, args, input = "", timeout, server }: TmuxCall): Promise<TmuxEnd> {
   return new Promise((resolve, reject) => {
     // From the root folder: a server that is started here must not keep somebody's folder in use.
     const child = spawn(program, [...baseArguments(socket), ...args], { cwd: "/", env: environment(), stdio: "pipe" });
@@ -32,7 +34,9 @@ export function runTmux({ program, socket, args, input = "", timeout }: TmuxCall
       child.kill("SIGKILL");
       // A server that hangs holds its ends of our pipes, so that they would never be closed.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-      reject(late(args, timeout));
+      const fail = (pid?: number) => reject(late(args, timeout, pid));
+      if (server === undefined) fail();
+      else server().then(fail, () => fail());
     }, timeout);
     const take = (channel: "stdout" | "stderr") => (chunk: Buffer) => {
       size += chunk.length;
@@ -103,9 +107,10 @@ function notStarted(program: string, error: NodeJS.ErrnoException): Fault {
   });
 }
 
-function late(args: readonly string[], timeout: number): Fault {
+function late(args: readonly string[], timeout: number, server?: number): Fault {
+  const end = server === undefined ? "." : `. To end it, so that its agents go on in their sessions: kill -9 ${server}`;
   return new Fault("terminal.timeout", `tmux did not answer "${args[0] ?? ""}" within ${timeout / 1000} s.`, {
     retry: "later",
-    hint: "It is tried again. If it goes on, the tmux server of Signalbox hangs.",
+    hint: `It is tried again. If it goes on, the tmux server of Signalbox hangs${end}`,
   });
 }

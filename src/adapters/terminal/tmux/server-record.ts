@@ -13,6 +13,8 @@ export interface ServerRecord {
    * False where there is none; a server that lives and cannot be reached is a fault.
    */
   revive(): Promise<boolean>;
+  /** The process of the server, where one was seen and lives. */
+  pid(): Promise<number | undefined>;
 }
 
 export interface ServerPorts {
@@ -45,6 +47,10 @@ export function createServerRecord({ socket, file, table, isAnswering }: ServerP
     return false;
   };
   return {
+    async pid() {
+      const server = known === "unread" ? await readIdentity(file) : known;
+      return server !== undefined && (await table.isAlive(server)) ? server.pid : undefined;
+    },
     async seen(pid) {
       if (known !== "unread" && known?.pid === pid) return;
       const identity = await table.identify(pid);
