@@ -3,7 +3,14 @@ import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import { shownTime } from "./shown-time.ts";
-import type { Seen } from "./watch-run.ts";
+
+/** What one look at all panes gave. `hasServer`: the terminal is there at all. */
+export interface Seen {
+  /** Which look it was: one that began before a run was there says nothing about it. */
+  readonly number: number;
+  readonly panes: ReadonlyMap<string, Pane>;
+  readonly hasServer: boolean;
+}
 
 /** All panes as they were last seen, and whether the terminal answers. */
 export interface Panes {

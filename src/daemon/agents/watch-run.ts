@@ -9,7 +9,7 @@ import type { Store } from "../../ports/store.ts";
 import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
 import { lastTouched } from "./last-touched.ts";
-import { isOutOfReach } from "./panes.ts";
+import { isOutOfReach, type Seen } from "./panes.ts";
 import { nameOfRun } from "./read-turn.ts";
 import { firstSigns, isOfConversation, isOfWork, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
 import type { StartPorts } from "./start-run.ts";
@@ -59,14 +59,6 @@ export interface RunWatch {
   /** What was changed about its record. */
   keep(change: Partial<Run>): Promise<void>;
   close(): void;
-}
-
-/** What one look at all panes gave. `hasServer`: the terminal is there at all. */
-export interface Seen {
-  /** Which look it was: one that began before a run was there says nothing about it. */
-  readonly number: number;
-  readonly panes: ReadonlyMap<string, Pane>;
-  readonly hasServer: boolean;
 }
 
 const beginning: TailPosition = { offset: 0, before: "" };
