@@ -1,7 +1,7 @@
 import { sentence } from "../../engine/sentence.ts";
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Terminal } from "../../ports/terminal.ts";
+import type { Pane, Terminal } from "../../ports/terminal.ts";
 import { shownTime } from "./shown-time.ts";
 
 /** What one look at all panes gave. `hasServer`: the terminal is there at all. */
