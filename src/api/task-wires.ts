@@ -103,6 +103,8 @@ export const mergeWire = record({
   dryRun: boolean,
   /** What the merge made, or would make, was not tested although there is a command for the tests. */
   untested: boolean,
+  /** What is wrong with the work and no reason not to merge it, as sentences. */
+  warnings: list(text),
   task: taskWire,
 });
 export type MergeView = TypeOf<typeof mergeWire>;

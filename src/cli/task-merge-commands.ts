@@ -24,7 +24,7 @@ export const merge = buildCommand({
     brief: "Merge a task's work into the default branch, and end the task",
     fullDescription: `One merge at a time for each branch; nothing is checked out for it. Your own checkout follows where your changes are not in the same files; otherwise the merge waits and goes on by itself. Where the project has a remote, the branch is pushed first. The task moves only after its work was seen in the branch. Where it conflicts, the task goes back to its agent, with what there is to resolve under ## Feedback in the task file, if a person has one way to send it there.
 
---json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, commits, changed, dryRun, untested, task }. ${severalForm}
+--json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, commits, changed, dryRun, untested, warnings, task }. ${severalForm}
 ${taskExitCodes("not merged, or not yet")}`,
   },
 });

@@ -14,6 +14,7 @@ export function tellMerge(context: Context, answer: MergeView): void {
     if (task.phase === "over")
       context.say(`To bring its work back in a new task: signalbox task create --from ${task.id}`);
   } else tellUnmerged(context, answer);
+  for (const warning of answer.warnings) context.say(context.talkPaint.yellow(warning));
 }
 
 function tellMerged(

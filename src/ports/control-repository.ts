@@ -19,6 +19,15 @@ export interface ControlRepository {
    */
   salvage(order: SalvageOrder): Promise<Salvage>;
 
+  /**
+   * Submodules that were changed between two commits, in the last of which they are at commits that no remote of theirs has, as
+   * far as the workspace in this folder knows.
+   */
+  unpushedModules(order: {
+    readonly folder: string;
+    readonly from: string;
+    readonly to: string;
+  }): Promise<readonly FileName[]>;
   /** Everything that was salvaged, the newest first. */
   listSalvaged(): Promise<readonly Salvaged[]>;
   /** Writes the files of a commit into a folder that must not be there yet, as their bytes are. */

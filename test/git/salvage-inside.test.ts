@@ -83,6 +83,22 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(controlGit(stage, control)("diff", "--name-only", `${saved?.commit}^`, `${saved?.commit}`)).toBe("");
   });
 
+  test("a submodule at a commit that was never pushed is named, and no other", async () => {
+    const { control, workspace, library, lib } = await workspaceOf(kind);
+    const from = workspace.at("HEAD");
+    const names = async () => {
+      await control.collect({ folder: workspace.folder, branch: "task", task: "t1" });
+      const found = await control.unpushedModules({ folder: workspace.folder, from, to: workspace.at("HEAD") });
+      return found.map(({ text }) => text);
+    };
+    lib.commit({ "precious.txt": "committed\n" });
+    workspace.commit();
+    expect(await names()).toEqual(["lib"]);
+    library.git("config", "receive.denyCurrentBranch", "ignore");
+    lib.git("push", "--quiet", "origin", "HEAD:main");
+    expect(await names()).toEqual([]);
+  });
+
   test("a submodule whose folder was emptied is salvaged from what git keeps of it", async () => {
     const { control, workspace, lib } = await workspaceOf(kind);
     const commit = lib.commit({ "precious.txt": "committed\n" });

@@ -19,6 +19,7 @@ import { dropSalvaged } from "./salvage/drop-salvaged.ts";
 import { listSalvaged } from "./salvage/list-salvaged.ts";
 import { restoreFiles } from "./salvage/restore-files.ts";
 import { salvage } from "./salvage/salvage.ts";
+import { unpushedModules } from "./salvage/unpushed-modules.ts";
 import { cloneRepository } from "./user/clone-repository.ts";
 import { deleteRemoteBranch } from "./user/delete-remote-branch.ts";
 import { identityOf } from "./user/identity-of.ts";
@@ -77,6 +78,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     collect: (order) => collect(control, order),
     syncFrom: (order) => syncFrom(control, order),
     salvage: (order) => salvage(control, order),
+    unpushedModules: (order) => unpushedModules(control, order),
     listSalvaged: () => listSalvaged(control),
     restoreFiles: (commit, folder) => restoreFiles(control, commit, folder),
     dropSalvaged: (ref, commit) => dropSalvaged(control, ref, commit),

@@ -1,8 +1,10 @@
 import type { ExplanationView } from "../../api/task-wires.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
+import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { targetOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
 import { lastSeen } from "./find-tips.ts";
 import { restoreMessage, restoreWork, takenBack } from "./restore-work.ts";
@@ -18,6 +20,40 @@ export async function expectedConflicts({ store, repositories }: Core, id: strin
     sentences.push(`It will conflict with ${project}#${number}${title} in ${files.join(", ")}.`);
   }
   return sentences;
+}
+
+/** Submodules that the task's work has at commits that nobody else could get, as sentences with what to do. */
+export async function warnOfModules(core: Core, task: Task): Promise<string[]> {
+  return (await unpushedModules(core, task)).map(
+    (name) =>
+      `${name} points to a commit that no remote of its repository has. Push it: git -C ${task.workspace}/${name} push origin HEAD:refs/heads/${task.branch}`,
+  );
+}
+
+/** The same once the task is merged, and its workspace goes. */
+export function mergedModules(names: readonly string[]): string[] {
+  return names.map(
+    (name) =>
+      `${name} points to a commit that no remote of its repository has, so nobody else can check it out. It is salvaged with the workspace: signalbox salvage list`,
+  );
+}
+
+/** Their paths. */
+export async function unpushedModules({ store, repositories }: Core, task: Task): Promise<string[]> {
+  const project = task.workspace === "" ? undefined : await store.getProject(task.project);
+  if (project === undefined || repositories === undefined) return [];
+  try {
+    const { control } = await repositories.workspacesOf(project);
+    const base = await lastSeen(control, targetOf(project, task), repositories.where());
+    const commit = await control.commitAt(taskRef(task.id));
+    const from = base && commit && (await control.mergeBase(base, commit));
+    if (from === undefined || commit === undefined || from === "" || commit === "") return [];
+    const found = await control.unpushedModules({ folder: task.workspace, from, to: commit });
+    return found.map(({ text }) => text);
+  } catch (error) {
+    if (error instanceof Fault) return [];
+    throw error;
+  }
 }
 
 /** A conflict that an agent was told of, while the task is still where it was sent for that. */

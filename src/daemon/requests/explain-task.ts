@@ -10,7 +10,13 @@ import { explainAgents } from "../agents/explain-agents.ts";
 import type { Handler } from "../asked.ts";
 import type { Core } from "../core.ts";
 import { eventsOf } from "../events-of.ts";
-import { expectedConflicts, givenBackConflict, lostMerge, nextOfMerge } from "../merging/explain-merge.ts";
+import {
+  expectedConflicts,
+  givenBackConflict,
+  lostMerge,
+  nextOfMerge,
+  warnOfModules,
+} from "../merging/explain-merge.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
 import { findTask } from "./find-task.ts";
 import { claimOf } from "./standing.ts";
@@ -52,7 +58,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await byItself(core, workflow, stored)),
       ],
       owed,
-      warnings: await expectedConflicts(core, task.id),
+      warnings: [...(await expectedConflicts(core, task.id)), ...(await warnOfModules(core, task))],
     };
   };
 }

@@ -13,6 +13,7 @@ import type { Project, StoredTask } from "../../ports/store.ts";
 import type { Asked, Handler } from "../asked.ts";
 import { targetOf } from "../base-of.ts";
 import type { Core } from "../core.ts";
+import { mergedModules, unpushedModules, warnOfModules } from "../merging/explain-merge.ts";
 import { mergeOnForge } from "../merging/merge-on-forge.ts";
 import type { Wanted } from "../merging/merging.ts";
 import { previewMerge } from "../merging/preview-merge.ts";
@@ -51,7 +52,8 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
         ...([own, project, task, wanted, looked, known, core.places.workspaces] as const),
       );
       const untested = ["merged", "waits"].includes(merge.state) && isUntested(core, project, merge);
-      return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun, untested };
+      const warnings = await warnOfModules(core, task);
+      return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun, untested, warnings };
     }
     return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
@@ -84,10 +86,11 @@ async function letItMerge(
       target: targetOf(project, stored.task),
     },
     ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
+    warnings: await warnOfModules(core, stored.task),
   };
 }
 
-const unrehearsed = { commits: 0, changed: [], dryRun: false, untested: false };
+const unrehearsed = { commits: 0, changed: [], dryRun: false, untested: false, warnings: [] };
 
 /** On the forge where the task has a pull request, else, or where `local` is asked for, here. */
 async function mergeAndMove(
@@ -98,11 +101,16 @@ async function mergeAndMove(
   local = false,
 ): Promise<MergeView> {
   const git = gitOf(core);
+  // Its workspace goes with the merge.
+  const modules = await unpushedModules(core, task);
   const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
-  if (onForge !== undefined) return { ...(await mergeView(core, onForge)), ...unrehearsed };
+  const warnings = async ({ state }: Merge) =>
+    state === "merged" ? mergedModules(modules) : await warnOfModules(core, task);
+  if (onForge !== undefined)
+    return { ...(await mergeView(core, onForge)), ...unrehearsed, warnings: await warnings(onForge) };
   const merge = await git.merging.ask(task, wanted);
   const untested = merge.state === "merged" && isUntested(core, project, merge);
-  return { ...(await mergeView(core, merge)), ...unrehearsed, untested };
+  return { ...(await mergeView(core, merge)), ...unrehearsed, untested, warnings: await warnings(merge) };
 }
 
 /** Whether something came in that no test has seen together with the rest. */

@@ -66,6 +66,7 @@ export function createMemoryControl(
       }
       return { branches: Object.fromEntries(seen) };
     },
+    unpushedModules: async () => [],
     async salvage({ folder: path, task, at }) {
       const nothing = { saved: undefined, ignored: [], repositories: [], refused: [] };
       const found = folders.get(path);

@@ -54,6 +54,8 @@ export interface TipsInside {
   readonly head: string | undefined;
   /** Branches and tags, in the order of their names. */
   readonly refs: readonly (readonly [name: string, commit: string])[];
+  /** Whether it has a commit that none of its remotes has. */
+  isOwn(commit: string): Promise<boolean>;
   /** Commits that nothing has that stays, and that no other of them contains; always in the same order. */
   readonly unsaved: readonly string[];
 }
@@ -69,7 +71,7 @@ export async function tipsInside(
   stays: boolean,
   signal: AbortSignal | undefined,
 ): Promise<TipsInside> {
-  if (workspace.source === undefined) return { head: undefined, refs: [], unsaved: [] };
+  if (workspace.source === undefined) return { head: undefined, refs: [], unsaved: [], isOwn: async () => false };
   const listed = await advertised(control, workspace.folder, workspace.source, signal);
   const isKept = (name: string) => name !== "HEAD" && (stays || name.startsWith("refs/remotes/"));
   const head = listed.find(([name]) => name === "HEAD")?.[1];
@@ -86,7 +88,10 @@ export async function tipsInside(
     const commit = /^refs\/(heads|tags)\/[^^]+$/.test(name) ? known.get(id) : undefined;
     return commit === undefined ? [] : [[name, commit]];
   });
-  return { head: head && known.get(head), refs, unsaved: [...tips].sort() };
+  const isOwn = async (commit: string) =>
+    (await existing(control, workspace, [commit])).has(commit) &&
+    (await unsaved(control, workspace, [commit], kept)).length > 0;
+  return { head: head && known.get(head), refs, unsaved: [...tips].sort(), isOwn };
 }
 
 /** Brings commits of a repository inside of a workspace in, whole. `number` tells it from others of the same workspace. */

@@ -225,7 +225,7 @@ function sizeOf(path: string, count: { entries: number }): number {
 }
 
 /** Whether all of the way to it are folders, and no links. */
-function isRealFolder(top: string, folder: string): boolean {
+export function isRealFolder(top: string, folder: string): boolean {
   return entryAt(folder)?.isDirectory() === true && realPath(folder) === join(realPath(top), folder.slice(top.length));
 }
 
