@@ -115,6 +115,11 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
       log.error(fault.message);
       void keeper.rescue();
     },
+    onUnsaved: (fault) => {
+      if (fault === undefined) log.info("The store can be written again");
+      else log.error(fault.message);
+      running?.savingChanged(fault);
+    },
   });
   const version = packageVersion;
   const git = createGit({ env, signal: killing.signal });
@@ -129,6 +134,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     home,
     store,
     storeLoss: store.loss,
+    unsaved: store.unsaved,
     clock: systemClock,
     ids: randomIds,
     log,

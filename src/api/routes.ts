@@ -37,6 +37,8 @@ export const statusWire = record({
   projects: integer(0),
   /** Why nothing can be saved any more; empty where it can. */
   storeProblem: text,
+  /** Why nothing can be saved now, such as a full disk, and what to do; empty where it can. */
+  savingProblem: record({ reason: text, fix: text }),
   /** Since when the terminal that agents run in has not answered, and what to do; empty where it does. */
   terminalProblem: record({ reason: text, fix: text }),
   /** What is wrong with the configuration; the last good one is in use. */

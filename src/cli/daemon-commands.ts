@@ -39,8 +39,8 @@ export const status = buildCommand({
     brief: "Show whether the daemon runs, and how it is",
     fullDescription: `With --watch the daemon is started where it does not run; see signalbox task list --watch, which shows one project.
 
---json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered }], quiet }, projects, storeProblem, terminalProblem: { reason, fix }, configProblems, log }
-A daemon that lives but does not answer is told of after a few seconds; then --json has running, answers (false), pid, home and log. storeProblem says why nothing can be saved any more, such as a database that was deleted; it is empty where all is well. terminalProblem says since when the terminal server that agents run in has not answered.
+--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, configProblems, log }
+A daemon that lives but does not answer is told of after a few seconds; then --json has running, answers (false), pid, home and log. storeProblem says why nothing can be saved any more, such as a database that was deleted; it is empty where all is well. savingProblem says why nothing can be saved now, such as a full disk. terminalProblem says since when the terminal server that agents run in has not answered.
 Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 wrong usage, 3 it does not run`,
   },
 });

@@ -32,7 +32,7 @@ export async function askStored(call: Call, file: string): Promise<Stored> {
       if (task.held !== null) held.add(task.id);
       const name = `${task.project}#${task.number}`;
       // A question and an approval are the course of things; an agent in trouble is told of with the runs.
-      const troubles = task.needs.filter(({ reason }) => !["question", "approval", "agent"].includes(reason));
+      const troubles = task.needs.filter(({ reason }) => !["question", "approval", "agent", "disk"].includes(reason));
       if (task.held !== null) troubled.push({ task: name, why: whyHeld(task.status, task.held.reason) });
       else for (const { brief } of troubles) troubled.push({ task: name, why: `needs you: ${brief}` });
     }

@@ -47,6 +47,8 @@ export interface Core {
   readonly store: Store;
   /** Why nothing can be saved any more; undefined where it can. */
   storeLoss(): Fault | undefined;
+  /** Why nothing can be saved now, though it can be again; undefined where it can. */
+  unsaved(): Fault | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -32,6 +32,7 @@ import type { ForgeOf } from "./forge/project-forge.ts";
 import { createGitParts } from "./git-parts.ts";
 import { look, lookPatience } from "./look.ts";
 import type { Landing } from "./merging/create-repositories.ts";
+import { createUnsavedCall } from "./needs/call-unsaved.ts";
 import { createCalls } from "./needs/calls.ts";
 import { createNeeds, noticeRuns, noticingStore } from "./needs/needs.ts";
 import { createNews, tellingStore } from "./news.ts";
@@ -57,6 +58,8 @@ export interface CorePorts {
   readonly store: Store;
   /** Why nothing can be saved any more; left out where nothing can be lost. */
   storeLoss?(): Fault | undefined;
+  /** Why nothing can be saved now, though it can be again; left out where it always can. */
+  unsaved?(): Fault | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -101,6 +104,8 @@ export interface RunningCore extends Core {
   recover(): Promise<void>;
   /** The configuration says something else: whoever waited for a limit that was raised goes on at once. */
   configured(): void;
+  /** Nothing can be saved, and why; or, without a fault, it can again. */
+  savingChanged(fault: Fault | undefined): void;
   /** Takes nothing new on, and waits for what is under way. Agents go on. */
   close(): Promise<void>;
 }
@@ -138,6 +143,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
   const channels = ports.channels ?? (() => new Map());
   const calls = createCalls({ store, clock, channels, onError, settings: () => callSettings(config().values) });
+  const unsavedCall = createUnsavedCall({ clock, channels, onError, settings: () => callSettings(config().values) });
   const troubleOf = async (task: Task) => (parts === undefined ? undefined : workspaceTrouble(parts.pools, task));
   const isNextLeft = (task: Task) => scheduler.isNextLeft(task);
   const needs = createNeeds({
@@ -147,6 +153,7 @@ export function createCore(ports: CorePorts): RunningCore {
     agents: () => agents,
     troubleOf,
     isNextLeft,
+    unsaved: () => ports.unsaved?.(),
     ...calls,
     onError,
   });
@@ -258,6 +265,7 @@ export function createCore(ports: CorePorts): RunningCore {
     startedAt: clock.now(),
     store,
     storeLoss: () => ports.storeLoss?.(),
+    unsaved: () => ports.unsaved?.(),
     clock,
     ids: ports.ids,
     log,
@@ -313,7 +321,12 @@ export function createCore(ports: CorePorts): RunningCore {
       agents?.configured();
       scheduler.wake();
     },
+    savingChanged(fault) {
+      unsavedCall.changed(fault);
+      needs.noticedAll();
+    },
     async close() {
+      unsavedCall.stop();
       news.stop();
       await crew.close();
       // All of them at once: what is cut short from here on has not failed.

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
 import { createMemoryStore } from "../adapters/store/memory.ts";
+import { Fault } from "../fault.ts";
 import { guardStore } from "./guard-store.ts";
 
 function stage() {
@@ -92,4 +93,33 @@ test("once the database is lost nothing of a task is written", async () => {
   for (const write of writes) await expect(write(), String(write)).rejects.toMatchObject({ code: "store.lost" });
   expect(written()).toBe(2);
   expect((await store.getTask("one"))?.task.id).toBe("one");
+});
+
+test("a disk that is full is told of once, until something can be saved again", async () => {
+  const { file } = stage();
+  const told: (string | undefined)[] = [];
+  const memory = createMemoryStore();
+  let isFull = true;
+  const full = new Fault("store.full", "The store failed: database or disk is full.", { retry: "later" });
+  const store = guardStore(
+    { ...memory, addProject: async (project) => (isFull ? Promise.reject(full) : memory.addProject(project)) },
+    { file, onLost: () => {}, onWritten: () => {}, onUnsaved: (fault) => told.push(fault?.message) },
+  );
+  for (const name of ["tea", "milk"])
+    await expect(store.addProject(sampleProject(name))).rejects.toMatchObject({ code: "store.full" });
+  expect(told).toEqual([expect.stringMatching(/^The disk of \S+ is full: nothing can be saved/)]);
+  isFull = false;
+  await store.addProject(sampleProject("coffee"));
+  expect([told.length, told[1], store.unsaved()]).toEqual([2, undefined, undefined]);
+});
+
+test("where the disk has room again nobody has to write for that to be seen", async () => {
+  const { file } = stage();
+  const full = new Fault("store.full", "The store failed: database or disk is full.", { retry: "later" });
+  const store = guardStore(
+    { ...createMemoryStore(), addProject: () => Promise.reject(full) },
+    { file, onLost: () => {}, onWritten: () => {} },
+  );
+  await expect(store.addProject(sampleProject("tea"))).rejects.toMatchObject({ code: "store.full" });
+  expect(store.unsaved()).toBeUndefined();
 });

@@ -1,4 +1,5 @@
-import { type Stats, statSync } from "node:fs";
+import { type Stats, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Kept } from "../ports/records.ts";
 import type { Collection, Store } from "../ports/store.ts";
@@ -9,6 +10,8 @@ export interface GuardPorts {
   /** Called once, when the file is found to be lost. What was saved can still be read. */
   onLost(fault: Fault): void;
   onWritten(): void;
+  /** Nothing can be saved, and why; or, without a fault, it can again. */
+  onUnsaved?(fault: Fault | undefined): void;
 }
 
 export interface GuardedStore extends Store {
@@ -16,16 +19,29 @@ export interface GuardedStore extends Store {
   look(): void;
   /** Looks, and says why nothing can be saved any more; undefined where it can. */
   loss(): Fault | undefined;
+  /** Why nothing can be saved now, which passes once the disk has room, or may be written; undefined where it can. */
+  unsaved(): Fault | undefined;
 }
+
+/** Faults of the disk below the store. */
+const ofTheDisk: ReadonlySet<string> = new Set(["store.full", "store.disk", "store.read-only", "store.unreadable"]);
+/** Less than this is not room. */
+const leastRoom = 1024 * 1024;
 
 /**
  * The same store, which refuses to write once its file was deleted, replaced or cut short. The system keeps a deleted file
  * for whoever has it open: everything would seem to go well, and be gone with the daemon. What was saved before can still
  * be read, and copied.
  */
-export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts): GuardedStore {
+export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }: GuardPorts): GuardedStore {
   const files = [file, `${file}-wal`].map((path) => ({ path, own: fileAt(path)?.ino, size: 0 }));
   let fault: Fault | undefined;
+  let failure: Fault | undefined;
+  const setFailure = (next: Fault | undefined) => {
+    const isNew = failure?.code !== next?.code;
+    if (isNew) failure = next;
+    if (isNew) onUnsaved?.(next);
+  };
   const look = () => {
     if (fault !== undefined) return;
     for (const each of files) {
@@ -47,7 +63,11 @@ export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts
     async (...args: Args): Promise<Result> => {
       look();
       if (fault !== undefined) throw fault;
-      const result = await write(...args);
+      const result = await write(...args).catch((error: unknown) => {
+        if (error instanceof Fault && ofTheDisk.has(error.code)) setFailure(unsavedFault(file, error));
+        throw error;
+      });
+      setFailure(undefined);
       onWritten();
       return result;
     };
@@ -62,6 +82,11 @@ export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts
     loss() {
       look();
       return fault;
+    },
+    unsaved() {
+      // Nobody may want to write any more.
+      if (failure?.code === "store.full" && roomFor(file) > leastRoom) setFailure(undefined);
+      return failure;
     },
     addProject: guarded(store.addProject),
     updateProject: guarded(store.updateProject),
@@ -92,6 +117,22 @@ export function guardStore(store: Store, { file, onLost, onWritten }: GuardPorts
 
 function fileAt(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
+}
+
+function roomFor(file: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
+}
+
+function unsavedFault(file: string, { code, message, hint = "", retry }: Fault): Fault {
+  if (code !== "store.full") return new Fault(code, `${message} No task goes on.`, { retry, hint });
+  return new Fault(code, `The disk of ${dirname(file)} is full: nothing can be saved, and no task goes on.`, {
+    ...{ retry, hint: "Make room; nothing is lost, and everything goes on then." },
+  });
 }
 
 function lost(path: string): Fault {

@@ -8,6 +8,7 @@ import type { Action, State, Workflow } from "./workflow.ts";
 
 /** Why a task needs a person, for those who want to be called for some of it only. */
 export const needReasons = {
+  disk: "nothing can be saved: the disk of the home is full, or cannot be written",
   question: "an agent asks something, and goes on with the answer",
   approval: "the task waits for a person: to merge it, to say yes, or to decide",
   held: "no rule of the workflow covers what happened",
@@ -70,6 +71,8 @@ export interface NeedFacts {
   readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
   /** A slot is free, the task is the next one, and nobody is going to start it. */
   readonly isNextLeft?: boolean;
+  /** Why nothing can be saved, and what to do; undefined where it can. */
+  readonly unsaved?: { readonly reason: string; readonly fix: string } | undefined;
   /** Since when needs are known that are there already, by key. */
   readonly known: ReadonlyMap<string, number>;
 }
@@ -98,6 +101,12 @@ export interface SeenRun {
  * place that decides it: lists, the guide, `explain`, `doctor` and the calls all show what it says.
  */
 export function needsOf(facts: NeedFacts): readonly Need[] {
+  const { unsaved } = facts;
+  const own = ownNeeds(facts);
+  return unsaved === undefined ? own : [need(facts, "disk", unsaved.reason, unsaved.fix), ...own];
+}
+
+function ownNeeds(facts: NeedFacts): readonly Need[] {
   const { task, workflow } = facts;
   const state = workflow?.states[task.status];
   if (task.phase === "over" || state?.terminal === true) return afterTheEnd(facts);

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { canMount } from "../faults/mount.ts";
 import { eventually, processesWith, startStage } from "./stage.ts";
@@ -278,12 +279,24 @@ test("names, summaries and contexts that are commands to shells, terminals and t
 
 test.runIf(canMount())("an agent that fills the disk stops everything only until there is room again", async () => {
   const script = `roles: { worker: [{ steps: [{ fill: { file: big, bytes: 200 MB } }] }] }`;
-  const stage = await startStage({ flow, script, homeSize: "64m" });
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-full-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const calls = join(folder, "calls");
+  const config = `notify: { desktop: false, command: [sh, -c, 'echo "$1" >> ${calls}', sh] }\n`;
+  const stage = await startStage({ flow, script, homeSize: "64m", config });
   const id = await stage.create("a cup");
   const { workspace } = await stage.until(id, (task) => task.workspace !== "");
   const big = join(workspace, "big");
   await eventually(async () => (existsSync(big) && statSync(big).size > 10_000_000 ? true : undefined));
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const told = await eventually(async () => (existsSync(calls) ? readFileSync(calls, "utf8") : undefined));
+  expect(told).toBe("Signalbox can save nothing\n");
+  const { savingProblem, tasks, agents } = await stage.call(routes.status, { query: {} });
+  expect(savingProblem.reason).toContain("is full");
+  expect([tasks.needPerson, agents.atWork]).toEqual([1, 0]);
+  expect((await stage.task(id)).needs[0]).toMatchObject({ reason: "disk", command: "signalbox doctor" });
+  expect((await stage.runs()).map(({ activity }) => activity)).toEqual(["ended"]);
   rmSync(big, { force: true });
   await stage.until(id, ({ status }) => status === "lost", 120_000);
+  expect((await stage.call(routes.status, { query: {} })).savingProblem.reason).toBe("");
+  expect(readFileSync(calls, "utf8")).toBe(told);
 });

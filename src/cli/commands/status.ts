@@ -19,7 +19,8 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
   if (found === undefined) this.process.exitCode = exitCodes.notFound;
   // A daemon of an older version does not say it.
   const storeProblem = found?.storeProblem ?? "";
-  if (storeProblem !== "") this.process.exitCode = exitCodes.failed;
+  const saving = found?.savingProblem ?? { reason: "", fix: "" };
+  if (storeProblem !== "" || saving.reason !== "") this.process.exitCode = exitCodes.failed;
   if (json)
     return this.print(
       writeJson(found === undefined ? { running: false, home: this.home } : { running: true, log, ...found }),
@@ -40,6 +41,7 @@ export async function status(this: Context, { watch, json }: { watch: boolean; j
     ...(storeProblem === ""
       ? []
       : [["database", `${red("lost:")} ${storeProblem} (signalbox doctor says what to do)`] as const]),
+    ...(saving.reason === "" ? [] : [["disk", `${red(saving.reason)} ${saving.fix} (signalbox doctor)`] as const]),
     ["projects", String(found.projects)],
     [
       "tasks",

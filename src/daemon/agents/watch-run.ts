@@ -52,6 +52,8 @@ export interface RunWatch {
   readonly trouble: string;
   /** There is more in its files than one look reads. */
   readonly hasMore: boolean;
+  /** Its program has ended. That is reported at once, unless nothing can be saved. */
+  readonly isOver: boolean;
   /** Looks, learns, and does what follows. */
   look(seen: Seen): Promise<void>;
   /** Learns what it left in its files, once it has been ended: what it used counts, and nothing else follows. */
@@ -97,6 +99,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let cpu = { at: 0, used: 0, isBusy: false };
   const troubles = { events: "", transcript: "" };
   let hasMore = false;
+  let isOver = false;
   const events = tails.open(`${ports.runFolder(started)}/events`, beginning, true);
   let transcript = openTranscript();
   const reading = isSession ? undefined : ports.readingOf(first, harness);
@@ -256,7 +259,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         ? paneProcess(pane, seen)
         : "absent"
       : known(await reading?.process(), run, clock.now());
-    const isOver = process === "ended" || process === "lost";
+    isOver = process === "ended" || process === "lost";
     const hasLearnt = await readEvidence(isOver ? mostOfRest : mostAtOnce);
     // A harness that draws a spinner writes to its screen for ever: that says nothing where it has a better way to speak.
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
@@ -309,6 +312,9 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     },
     get hasMore() {
       return hasMore;
+    },
+    get isOver() {
+      return isOver;
     },
     harness,
     reading,

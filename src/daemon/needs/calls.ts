@@ -153,8 +153,10 @@ export function createCalls(ports: CallPorts): Calls {
   };
 
   return {
-    found: (stored, needs) =>
+    found: (stored, all) =>
       inTurn(stored.task.id, async () => {
+        // Where nothing can be saved the person is called without anything being saved.
+        const needs = all.filter(({ reason }) => reason !== "disk");
         const { id } = stored.task;
         const keys = new Set(needs.map(({ key }) => key));
         let hasChanged = false;

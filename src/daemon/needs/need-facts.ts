@@ -5,6 +5,7 @@ import { startOf } from "../../engine/start-of.ts";
 import type { Task } from "../../engine/task.ts";
 import { parseTaskDocument, type TaskDocument } from "../../engine/task-document.ts";
 import type { Workflow } from "../../engine/workflow.ts";
+import type { Fault } from "../../fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Agents } from "../agents/agents.ts";
@@ -24,6 +25,8 @@ export interface NeedPorts {
   troubleOf?(task: Task): Promise<Trouble | undefined>;
   /** Whether a slot is free that nobody gives to the task, which is its project's next; missing where nobody knows. */
   isNextLeft?(task: Task): Promise<boolean>;
+  /** Why nothing can be saved; missing where it always can. */
+  unsaved?(): Fault | undefined;
 }
 
 /**
@@ -51,10 +54,15 @@ export async function lookAtNeeds(
     limit: limitOf(ports.agents(), task),
     hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
     trouble: await ports.troubleOf?.(task),
+    unsaved: unsavedOf(ports.unsaved?.()),
     isNextLeft: (await ports.isNextLeft?.(task)) === true,
     ...(workflow === undefined ? { questions: "" } : await questionsOf(store, workflow, task, document)),
   };
   return needsOf(facts);
+}
+
+function unsavedOf(fault: Fault | undefined): NeedFacts["unsaved"] {
+  return fault && { reason: fault.message, fix: `${fault.hint}\nTo see more: signalbox doctor` };
 }
 
 /** As far as they are looked after, and else as they were last recorded. */

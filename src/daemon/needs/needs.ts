@@ -15,6 +15,8 @@ export interface Needs {
   counts(): Promise<{ readonly open: number; readonly needPerson: number }>;
   /** Something about a task may have changed. */
   noticed(task: string): void;
+  /** Something about every open task may have changed. */
+  noticedAll(): void;
   /** An open task is there, or was changed, or is over. */
   heard(stored: StoredTask): void;
   stop(): Promise<void>;
@@ -104,6 +106,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
   };
   /** Nobody tells us when a folder is deleted. */
   const isOutdated = async (task: Task, known: readonly Need[]) =>
+    known.some(({ reason }) => reason === "disk") !== (ports.unsaved?.() !== undefined) ||
     (await ports.troubleOf?.(task))?.reason !== known.find(({ reason }) => reason === "workspace")?.text;
   const lookForTrouble = async () => {
     for (const [id, { needs }] of [...open]) {
@@ -125,6 +128,10 @@ export function createNeeds(ports: NeedsPorts): Needs {
 
   return {
     noticed,
+    noticedAll() {
+      for (const task of open.keys()) soil(task);
+      wake();
+    },
     async of(stored, document) {
       if (!stored.isOpen) return [];
       if (document !== undefined) return lookAtNeeds(ports, stored, ports.known(stored.task.id), document);

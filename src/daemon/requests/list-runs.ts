@@ -99,7 +99,7 @@ export async function runView(core: Core, agents: Agents, run: Run): Promise<Run
     pid: run.pid,
     folder: run.folder,
     activity:
-      run.endedAt !== undefined
+      run.endedAt !== undefined || watch?.isOver === true
         ? "ended"
         : waiting
           ? "waiting"

@@ -23,6 +23,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     tasks: await core.needs.counts(),
     projects: (await core.store.listProjects()).length,
     storeProblem: core.storeLoss()?.message ?? "",
+    savingProblem: savingProblem(core),
     terminalProblem: core.agents?.terminalTrouble() ?? { reason: "", fix: "" },
     configProblems: core.config().problems,
     agents: agentCounts(core),
@@ -31,11 +32,18 @@ export function status(core: Core): Handler<Routes["status"]> {
   });
 }
 
+function savingProblem(core: Core) {
+  const { message: reason = "", hint: fix = "" } = core.unsaved() ?? {};
+  return { reason, fix };
+}
+
 function agentCounts({ agents }: Core) {
   if (agents === undefined) return { atWork: 0, idle: 0, waiting: 0, needPerson: 0 };
-  const watches = agents.watches();
+  // Of one that has ended without anybody being able to note it, nothing is at work.
+  const over = agents.watches().filter(({ isOver }) => isOver);
+  const watches = agents.watches().filter(({ isOver }) => !isOver);
   return {
-    atWork: agents.dispatch.atWork(),
+    atWork: agents.dispatch.atWork() - over.filter(({ run }) => agents.dispatch.isSeated(run.id)).length,
     idle: watches.filter(({ run }) => !agents.dispatch.isSeated(run.id)).length,
     waiting: agents.dispatch.waiting().length,
     needPerson: watches.filter(({ started }) => started.raised !== "").length,

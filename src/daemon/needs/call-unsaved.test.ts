@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { Fault } from "../../fault.ts";
+import type { Note } from "../../ports/notifier.ts";
+import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { createUnsavedCall } from "./call-unsaved.ts";
+
+const full = new Fault("store.full", "The disk is full.", { hint: "Make room." });
+const minute = 60_000;
+
+function stage(settings: { readonly reasons?: readonly string[] } = {}) {
+  const clock = createScriptedClock(1_000_000);
+  const notes: Note[] = [];
+  let failures = 0;
+  const phone = {
+    async notify(note: Note) {
+      if (failures-- > 0) throw new Fault("notifier.failed", "No signal.");
+      notes.push(note);
+    },
+  };
+  const call = createUnsavedCall({
+    ...{ clock, channels: () => new Map([["phone", phone]]), onError: () => {} },
+    settings: () => ({ reasons: [], quiet: "", urgent: [], ...settings }),
+  });
+  return {
+    clock,
+    notes,
+    call,
+    fail: (times: number) => {
+      failures = times;
+    },
+  };
+}
+
+test("a person is called once while nothing can be saved, also where a channel fails at first", async () => {
+  const { clock, notes, call, fail } = stage();
+  fail(2);
+  call.changed(full);
+  await clock.pass(minute);
+  call.changed(full);
+  await clock.pass(60 * minute);
+  expect(notes).toMatchObject([
+    { title: "Signalbox can save nothing", text: "The disk is full. Make room. → signalbox doctor" },
+  ]);
+  call.stop();
+});
+
+test("a disk that has room again at once is nobody's business, and one that is full again soon is told of later", async () => {
+  const { clock, notes, call } = stage();
+  call.changed(full);
+  await clock.pass(1_000);
+  call.changed(undefined);
+  await clock.pass(minute);
+  expect(notes).toHaveLength(0);
+  call.changed(full);
+  await clock.pass(minute);
+  call.changed(undefined);
+  call.changed(full);
+  await clock.pass(10 * minute);
+  expect(notes).toHaveLength(1);
+  await clock.pass(20 * minute);
+  expect(notes).toHaveLength(2);
+  call.stop();
+});
+
+test("who does not want to be called for it is not", async () => {
+  const { clock, notes, call } = stage({ reasons: ["approval"] });
+  call.changed(full);
+  await clock.pass(minute);
+  expect(notes).toHaveLength(0);
+  call.stop();
+});
