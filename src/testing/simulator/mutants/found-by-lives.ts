@@ -229,10 +229,14 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/workspaces/release-workspaces.ts",
-        from: "await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);",
-        to: "void saveWorkspace;",
+        from: "const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);",
+        to: "const salvage = undefined;",
       },
-      { file: "src/daemon/effects/acquire-workspace.ts", from: "if (isLeft) await save();", to: "" },
+      {
+        file: "src/daemon/effects/acquire-workspace.ts",
+        from: "const left = isLeft ? await save() : { salvaged: false };",
+        to: "const left = { salvaged: isLeft };",
+      },
     ],
   },
   {
