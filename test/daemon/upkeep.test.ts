@@ -60,6 +60,7 @@ test("a task whose workspace cannot be saved is not deleted", async () => {
   await work("b1111");
   await move("b1111", "over");
   renameSync(join(places.control, "coffee.git"), join(places.control, "away.git"));
+  writeFileSync(join(places.control, "coffee.git"), "in the way");
   await expect(ask("deleteTask", {}, { task: "b1111" })).rejects.toThrow();
   expect(await store.getTask("b1111")).toBeDefined();
   expect((await store.workspaces.list({})).map(({ task }) => task)).toEqual(["b1111"]);

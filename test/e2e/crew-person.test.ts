@@ -84,7 +84,7 @@ test("a person makes agents, sees why one is stuck and what all its steps printe
   const [told, said] = [text(asked.stdout), text(asked.stderr)];
   asked.stderr.once("data", () => unlinkSync(own));
   expect(await told).toBe("Merged coffee#1: merging → done\n");
-  expect(await said).toContain('It waits to be merged into "main". Changes of your own');
+  expect(await said).toContain('It waits to be merged into "main". Files in');
   expect(git(repository, "show", "main:broken.txt")).toBe("half");
   expect(readFileSync(join(folder, "b..1.md"), "utf8")).toContain("status: closed");
 

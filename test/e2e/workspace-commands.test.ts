@@ -146,7 +146,9 @@ test("what an agent left uncommitted is found again, and everything can be taken
 
   const dry = await signalbox("workspace", "gc", "--dry-run");
   expect(dry.stdout).toContain("would keep");
-  expect(dry.stderr).toBe("\nThere is nothing to clean up.\n");
+  // A branch that its task's agent renamed is the task's own all the same.
+  expect(dry.stdout).toMatch(/^would delete +the branch by-hand +coffee#1 is over, and "main" has all of it\.$/m);
+  expect(dry.stderr).toBe("\nNothing has changed. To do it: signalbox workspace gc\n");
   const removed = await signalbox("project", "remove", "coffee", "--yes");
   const control = join(home, "control", "coffee.git");
   expect(removed.stderr).toContain(`and 1 salvage, stays in ${control}\n`);
