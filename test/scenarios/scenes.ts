@@ -71,7 +71,7 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
     async begin(branch: string, part: Behaviour, how: How = {}): Promise<Life> {
       const { summary = `About ${branch}`, flags = [] } = how;
       teach(branch, part);
-      const named = [branch, summary];
+      const named = [branch, "--summary", summary];
       const args = ["task", "create", ...named, "--workflow", how.workflow ?? workflow, "--json", ...flags];
       const { code, stdout, stderr } = await signalbox(...args);
       if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
