@@ -41,8 +41,10 @@ test(`in ${crowded} lives with more tasks than seats and workspaces nothing stan
   expect(Number(slept)).toBeGreaterThan(crowded / 2);
 }, 900_000);
 
-test("an agent that nobody wants and that could not be ended gives its seat up once it is", async () => {
-  const seed = 7381;
+test.each([
+  [7381, "an agent that nobody wants and that could not be ended gives its seat up once it is"],
+  [4982, "work that is committed while it is looked whether it is merged is not taken for merged"],
+])("seed %d: %s", async (seed) => {
   const chosen = workflows[seed % workflows.length];
   if (chosen === undefined) throw new Error("There is no workflow.");
   const life = await live({ seed, faults: planFaults(seed), crowd: drawCrowd(seed), ...chosen });
