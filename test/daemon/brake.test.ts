@@ -49,8 +49,14 @@ const tails = {
 async function startBrakeStage() {
   const undying = new Set<string>();
   const scripted = createScriptedProcesses({ clock: systemClock, play: () => [{ hang: true }] });
+  /** Starts of programs wait for these, one each. */
+  const starting: Promise<void>[] = [];
   const processes = {
     ...scripted,
+    async start(order: Parameters<typeof scripted.start>[0]) {
+      await starting.shift();
+      await scripted.start(order);
+    },
     async kill(id: string) {
       if (undying.has(id)) throw new Fault("processes.undying", `${id} still lives.`, { retry: "later" });
       await scripted.kill(id);
@@ -79,7 +85,7 @@ async function startBrakeStage() {
     return (await stage.store.getTask(id))?.task.workspace ?? "";
   };
   const isOver = (id: string) => processes.look(`${id}-1`).then(({ kind }) => kind === "ended");
-  return { ...stage, ask, begin, isOver, processes, undying };
+  return { ...stage, ask, begin, isOver, processes, starting, undying };
 }
 
 type Stage = Awaited<ReturnType<typeof startBrakeStage>>;
@@ -163,6 +169,27 @@ test("pausing at once ends the agents of all tasks, also where one task is broke
   });
   expect(await Promise.all(["b1111", "b2222", "b3333"].map(stage.isOver))).toEqual([true, false, true]);
   stage.undying.clear();
+});
+
+test("an agent whose program is being started when a person pauses at once is ended, and starts anew at resume", async () => {
+  const stage = await startBrakeStage();
+  const gate = Promise.withResolvers<void>();
+  stage.starting.push(gate.promise);
+  await stage.create("b1111");
+  await stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
+  await expect.poll(() => stage.starting, { timeout: 20_000 }).toEqual([]);
+  await stage.ask("pause", {}, { all: true, now: true });
+  gate.resolve();
+  const living = async () => {
+    const runs = await stage.store.runs.list({ task: "b1111" });
+    const states = await Promise.all(runs.map(({ started }) => stage.processes.look(`${started?.name}`)));
+    return states.filter(({ kind }) => kind === "running").length;
+  };
+  const waiting = () => stage.core.agents?.dispatch.waiting().length;
+  await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+  expect(await living()).toBe(0);
+  await stage.ask("resume", {}, { all: true });
+  await expect.poll(living, { timeout: 20_000 }).toBe(1);
 });
 
 test("a pause that cannot be written down ends the agents all the same, and says so", async () => {

@@ -30,7 +30,7 @@ import { countedOf, readTurnOutput } from "./turn-reading.ts";
 import { createUsageBook, type UsageBook } from "./usage-book.ts";
 import { limitsOf, type RunWatch, watchRun } from "./watch-run.ts";
 
-export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell"> {
+export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell" | "paused" | "launched"> {
   readonly tails: Tails;
   readonly pauses: Pauses;
   onError(error: unknown): void;
@@ -129,10 +129,7 @@ export function createAgents(given: AgentsPorts): Agents {
     cancelPoll = clock.after(isUrgent ? fastPoll : slowPoll, () => track(lookAtAll().finally(poll)));
   };
 
-  const finish = async (watch: RunWatch, end: ReportedEnd) => {
-    const { run } = watch;
-    await over(run, end);
-  };
+  const finish = async ({ run }: RunWatch, end: ReportedEnd) => void (await over(run, end));
   /** Whoever cannot be told of an end because the disk is full is told later: until then the run is looked after. */
   const over = async (run: Run, end: ReportedEnd) => {
     const answer = await reportEnd(given, run.task, run.key, end).catch(async (error) => {
@@ -310,8 +307,10 @@ export function createAgents(given: AgentsPorts): Agents {
     for (const pane of await terminal.list())
       if (pane.dead === undefined && !names.has(pane.run)) await terminal.close(pane.run);
   };
-  const starting = { ...given, dispatch, book, watch, tell: mail.tell };
-  const ending = { ...given, kill };
+  const halt = (run: Run) =>
+    given.pauses.isHalted(run.project) && track(end(run, { word: "lost", reason: "A person has paused everything." }));
+  const starting = { ...given, dispatch, book, watch, tell: mail.tell, paused: given.pauses.why, launched: halt };
+  const end = endByPerson({ brake, clock, inTurn, track, over, watch, watchOf: (run) => watches.get(run)?.watch });
 
   return {
     ports: given,
@@ -329,14 +328,15 @@ export function createAgents(given: AgentsPorts): Agents {
     performers: {
       spawn_agent: spawnAgent(starting),
       notify_agent: tellAgent({ ...given, mail }),
-      kill_agent: killAgent(ending),
+      kill_agent: killAgent({ ...given, kill }),
       kill_session: killSession({
-        ...ending,
+        ...given,
+        kill,
         closeSession: (task) => terminal.closeSession(terminalSession(task)),
       }),
     },
     brake,
-    end: endByPerson({ brake, clock, inTurn, track, over, watch, watchOf: (run) => watches.get(run)?.watch }),
+    end,
     isAsleep: sleepers.isAsleep,
     wakeUp: sleepers.wake,
     noticed({ task, isOpen }) {

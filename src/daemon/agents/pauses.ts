@@ -6,8 +6,10 @@ export interface Pauses {
   /** A sentence where a project is paused, or everything is; else undefined. */
   why(project: string): string | undefined;
   list(): PausedState;
-  /** An empty project stands for all. */
-  set(project: string, isPaused: boolean): void;
+  /** An empty project stands for all. `isAtOnce`: what is at work ends too, and so does what was about to start. */
+  set(project: string, isPaused: boolean, isAtOnce?: boolean): void;
+  /** Whether a program of the project that has just been started is to end. */
+  isHalted(project: string): boolean;
 }
 
 export interface PausedState {
@@ -17,6 +19,7 @@ export interface PausedState {
 
 export function createPauses(file: string): Pauses {
   let state = read(file);
+  const halted = new Set<string>();
   return {
     why(project) {
       if (state.all) return "Everything is paused. Go on with: signalbox resume --all";
@@ -25,7 +28,11 @@ export function createPauses(file: string): Pauses {
         : undefined;
     },
     list: () => state,
-    set(project, isPaused) {
+    isHalted: (project) => halted.has("") || halted.has(project),
+    set(project, isPaused, isAtOnce = false) {
+      if (isAtOnce) halted.add(project);
+      else if (!isPaused && project === "") halted.clear();
+      else if (!isPaused) halted.delete(project);
       const others = state.projects.filter((each) => each !== project);
       // Whoever resumes everything means everything.
       if (project === "") state = { all: isPaused, projects: isPaused ? state.projects : [] };

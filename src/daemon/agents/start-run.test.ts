@@ -81,6 +81,8 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
     portOf: async () => undefined,
     testCommandOf: () => [],
     watch() {},
+    paused: () => undefined,
+    launched() {},
     tell: async () => {},
   } as unknown as StartPorts;
   const effect = fresh.effects.find(({ action }) => action === "spawn_agent");

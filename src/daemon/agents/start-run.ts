@@ -59,6 +59,10 @@ export interface StartPorts {
   placeFiles(task: Task, role: string): Promise<string>;
   /** A run is at work: somebody has to look after it. */
   watch(run: Run): void;
+  /** Why nothing is started for the project now, as a sentence; undefined where something may be. */
+  paused(project: string): string | undefined;
+  /** The run is at work, and a person may have stopped everything while it was being started. */
+  launched(run: Run): unknown;
   /** Something is to be told to a run once it listens. */
   tell(run: Run, text: string, key: string): Promise<void>;
 }
@@ -77,22 +81,26 @@ export function spawnAgent(ports: StartPorts): Perform {
     const harness = await chooseHarness(ports, order, task);
     ports.book.check(task.project, await familyOf(ports.store, task), ports.clock.now());
     const seat = { run: id, task: task.id, project: task.project, harness: harness.name };
-    try {
-      await ports.dispatch.enter(seat);
-    } catch (error) {
-      if (error instanceof Fault && error.code === "agents.superseded") return;
-      throw error;
-    }
-    try {
-      // It may have waited for long: the task is as it is now.
-      const now = (await ports.store.getTask(task.id))?.task;
-      if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
-      // What was left of the budget may have been used up meanwhile.
-      ports.book.check(now.project, await familyOf(ports.store, now), ports.clock.now());
-      await start(ports, harness, now, order, key);
-    } catch (error) {
-      ports.dispatch.left(id);
-      throw error;
+    for (;;) {
+      try {
+        await ports.dispatch.enter(seat);
+      } catch (error) {
+        if (error instanceof Fault && error.code === "agents.superseded") return;
+        throw error;
+      }
+      try {
+        // It may have waited for long: the task is as it is now.
+        const now = (await ports.store.getTask(task.id))?.task;
+        if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
+        // What was left of the budget may have been used up meanwhile.
+        ports.book.check(now.project, await familyOf(ports.store, now), ports.clock.now());
+        if (await start(ports, harness, now, order, key)) return;
+        // A person has paused it before its program was started: it waits again.
+        ports.dispatch.left(id);
+      } catch (error) {
+        ports.dispatch.left(id);
+        throw error;
+      }
     }
   };
 }
@@ -166,7 +174,14 @@ function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: 
   return flags === "" ? [] : [`Or take another harness, and then continue: signalbox task update ${id} ${flags}`];
 }
 
-async function start(ports: StartPorts, harness: Harness, task: Task, order: AgentOrder, key: string): Promise<void> {
+/** Whether it was started: nothing is where its project was paused before. */
+async function start(
+  ports: StartPorts,
+  harness: Harness,
+  task: Task,
+  order: AgentOrder,
+  key: string,
+): Promise<boolean> {
   const { store, clock, places, processes, terminal } = ports;
   const { spec } = order;
   const id = runRecordId(task.id, order.run);
@@ -242,11 +257,14 @@ async function start(ports: StartPorts, harness: Harness, task: Task, order: Age
     word: "",
     started,
   };
+  if (ports.paused(task.project) !== undefined) return false;
   // Noted before: what was started and then forgotten is found again.
   await store.runs.put(run);
   if (launch.message !== "") await ports.tell(run, launch.message, key);
   const pid = await launchRun({ terminal, processes }, ports.config(), task, run, launch, runFolder);
   await noteStart(ports, task, { ...run, pid });
+  ports.launched(run);
+  return true;
 }
 
 export async function launchRun(

@@ -13,7 +13,7 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     const agents = agentsOf(core);
     const project = await meant(core, body);
     // It counts from now on. That it could not be written down keeps no program alive.
-    const unwritten = noteOf(() => agents.pauses.set(project, true));
+    const unwritten = noteOf(() => agents.pauses.set(project, true, body.now === true));
     // One that sleeps has no program, and wakes only once it may take a seat.
     const isMeant = ({ project: of, started }: Run) =>
       (project === "" || of === project) && started?.asleepSince === undefined;
