@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { fenced, root } from "../documents.ts";
 import { removeFolder } from "../remove-folder.ts";
@@ -42,7 +42,9 @@ function machine(name: string) {
 }
 
 test("the lines by which README installs it work in an empty home", () => {
-  const { env } = machine("person");
+  const { env: own } = machine("person");
+  // Node may be beside the code or the system's own.
+  const env = { ...own, PATH: own.PATH.replace(":", `:${dirname(process.execPath)}:`) };
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const block = fenced(readme, "text").find((each) => each.includes("$ npm install")) ?? "";
   const lines = [...block.matchAll(/^\$ (.+)$/gm)].map(([, line = ""]) => line);

@@ -1,6 +1,7 @@
 import type { Task } from "../../engine/task.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
+import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { Where } from "../merging/find-tips.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
 import { noFiles, readTaskFiles, type TaskFiles } from "./task-files.ts";
@@ -50,12 +51,23 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     // Meanwhile the folder may have been given back, and what was read may be another task's.
     const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
     if (!isStillOurs) return { ...noFiles, facts: nowhere };
-    const facts = await withForge(store, task, seen);
+    const facts = await asItIsNow(workspaces.kind, task, await withForge(store, task, seen));
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     if (read.gone.length > 0) filesGone(task);
     return { ...read, unreadable: facts.unreadable ?? read.unreadable, facts };
   };
+}
+
+/** Looking may take long. What is said to be merged must be all that there is, so that is looked at last. */
+async function asItIsNow(
+  kind: Pick<WorkspaceKind, "branchAt">,
+  { workspace, branch }: Task,
+  facts: WorkspaceFacts,
+): Promise<WorkspaceFacts> {
+  if (facts.numbers.merged !== 1 || facts.numbers.workspace !== 1) return facts;
+  const tip = await kind.branchAt(workspace, branch).catch(() => undefined);
+  return tip === undefined || tip === facts.head ? facts : { ...facts, numbers: { ...facts.numbers, merged: 0 } };
 }
 
 /** A forge may have squashed it: then no commit of the task's is in the branch, but its work is. */

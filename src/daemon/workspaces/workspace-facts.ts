@@ -31,31 +31,16 @@ export async function workspaceFacts(
   now: number,
 ): Promise<WorkspaceFacts> {
   const { kind } = workspaces;
-  for (let tries = 1; ; tries++) {
-    const collected = task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now);
-    if (collected === undefined) return keptFacts(workspaces, project, task, where);
-    const { commit, dirty, unreadable } = collected;
-    const known = commit === undefined ? undefined : await numbersOf(workspaces, project, task, where, commit);
-    const taskFileTracked = await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace));
-    // Reading may take long: what is said to be merged must be all that there is.
-    const isPast = known?.merged === 1 && (await hasMovedOn(kind, task, commit));
-    if (isPast && tries < mostTries) continue;
-    return {
-      head: commit ?? "",
-      taskFileTracked,
-      numbers: { workspace: 1, dirty: dirty ? 1 : 0, ...known, ...(isPast ? { merged: 0 } : {}) },
-      ...(unreadable === undefined ? {} : { unreadable }),
-    };
-  }
-}
-
-async function hasMovedOn(
-  kind: ProjectWorkspaces["kind"],
-  { workspace, branch }: Task,
-  commit: string | undefined,
-): Promise<boolean> {
-  const tip = await kind.branchAt(workspace, branch).catch(() => undefined);
-  return tip !== undefined && tip !== commit;
+  const collected = task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now);
+  if (collected === undefined) return keptFacts(workspaces, project, task, where);
+  const { commit, dirty, unreadable } = collected;
+  const known = commit === undefined ? {} : await numbersOf(workspaces, project, task, where, commit);
+  return {
+    head: commit ?? "",
+    taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
+    numbers: { workspace: 1, dirty: dirty ? 1 : 0, ...known },
+    ...(unreadable === undefined ? {} : { unreadable }),
+  };
 }
 
 /** Whether work is merged is known from its branch and from what was collected, never from a folder that may be gone. */
