@@ -36,17 +36,6 @@ export const foundByLives: readonly Mutant[] = [
     ],
   },
   {
-    name: "a run that ends while it waits for a seat gets one all the same",
-    isCrowded: true,
-    edits: [
-      {
-        file: "src/daemon/agents/dispatch.ts",
-        from: "refuse((seat) => seat.run === run, superseded());",
-        to: "",
-      },
-    ],
-  },
-  {
     name: "an agent that is waited for goes to sleep",
     isCrowded: true,
     edits: [

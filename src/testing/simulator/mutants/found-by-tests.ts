@@ -304,4 +304,15 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "src/daemon/agents/sleepers.test.ts",
   },
+  {
+    name: "a run that ends while it waits for a seat gets one all the same",
+    edits: [
+      {
+        file: "src/daemon/agents/dispatch.ts",
+        from: "refuse((seat) => seat.run === run, superseded());",
+        to: "",
+      },
+    ],
+    test: "src/daemon/agents/dispatch.test.ts",
+  },
 ];
