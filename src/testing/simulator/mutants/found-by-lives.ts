@@ -52,17 +52,6 @@ export const foundByLives: readonly Mutant[] = [
     ],
   },
   {
-    name: "the end of a program that makes room counts as a crash",
-    isCrowded: true,
-    edits: [
-      {
-        file: "src/daemon/agents/sleepers.ts",
-        from: "        ports.unwatch(run.id);\n",
-        to: "",
-      },
-    ],
-  },
-  {
     name: "an agent that cannot be reached is called lost while it lives",
     edits: [
       {
