@@ -315,15 +315,4 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "src/daemon/agents/dispatch.test.ts",
   },
-  {
-    name: "the end of a program that makes room counts as a crash",
-    edits: [
-      {
-        file: "src/daemon/agents/sleepers.ts",
-        from: "        ports.unwatch(run.id);\n",
-        to: "",
-      },
-    ],
-    test: "test/e2e/waiting-agents.test.ts",
-  },
 ];
