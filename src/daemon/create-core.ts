@@ -296,7 +296,7 @@ export function createCore(ports: CorePorts): RunningCore {
     address,
     stop,
     async recover() {
-      // First: what was called for already is not called for again by whoever looks at a task meanwhile.
+      // First, so that no look at a task repeats a call that an earlier daemon has made.
       await calls.recover();
       for (let before: number | undefined; ; ) {
         const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });

@@ -87,7 +87,7 @@ function modeOf(file: string): number | undefined {
 
 function toFault(path: string, error: unknown): Fault {
   const { code } = error as NodeJS.ErrnoException;
-  // Whoever reads it may be in another folder than the daemon, which writes most of these.
+  // The whole path: a person who reads the message may be in another folder than the daemon.
   if (code === "EEXIST") return new Fault("exists", `${path} is there already.`, { cause: error });
   return new Fault("unwritable", `${path} cannot be written (${code}).`, {
     hint: "Look at SIGNALBOX_HOME, at the folder's permissions and at the free space.",

@@ -87,7 +87,7 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   expect((await signalbox(["status"])).stdout).toMatch(/^paused +coffee /m);
   await untilRun((run) => run.task === id && run.activity === "waiting");
   expect((await signalbox(["agent", "ps"])).stdout).toMatch(/^◌ +coffee#1\/worker#\d .* – +– +The project coffee is/m);
-  // Whoever wants something of it learns what it waits for, and is not sent round in a circle.
+  // Attach, respawn and send each say what the agent waits for; none sends the person to another of them.
   const resume = "The project coffee is paused. Go on with: signalbox resume --project coffee\n";
   for (const verb of ["attach", "respawn"]) {
     const { code, stderr } = await signalbox(["task", verb, id]);

@@ -58,7 +58,7 @@ test("a daemon that a person has stopped stays so while others look on, and they
       err: expect.stringMatching(/^The daemon was stopped\..*signalbox up\n$/m),
     });
   expect(board.said.err).toContain("signalbox up starts it");
-  // Whoever has set a time is told in time, and whoever has seen enough may go.
+  // A timeout still ends the wait, and an interrupt still ends the follower.
   expect(await hurries.ended).toBe(4);
   logs.child.kill("SIGINT");
   expect(await logs.ended).toBe(0);

@@ -108,8 +108,8 @@ function controlRepository(control: ControlGit): ControlRepository {
 }
 
 /**
- * Somebody may delete the folder while it is open. What was collected is collected again from workspaces and branches by
- * whoever needs it; so an empty one in its place is all that it takes.
+ * A person may delete the folder while the daemon has it open. An empty repository in its place is enough: the daemon collects
+ * commits again from workspaces and branches when it needs them.
  */
 function madeAgain(control: ControlRepository, open: () => Promise<unknown>): ControlRepository {
   let opening: Promise<unknown> | undefined;

@@ -251,7 +251,7 @@ export function createAgents(given: AgentsPorts): Agents {
       harness,
     );
     let isAboutToLook = false;
-    // The next look sees all news that come before it; of whoever writes more than a look reads there is one from time to time.
+    // One look covers all changes before it. A run that writes more than a look reads is looked at from time to time.
     const stopWatching = tails.watch(folderOf(run.started.name), () => {
       if (isAboutToLook || made.hasMore) return;
       isAboutToLook = true;

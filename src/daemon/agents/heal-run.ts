@@ -181,7 +181,7 @@ async function limited(ports: HealPorts, watch: RunWatch, until: number | undefi
   await ports.finish(watch, { word: "lost", reason });
 }
 
-/** The same for whoever reports a limit, so that a person is called once for it. */
+/** Every run of a harness gives the same reason for a limit, so that a person is called once for it. */
 export function limitReason({ title }: Pick<Harness, "title">, message: string): string {
   return `${title} takes no more for now: ${message}`;
 }

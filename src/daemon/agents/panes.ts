@@ -86,7 +86,7 @@ export function createPanes(ports: {
   };
 }
 
-/** The terminal itself fails, whoever is looked at: nothing follows from that for anybody. */
+/** The terminal server fails as a whole: the error says nothing about a single run. */
 export function isOutOfReach(error: unknown): error is Fault {
   return error instanceof Fault && ["terminal.timeout", "terminal.unreachable", "terminal.failed"].includes(error.code);
 }

@@ -54,7 +54,7 @@ test("whose window is gone has ended; who went away with all others is lost", as
   expect(healed).toEqual(["lost", "judge"]);
 });
 
-test("whoever writes without end is looked at all the same, and its end is seen", async () => {
+test("a run that writes without end is looked at all the same, and its end is seen", async () => {
   const { healed, look, watch, reads } = watched({ hasMore: true });
   await look(3);
   expect([healed, watch.hasMore]).toEqual([[], true]);

@@ -71,8 +71,8 @@ const promptTime = 60_000;
 /** Everybody is looked at every few seconds; who was not for this long was asleep with us, in milliseconds. */
 const longestSilence = 60_000;
 /**
- * How many megabytes of a file one look reads: whoever writes without end must not keep us from seeing anything else, least of
- * all that it has ended. What an ended run has left is read up to another bound.
+ * How many megabytes of a file one look reads. A run that writes without end must not keep the daemon from seeing anything
+ * else, least of all that the run has ended. What an ended run has left is read up to another bound.
  */
 const mostAtOnce = 2;
 const mostOfRest = 32;

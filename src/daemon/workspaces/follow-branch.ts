@@ -38,7 +38,7 @@ export function createFollowBranch({ store, log, submit, workspacesOf, troubled 
       .catch((error) => {
         if (!isOtherBranch(error))
           return log.error("The branch of a task could not be noted", { task: task.id, branch, error });
-        // Whoever looks again while nothing has changed finds the same.
+        // A second look finds the same while nothing has changed.
         if (told.get(task.id) === error.message) return;
         told.set(task.id, error.message);
         troubled(task.id);

@@ -58,6 +58,6 @@ async function otherBranch(
   const branch = await kind.currentBranch(workspace);
   if (branch === undefined || branch === own) return undefined;
   const trouble = await control.collect({ folder: workspace, branch, task: id }).catch((error: unknown) => error);
-  // Whatever else is wrong is told by whoever needs what is collected.
+  // The request that needs the collected work reports every other fault.
   return isOtherBranch(trouble) ? { reason: trouble.message, fix: trouble.hint ?? "" } : undefined;
 }

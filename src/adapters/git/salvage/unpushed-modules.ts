@@ -36,7 +36,7 @@ async function isUnpushed(control: ControlGit, folder: string, path: Buffer, com
     if (module?.source === undefined) return false;
     return (await tipsInside(control, module, false, undefined)).isOwn(commit);
   } catch (error) {
-    // What git cannot read there is told by whoever has to save it.
+    // Salvage reports a repository that git cannot read; this check leaves it out.
     if (error instanceof Fault) return false;
     throw error;
   }

@@ -9,8 +9,8 @@ import { findFolders } from "../workspace/user-repository.ts";
 import { readEntry } from "../workspace/worktree/find-entry.ts";
 
 /**
- * Whoever moves a branch in another worktree, or by its ref alone, leaves no trace in the log of the checkout that has it.
- * Only logs are read. Where git keeps none, nobody can tell.
+ * A branch that is moved from another worktree, or by its ref alone, leaves no entry in the reflog of the checkout that has it.
+ * This reads reflogs only. Where git keeps none, the move cannot be detected.
  */
 export async function leftBehind(
   repository: string,

@@ -65,7 +65,7 @@ export async function clearLeftovers(shop: Workshop, files: Files, { folder, ind
 
 /**
  * Deletes named pipes, sockets and devices, which git lists nowhere, and folders that had nothing else in them. They hold no
- * content that could be saved, and whoever opens a pipe waits for ever. Folders to be kept stay as they are. A folder of
+ * content to save, and a program that opens a pipe waits for ever. Folders to be kept stay as they are. A folder of
  * tracked files that was made a repository of its own is none any more: git lists nothing of that either.
  */
 export async function clearSpecial(folder: string, keep: readonly string[], heap: Heap): Promise<void> {
