@@ -1,8 +1,8 @@
-// What agents cost while they run: how fast a program is started, taken over by another daemon and seen to end, what its
-// supervisor takes up meanwhile, how far a flood gets, and what it costs to read on in a long transcript instead of reading
-// it again. Prints figures against limits.
+// The cost of running agents: how fast a program is started, adopted by another daemon and seen to end, what its supervisor
+// consumes meanwhile, how far a flood of output gets, and what it costs to continue reading a long transcript instead of
+// reading it again. Prints figures against limits.
 //
-// Of a start 45 ms are Node's own. A supervisor whose program is silent wakes up once a second, to look whether it floods.
+// Node itself takes 45 ms of a start. The supervisor of a silent program wakes up once a second, to check for a flood.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -10,10 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildSync } from "esbuild";
-import { createProcesses } from "../src/adapters/processes/create-processes.ts";
-import { supervisorCommand } from "../src/adapters/processes/supervisor-command.ts";
-import { systemProcessTable } from "../src/adapters/processes/system-process-table.ts";
-import { createTail } from "../src/adapters/tail/create-tail.ts";
+import { systemProcessTable } from "../src/adapters/processes/process-table.ts";
+import { createProcesses, supervisorCommand } from "../src/adapters/processes/processes.ts";
+import { createTail } from "../src/adapters/tail.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-agents-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -33,7 +32,7 @@ const env = { PATH: process.env.PATH ?? "" };
 const open = (name: string) => createProcesses({ folder: join(folder, name), supervisor, table, grace: 1_000 });
 
 let failed = false;
-// Those who only watch do not keep a process alive.
+// Watchers do not keep a process alive.
 setInterval(() => {}, 60_000);
 print("", "measured", "limit");
 await startAndEnd(20);
@@ -56,7 +55,7 @@ async function startAndEnd(rounds: number): Promise<void> {
     const argv = ["sh", "-c", "sleep 0.1; date +%s%N"];
     starts.push(await timed(() => processes.start({ id, argv, cwd: folder, env, input: "", ...limits })));
     await told;
-    // When it said good-bye, by its own clock.
+    // When it ended, by its own clock.
     const said = Number(Buffer.from(await processes.read(id, "output", 0, 100)).toString()) / 1e6;
     ends.push(performance.timeOrigin + performance.now() - said);
   }
@@ -65,7 +64,7 @@ async function startAndEnd(rounds: number): Promise<void> {
   judge("from its last word to its end being known, ms", median(ends), 250);
 }
 
-/** As after the death of a daemon: another process has started them and is gone. */
+/** As after the death of a daemon: the process that started them is gone. */
 async function adopt(count: number): Promise<void> {
   const place = join(folder, "adopted");
   const starter = join(import.meta.dirname, "../test/processes/starter.ts");
@@ -104,7 +103,7 @@ async function adopt(count: number): Promise<void> {
 async function idle(pids: readonly number[]): Promise<void> {
   if (process.platform !== "linux") return;
   const stop = open("adopted").watch(() => {});
-  // Until they have come to rest after the start.
+  // Wait until they are idle after the start.
   await sleep(12_000);
   const ticks = () => pids.reduce((sum, pid) => sum + ticksOf(pid), 0);
   const [before, own] = [ticks(), process.cpuUsage()];
@@ -126,7 +125,7 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** The most that was ever on the disk, of a program that prints as fast as it can after a pause. */
+/** The maximum output on the disk, of a program that prints as fast as it can after a pause. */
 async function flood(): Promise<void> {
   const processes = open("flood");
   const argv = ["sh", "-c", "sleep 2; exec head -c 1000000000 /dev/zero"];
@@ -143,7 +142,7 @@ async function flood(): Promise<void> {
   judge("a flood of 1 GB that may be 64 MB: at most, MB", most / 1e6, 640);
 }
 
-/** One line more, against everything again. Both are parsed. */
+/** Reading one more line, against reading everything again. Both are parsed. */
 async function readOn(megabytes: number): Promise<void> {
   const path = join(folder, "transcript.jsonl");
   const text = "They looked at the file, found what was wrong, and said so at some length. ".repeat(12);

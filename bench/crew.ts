@@ -1,10 +1,9 @@
-// How long a crew takes for its tickets, beside how long it has to: 200 short tickets that depend on each other, ten agents, a
-// real daemon, real git and real tests. It has to take as long as the longest chain of tickets, and as all work shared
-// among ten.
+// The time a crew takes for its tickets, against the lower bound: 200 short tickets that depend on each other, ten agents, a
+// real daemon, real git and real tests. The lower bound is the longest chain of tickets, or all work divided by ten.
 //
-// Work is only what the agents' script says: two steps in which they wait, 8 to 24 s for both. Everything else counts
-// against us: starting their programs, workspaces, commits, tests, merges, tickets. Of that the processor has a second or
-// two for each ticket, most of it git's; with ten agents on two cores tickets much shorter than these measure nothing else.
+// Only the waits in the agents' script count as work: two steps, 8 to 24 s for both. Everything else is overhead: starting
+// programs, workspaces, commits, tests, merges, tickets. It takes a second or two of processor time for each ticket, most of
+// it in git; with ten agents on two cores, much shorter tickets would measure nothing else.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +13,7 @@ import buildPrograms from "../test/build-programs.ts";
 const agents = 10;
 const count = 200;
 const limit = 1.15;
-/** What a ticket takes, in tenths of a second, by its place; the sum and the chains are the same each time. */
+/** The time of each ticket in tenths of a second, by its index; the sum and the chains are the same each time. */
 const lengths = [80, 100, 120, 140, 160, 180, 200, 220, 240];
 
 interface Planned {
@@ -25,7 +24,7 @@ interface Planned {
 }
 
 const remove = buildPrograms();
-// What it starts is known only once it is built.
+// Imported after the build: these modules look for the built programs when they are loaded.
 const { eventually, openStage } = await import("../test/agents/stage.ts");
 const plan = planTickets();
 const work = plan.reduce((sum, { length }) => sum + length, 0);
@@ -74,7 +73,7 @@ try {
 }
 process.exit(failed ? 1 : 0);
 
-/** Two of three depend on one or two of those a little before them. */
+/** Two of three tickets depend on one or two recent ones. */
 function planTickets(): readonly Planned[] {
   let seed = 17;
   const draw = (most: number) => {
@@ -90,7 +89,7 @@ function planTickets(): readonly Planned[] {
   return planned;
 }
 
-/** For each ticket how long it takes together with the longest chain before it. */
+/** For each ticket its time plus that of the longest chain before it. */
 function chains(tickets: readonly Planned[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const { id, deps, length } of tickets)
@@ -106,7 +105,7 @@ function writeTicket({ id, deps, length }: Planned): string {
   return `---\nid: ${id}\nstatus: open\ndeps: [${deps.join(", ")}]\nlinks: []\ntype: task\npriority: 2\n---\n# Take ${length} s\n`;
 }
 
-/** Half of it in the first step, half in the second. */
+/** Half of the time in the first step, half in the second. */
 function writeScript(): string {
   const turns = lengths.flatMap((tenths) => {
     const when = (turn: number) => `    - when: { task: { summary: "Take ${tenths / 10} s" }, turn: ${turn} }\n`;
@@ -119,14 +118,14 @@ function writeScript(): string {
   return `roles:\n  worker:\n${turns.join("")}`;
 }
 
-/** Of the whole machine, also of whoever else is at work there. */
+/** Processor time of the whole machine, other programs included. */
 function cpuSeconds(): number {
   if (process.platform !== "linux") return 0;
   const fields = readFileSync("/proc/stat", "utf8").split("\n")[0]?.split(/\s+/).slice(1).map(Number) ?? [];
   return [0, 1, 2, 5, 6].reduce((sum, field) => sum + (fields[field] ?? 0), 0) / 100;
 }
 
-/** Of the daemon, and of what it has run and seen the end of: all of git, but not the agents. */
+/** Processor time of the daemon and its ended children: all of git, but not the agents. */
 function ownSeconds(): number {
   if (process.platform !== "linux") return 0;
   const fields = readFileSync(`/proc/${stage.daemon().pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];

@@ -1,7 +1,7 @@
-// The daemon beside bare SQLite and bare Node, in one run: transitions through the API, the agents' `task update` and an
+// The daemon against bare SQLite and bare Node, in one run: transitions through the API, the agents' `task update` and an
 // idle daemon with many tasks. Prints ratios against limits.
 //
-// Beside a disk that commits in 0.18 ms the goal for the API is beyond Node: 50 clients get 11,000 answers a second out of
+// With a disk that commits in 0.18 ms the goal for the API is beyond Node: 50 clients get 11,000 answers a second out of
 // a server of node:http that does nothing. On a disk that takes 1 ms, 1.5 × were measured.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
 const home = join(folder, "home");
 const root = join(import.meta.dirname, "..");
 const env = { ...process.env, SIGNALBOX_HOME: home };
-// Not in dist/, which the command line of this checkout would then run for good.
+// Not in dist/, which the command line of this checkout would then keep running.
 const built = join(root, "node_modules", ".cache", "signalbox-bench");
 execFileSync(process.execPath, [join(root, "scripts", "build.ts"), built], { cwd: root, stdio: "inherit" });
 
@@ -56,7 +56,7 @@ if (process.env.SIGNALBOX_DISK_MS === undefined) {
 }
 process.exit(failed ? 1 : 0);
 
-/** Fifty who ask at once, each over a connection that stays open. */
+/** Fifty parallel clients, each over a persistent connection. */
 async function transitions(): Promise<void> {
   const bare = openBare(join(folder, "bare.db"));
   const ids = await create(50);
@@ -89,7 +89,7 @@ async function transitions(): Promise<void> {
   bare.close();
 }
 
-/** What an agent waits for, beside a Node that does nothing. */
+/** The time that an agent waits, against a Node that does nothing. */
 async function commandLine(): Promise<void> {
   const [id = ""] = await create(1, "loop");
   const cli = [join(built, "cli.cjs"), "task", "update", id, "--status"];
@@ -116,10 +116,10 @@ async function commandLine(): Promise<void> {
   );
 }
 
-/** Ten thousand open tasks of which nothing is wanted. */
+/** Ten thousand open tasks without requests. */
 async function idle(): Promise<void> {
   await create(10_000, "loop");
-  // After so much work Node looks for garbage for a while.
+  // After so much work, Node collects garbage for a while.
   await sleep(30_000);
   const before = usage();
   const seconds = 10;
@@ -138,7 +138,7 @@ function usage(): { cpu: number; memory: number } {
   return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, memory: Number(resident) / 1024 };
 }
 
-/** Two states that lead to each other, with a guard and a counter: what a transition of an agent costs. */
+/** Two states that lead to each other, with a guard and a counter: the cost of an agent's transition. */
 function writeWorkflow(name: string, { gate, hooks }: { gate: boolean; hooks: string }): void {
   const ways = [
     ["here", "there"],
@@ -170,7 +170,7 @@ async function create(count: number, workflow: "ring" | "hooked" | "loop" = "rin
   return ids;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: only the bench looks at the answers.
+// biome-ignore lint/suspicious/noExplicitAny: only the bench reads the answers.
 async function call(method: string, path: string, body?: unknown): Promise<any> {
   const answer = await socketRequest({
     socket,
@@ -183,7 +183,7 @@ async function call(method: string, path: string, body?: unknown): Promise<any> 
   return JSON.parse(answer.body);
 }
 
-/** Asks for the other state, over and over, with a task file of 4 KB that is written anew each time. */
+/** Asks for the other state repeatedly, with a task file of 4 KB that is rewritten each time. */
 async function openAsker(id: string): Promise<() => Promise<void>> {
   const connection: Socket = connect(socket);
   await new Promise((resolve) => connection.once("connect", resolve));
@@ -246,9 +246,9 @@ function median(values: readonly number[] = []): number {
 }
 
 interface Bound {
-  /** What we want; missing it is only said. */
+  /** The goal; missing it is only reported. */
   readonly goal: number;
-  /** What must not be missed: a little beside what was measured. */
+  /** The limit, which must not be missed: a margin around the measured value. */
   readonly limit: number;
   readonly isLess?: boolean;
 }

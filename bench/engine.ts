@@ -1,7 +1,8 @@
-// The engine beside xstate's pure `transition`, in one run. Both take the step from a failed review back to work: the same
-// guard on a counter and a verdict, the same two actions given back as data. Prints ratios against limits.
+// The engine against xstate's pure `transition`, in one run. Both take the step from a failed review back to work: the same
+// guard on a counter and a verdict, the same two actions returned as data. Prints ratios against limits.
 import { readdirSync, readFileSync } from "node:fs";
 import { assign, initialTransition, setup, transition } from "xstate";
+import { parseTaskDocument } from "../src/documents/task-document.ts";
 import { createTask } from "../src/engine/create.ts";
 import { decide } from "../src/engine/decide.ts";
 import type { Decision } from "../src/engine/decision.ts";
@@ -9,7 +10,6 @@ import { loadWorkflow } from "../src/engine/language/load.ts";
 import type { Facts, Request } from "../src/engine/request.ts";
 import { simulate } from "../src/engine/simulate/simulate.ts";
 import { blankIdentity, type Task } from "../src/engine/task.ts";
-import { parseTaskDocument } from "../src/engine/task-document.ts";
 import { verify } from "../src/engine/verify/verify.ts";
 import type { Workflow } from "../src/engine/workflow.ts";
 
@@ -91,8 +91,8 @@ print(String(lives), (lives / seconds).toFixed(0), (steps / seconds).toFixed(0),
 process.exit(failed ? 1 : 0);
 
 /**
- * Runs the candidates by turns in many short rounds, and gives their rates round by round: what a neighbour on the machine
- * does to one of them in a round, it does to all.
+ * Runs the candidates alternately in many short rounds, and returns their rates round by round: other load on the machine in
+ * a round affects all of them.
  */
 function alternate(candidates: Record<string, () => void>): Record<string, readonly number[]> {
   const repeats: Record<string, number> = {};
@@ -152,7 +152,7 @@ function facts(parsedDocument: Facts["document"]): Facts {
   };
 }
 
-/** A task whose first review is under way, brought there by the engine itself. */
+/** A task in its first review, moved there by the engine itself. */
 function inReview(of: Workflow): Task {
   let now = grantedTask(createTask(of, { ...blankIdentity, id: "t1", summary: "Brew" }, facts(parseTaskDocument(""))));
   const lead = (to: string, role: string, body: string) => {

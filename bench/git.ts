@@ -1,11 +1,10 @@
-// Workspaces and merges beside git itself, in one run and on a real disk. A workspace from the pool against `git worktree
-// add`: once as the daemon leaves free ones (warm: parked a second after they were given back), and once as an agent has
-// just left it (used up: everything is cleared and checked out first). Merges in a line that are published once against
-// a checkout that merges each. And how long everything else has to wait while thirty workspaces are made at once. Prints
-// ratios against limits.
+// Workspaces and merges against git itself, in one run and on a real disk. A workspace from the pool against `git worktree
+// add`: once parked (warm: a second after its release), and once as an agent has just left it (used: it must be cleaned and
+// checked out first). A queue of merges that is published once against a checkout that merges each. And how long the event
+// loop is blocked while thirty workspaces are prepared in parallel. Prints ratios against limits.
 //
-// A line of merges and its publishing start git a few times each: most of the time goes into making objects last and into
-// the checkout of the files.
+// A queue of merges and its publication start git a few times each: most of the time goes into fsyncs of objects and the
+// checkout of the files.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
@@ -15,13 +14,13 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
-import { createGit } from "../src/adapters/git/create-git.ts";
-import { createRunner } from "../src/adapters/git/git-runner.ts";
-import { createClones, createWorktrees } from "../src/adapters/git/workspace/create-kind.ts";
+import { createGit } from "../src/adapters/git/git.ts";
+import { createRunner } from "../src/adapters/git/runner.ts";
+import { createClones, createWorktrees } from "../src/adapters/git/workspace/kinds.ts";
 import type { WorkspaceKind } from "../src/ports/workspaces.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-bench-git-")));
-// Deleting it takes as long as everything else.
+// Deleted in the background: that takes as long as everything else.
 process.on("exit", () => spawn("rm", ["-rf", folder], { detached: true, stdio: "ignore" }).unref());
 const home = join(folder, "home");
 mkdirSync(home);
@@ -48,7 +47,7 @@ print("30 at once", "together, ms", "longest wait, ms", "if idle, ms", "limit");
 await together(30, 50);
 process.exit(failed ? 1 : 0);
 
-/** What the pool gives against what git would make. */
+/** A workspace of the pool against a new worktree. */
 async function acquire(files: number, rounds: number, limit: number): Promise<void> {
   const { repository, base, kinds, control } = await makeProject(`${files}`, files);
   const workspaces = ["warm", "used up"].flatMap((how) =>
@@ -65,7 +64,7 @@ async function acquire(files: number, rounds: number, limit: number): Promise<vo
   for (let round = 0; round < rounds; round++) {
     for (const { kind, path, isWarm } of workspaces) {
       await useUp(path, files, round);
-      // As it is when a workspace goes back to the pool.
+      // As after the release of a workspace.
       const branch = (await kind.currentBranch(path)) ?? "";
       if (kind.kind === "clone") await control.collect({ folder: path, branch, task: "t" });
       if (isWarm && !(await kind.park({ folder: path, at: "main", keep, isFree: async () => true })))
@@ -90,12 +89,12 @@ async function acquire(files: number, rounds: number, limit: number): Promise<vo
   }
 }
 
-/** A branch that no other workspace has. */
+/** A branch of its own for each workspace. */
 function branchOf(path: string, name: string): string {
   return `${basename(path)}-${name}`;
 }
 
-/** A line of merges with one publish, against what a person would type for each. Both must end with the same files. */
+/** A queue of merges with one publication, against the commands a person would type. Both must end with the same files. */
 async function mergeAll(
   count: number,
   files: number,
@@ -117,13 +116,13 @@ async function mergeAll(
   const tips = await Promise.all(branches.map((branch) => git(repository, "rev-parse", branch)));
   const [typed, queued]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    // What was merged once is there already, so each round has repositories of its own.
+    // A merge can be made only once, so each round has its own repositories.
     const [plain, user, copy] = ["plain", "user", "control"].map((name) =>
       join(folder, `merge-${files}-${round}-${name}`),
     ) as [string, string, string];
     for (const each of [plain, user]) {
       await execute("cp", ["-a", repository, each]);
-      // Otherwise git looks at every file of a copy once, which it does not in a repository that somebody works in.
+      // Otherwise git would read every file of a copy once, which it does not in a repository in use.
       await git(each, "update-index", "--refresh");
     }
     await execute("cp", ["-a", control.folder, copy]);
@@ -157,7 +156,7 @@ async function mergeAll(
   print(`${count} branches, ${files} files`, ...numbers, words);
 }
 
-/** As an agent leaves a workspace: three commits away, thirty files changed, thirty that git does not know. */
+/** As an agent leaves a workspace: three commits ahead, thirty files changed, thirty untracked. */
 async function useUp(path: string, files: number, round: number): Promise<void> {
   const change = (first: number) => {
     for (let i = first; i < first + 10; i++) appendFileSync(join(path, nameOf((i * 197 + round) % files)), "changed\n");
@@ -173,8 +172,8 @@ async function useUp(path: string, files: number, round: number): Promise<void> 
 }
 
 /**
- * The longest time for which nothing else could happen. What other programs do adds to it, so the best of three counts;
- * and it is said how long a thread of ours waited meanwhile that had nothing to do.
+ * The longest block of the event loop. Other programs add to it, so the best of three counts; it also reports how long an
+ * idle thread had to wait meanwhile.
  */
 async function together(count: number, limit: number): Promise<void> {
   const { base, kinds } = await makeProject("together", 300);
@@ -203,7 +202,7 @@ async function together(count: number, limit: number): Promise<void> {
   }
 }
 
-/** Gives how long a thread that does nothing had to wait at most, in ms, when it is asked. */
+/** Returns a function that reports how long an idle thread had to wait at most, in ms. */
 async function watchIdle(): Promise<() => Promise<number>> {
   const program = `
     const { parentPort } = require("node:worker_threads");
@@ -247,7 +246,7 @@ async function makeProject(name: string, files: number) {
   return { repository, base, kinds, control };
 }
 
-/** Without writing the files of the repository itself, which nobody looks at. */
+/** Without writing the files of the checkout, which are not needed. */
 async function importFiles(repository: string, files: number): Promise<void> {
   const child = spawn("git", ["fast-import", "--quiet"], {
     cwd: repository,

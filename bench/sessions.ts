@@ -1,5 +1,5 @@
-// What agents cost the daemon: how soon a task moves after its agent has ended, what a hundred idle sessions take, and how
-// fast a daemon finds its agents again after it was killed. A real daemon, real terminals; programs instead of models.
+// The cost of agents for the daemon: how soon a task moves after its agent has ended, what a hundred idle sessions consume,
+// and how fast the next daemon adopts the agents of a killed one. A real daemon, real terminals; programs instead of models.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -104,7 +104,7 @@ async function allIdle(stage: Stage, count: number): Promise<void> {
 
 function ticksOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
-  // With those of its children that have ended: programs that were run on its behalf.
+  // Including its ended children: programs that it has run.
   return [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
 }
 

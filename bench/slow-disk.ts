@@ -1,5 +1,5 @@
-// Loaded before everything else (`--import`), it makes every commit of SQLite take as much longer as a disk would that needs
-// SIGNALBOX_DISK_MS for making something last. Some disks say so at once, and then what is measured is everything else.
+// Loaded before everything else (`--import`), it delays every commit of SQLite by SIGNALBOX_DISK_MS, the time of an fsync on
+// a slow disk. Some disks confirm an fsync immediately, and then only everything else is measured.
 import { DatabaseSync } from "node:sqlite";
 
 const milliseconds = Number(process.env.SIGNALBOX_DISK_MS ?? 1);

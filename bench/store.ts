@@ -1,19 +1,19 @@
-// The store beside bare SQLite, in one run and on a real file: what a durable transition costs, what sharing commits gives,
-// and what stays the same when there are many tasks. Prints ratios against limits.
+// The store against bare SQLite, in one run and on a real file: the cost of a durable transition, the gain of shared commits,
+// and what does not depend on the number of tasks. Prints ratios against limits.
 //
-// Where a transition's time goes, in µs, beside 165 for a bare insert. One: reading, parsing and deciding 60, all caches
-// being cold after the wait for the disk, JSON 25, statements and turns of the event loop 65, the commit 215 (bare: 160).
+// Where a transition's time goes, in µs, against 165 for a bare insert. One writer: reading, parsing and deciding 60, with
+// caches cold after the wait for the disk, JSON 25, statements and turns of the event loop 65, the commit 215 (bare: 160).
 // Each of 50: reading, parsing and deciding 15, JSON 10, statements and promises 15, its share of the commit 12.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { connect } from "../src/adapters/store/sqlite/connect.ts";
-import { createSqliteStore } from "../src/adapters/store/sqlite/open.ts";
+import { connect } from "../src/adapters/sqlite/connection.ts";
+import { createSqliteStore } from "../src/adapters/sqlite/store.ts";
+import { parseTaskDocument } from "../src/documents/task-document.ts";
 import { decide } from "../src/engine/decide.ts";
 import type { Request } from "../src/engine/request.ts";
 import type { Task } from "../src/engine/task.ts";
-import { parseTaskDocument } from "../src/engine/task-document.ts";
 import type { SavedDecision, Store, StoredTask } from "../src/ports/store.ts";
 import { atWork, builtIn, inReview } from "../test/engine/drive.ts";
 
@@ -37,14 +37,14 @@ if (process.env.SIGNALBOX_DISK_MS === undefined) {
 }
 process.exit(failed ? 1 : 0);
 
-/** One writer and fifty, beside what SQLite itself can do as safely. */
+/** One writer and fifty, against bare SQLite with the same durability. */
 async function transitions(): Promise<void> {
   const bare = openBare(join(folder, "bare.db"));
   const same = await openSame(join(folder, "same.db"));
   const { store, tasks } = await openFilled(join(folder, "ours.db"), 1_000);
   const writers = 50;
   let turn = 0;
-  // Neighbours in age, because tasks that are alive at the same time are.
+  // Tasks of similar age, since those are open together.
   const together = async (write: (index: number) => Promise<unknown>) => {
     turn += writers;
     await Promise.all(Array.from({ length: writers }, (_, i) => write(turn + i)));
@@ -126,7 +126,7 @@ async function sizes(): Promise<void> {
   await large.store.close();
 }
 
-/** The same with 100 and with 10,000 tasks that owe something. */
+/** The same with 100 and with 10,000 tasks that owe an effect. */
 async function owing(): Promise<void> {
   const small = await openOwing(join(folder, "few.db"), 100);
   const large = await openOwing(join(folder, "many.db"), 10_000);
@@ -152,7 +152,7 @@ async function owing(): Promise<void> {
   await large.close();
 }
 
-/** Half of it is due after a minute, the other half later. */
+/** Half of the effects are due after a minute, the other half later. */
 async function openOwing(file: string, count: number): Promise<Store> {
   const { store, tasks } = await openFilled(file, count);
   await Promise.all(
@@ -184,7 +184,7 @@ function decision({ task: { id, number, branch }, revision }: StoredTask): Saved
   return { task: decided.task, revision, isOpen: true, events, effects, at: Date.now() };
 }
 
-/** Carries out what is owed, as the daemon would. */
+/** Performs the owed effects, as the daemon would. */
 async function settleAll(store: Store): Promise<void> {
   for (;;) {
     const due = await store.dueEffects(9e12, 1_000);
@@ -205,7 +205,7 @@ async function openFilled(file: string, count: number, open = count) {
     const made = Array.from({ length: Math.min(500, count - i) }, (_, k) => create(store, `t${i + k}`));
     tasks.push(...(await Promise.all(made)));
   }
-  // As in life: nearly all are over, and some statuses are rare.
+  // As in practice: nearly all tasks have ended, and some statuses are rare.
   database.exec(`update task set is_open = 0, status = 'done' where position <= ${count - open}`);
   if (open < count) database.exec("update task set status = 'rare' where position <= 50");
   return { store, database, tasks };
@@ -219,7 +219,7 @@ function create(store: Store, id: string): Promise<StoredTask> {
   });
 }
 
-/** The least there is to write: a status with its revision, and a line of history. */
+/** The minimum to write: a status with its revision, and a line of history. */
 function openBare(file: string) {
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; pragma synchronous = full");
@@ -250,7 +250,7 @@ function openBare(file: string) {
   };
 }
 
-/** What the store has to write for a decision, on its own tables, written by nobody but SQLite. */
+/** What the store writes for a decision, on its own tables, in bare SQLite. */
 async function openSame(file: string) {
   const { store, database, tasks } = await openFilled(file, 1_000);
   const writes = tasks.map((stored) => {
@@ -307,16 +307,16 @@ function taskOf(tasks: readonly StoredTask[], index: number): StoredTask {
 }
 
 interface Candidate {
-  /** How many in a round. */
+  /** How many runs in a round. */
   readonly times: number;
   readonly run: () => unknown;
-  /** How many one run counts for. */
+  /** How many operations one run counts for. */
   readonly batch?: number;
 }
 
 /**
- * Runs the candidates by turns in many short rounds and gives the median rate of each: a neighbour's burst then spoils a
- * few rounds of all instead of all rounds of one.
+ * Runs the candidates alternately in many short rounds and returns the median rate of each: a burst of other load then spoils
+ * a few rounds of all instead of all rounds of one.
  */
 async function alternate<Name extends string>(
   candidates: Readonly<Record<Name, Candidate>>,
@@ -342,7 +342,7 @@ interface Comparison {
   readonly to: number;
   /** Less is a failure. */
   readonly limit: number;
-  /** What we would like, where it is more; less is only said. */
+  /** The goal, if it is higher than the limit; missing it is only reported. */
   readonly goal?: number;
 }
 

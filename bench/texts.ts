@@ -1,19 +1,19 @@
-// What agents write, read at two lengths in one run: the time for 2n beside the time for n. Two is linear, four is quadratic;
-// the daemon does nothing else while it reads. Prints ratios against a limit, and how long a text of the largest size takes.
-import { writeDocument } from "../src/daemon/write-document.ts";
-import { failingTests } from "../src/engine/failing-tests.ts";
+// Parses texts of agents at two lengths in one run: the time for 2n against the time for n. Two is linear, four is quadratic;
+// parsing blocks the daemon. Prints ratios against a limit, and the time for a text of the maximum size.
+
+import { readAnswer } from "../src/answers/read-answer.ts";
+import { writeDocument } from "../src/daemon/task-documents.ts";
+import { parseTaskDocument } from "../src/documents/task-document.ts";
 import { gateReason } from "../src/engine/gate.ts";
-import { readAnswer } from "../src/engine/read-answer.ts";
 import type { Facts } from "../src/engine/request.ts";
-import { summariseOutput } from "../src/engine/summarise-output.ts";
 import type { Task } from "../src/engine/task.ts";
-import { parseTaskDocument } from "../src/engine/task-document.ts";
-import { readTicket } from "../src/engine/ticket.ts";
 import type { Gate, Workflow } from "../src/engine/workflow.ts";
+import { failingTests, summariseOutput } from "../src/project-tests/output.ts";
+import { readTicket } from "../src/tickets/ticket.ts";
 
 const limit = 3;
 const rounds = 15;
-/** The most that a task file may have. */
+/** The maximum size of a task file. */
 const largest = 1024 * 1024;
 
 const workflow = { owners: {} } as unknown as Workflow;

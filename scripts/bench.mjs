@@ -1,4 +1,4 @@
-// Runs benchmarks, each in a process of its own: all of them, or those that are named.
+// Runs benchmarks, each in its own process: all of them, or the named ones.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 let failed = false;
-/** These are about making things last, and how long that takes depends on the disk more than on anything else. */
+/** Benchmarks of durable writes, whose time depends mostly on the disk. */
 const waitForDisk = ["store", "daemon"];
 for (const name of names.length === 0 ? all : names) {
   const file = join("bench", `${name}.ts`);

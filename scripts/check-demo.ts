@@ -1,4 +1,4 @@
-// Checks from outside what `signalbox demo` did: with git, the exported histories, and a look at what still runs.
+// Checks from outside what `signalbox demo` did: with git, the exported histories, and the processes that still run.
 // Without arguments it runs the demo itself: node scripts/check-demo.ts [REPOSITORY HISTORIES HOME]
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ export interface Demo {
   readonly home: string;
 }
 
-/** Everything that is not as it should be. */
+/** All problems. */
 export function checkDemo({ repository, histories, home }: Demo): readonly string[] {
   const files = readdirSync(histories).filter((file) => file.endsWith(".jsonl"));
   const tasks = files.map((file) => readHistory(readFileSync(join(histories, file), "utf8")));
@@ -42,7 +42,7 @@ function readHistory(text: string): History {
   return { ...stored, events: lines.filter(({ kind }) => kind === "event") };
 }
 
-/** History is without a gap, and gives the task that is stored. */
+/** History has no gap, and replays to the stored task. */
 function historyProblems({ task, revision, events }: History): readonly string[] {
   const problems: string[] = [];
   let last = 0;
@@ -65,7 +65,7 @@ function historyProblems({ task, revision, events }: History): readonly string[]
   return problems;
 }
 
-/** JSON has no `undefined`; in an export null says that something was taken away. */
+/** JSON has no `undefined`; in an export null means that a field was removed. */
 function withTakenAway(event: TaskEvent): TaskEvent {
   return {
     ...event,
@@ -73,7 +73,7 @@ function withTakenAway(event: TaskEvent): TaskEvent {
   };
 }
 
-/** What the demo promises to show is in the histories. */
+/** The histories contain everything that the demo promises to show. */
 function storyProblems(tasks: readonly History[]): readonly string[] {
   const some = (isMeant: (event: TaskEvent) => boolean) =>
     tasks.filter(({ events }) => events.some(({ event }) => isMeant(event))).length;
@@ -115,7 +115,7 @@ function repositoryProblems(repository: string, tasks: readonly History[]): read
   ];
 }
 
-/** Processes that were started for the home, and a terminal server that still answers. */
+/** Processes of the home that still run, and a tmux server that still answers. */
 function leftRunning(home: string): readonly string[] {
   const entry = `SIGNALBOX_HOME=${home}`;
   const pids = readdirSync("/proc").filter((name) => {
@@ -141,7 +141,7 @@ if (import.meta.main) {
       : { repository, histories, home };
   const problems = demo === undefined ? runAndCheck() : checkDemo(demo);
   for (const problem of problems) process.stdout.write(`${problem}\n`);
-  if (problems.length === 0) process.stdout.write("Everything is as the demo tells it.\n");
+  if (problems.length === 0) process.stdout.write("The demo did everything that it reports.\n");
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 

@@ -1,8 +1,8 @@
-// Looks from outside whether the promises of docs/promises.md were kept: at git, the tickets, and the histories that
-// `signalbox task export` gave. It shares nothing with the code that it checks.
+// Checks from outside that the promises of docs/promises.md were kept: in git, the tickets, and the histories that
+// `signalbox task export` printed. It shares no code with what it checks.
 // node scripts/check-promises.ts REPOSITORY CONTROL HISTORIES [NOTES]
-// CONTROL is the project's folder in `control` of the home, HISTORIES a folder of .jsonl files; NOTES a folder in which agents
-// noted in `made` what they had made: `commit TASK SHA` and `content TASK SHA`.
+// CONTROL is the project's folder in `control` of the home, HISTORIES a folder of .jsonl files; NOTES a folder in whose
+// file `made` agents recorded their work: `commit TASK SHA` and `content TASK SHA`.
 import { resolve } from "node:path";
 import { type Evidence, type Places, readEvidence } from "./promises/evidence.ts";
 import { authorProblems, endProblems, historyProblems, runProblems } from "./promises/history.ts";
@@ -21,14 +21,14 @@ const promises: Readonly<Record<string, (evidence: Evidence) => readonly string[
   "a ticket has one task, an agent one ticket, in the order of what they depend on": assignmentProblems,
 };
 
-/** For each promise, or for one of them, what breaks it. */
+/** The violations of each promise, or of one of them. */
 export function checkPromises(places: Places, only?: string): ReadonlyMap<string, readonly string[]> {
   const evidence = readEvidence(places);
   const chosen = Object.entries(promises).filter(([promise]) => only === undefined || promise === only);
   return new Map(chosen.map(([promise, problemsOf]) => [promise, whatBreaks(problemsOf, evidence)]));
 }
 
-/** Git may refuse to read what is broken. */
+/** Git may refuse to read a damaged repository. */
 function whatBreaks(problemsOf: (evidence: Evidence) => readonly string[], evidence: Evidence): readonly string[] {
   try {
     return problemsOf(evidence);

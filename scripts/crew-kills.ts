@@ -1,5 +1,5 @@
-// Lets a crew of scripted agents work off a folder of tickets with real git, while a second process kills the daemon again and
-// again; then lets scripts/check-promises.ts look at what has come of it, which knows nothing of the code.
+// A crew of scripted agents works through a folder of tickets with real git, while a second process kills the daemon
+// repeatedly; then scripts/check-promises.ts, which shares no code with the daemon, checks the result.
 // npm run crew-kills -- --kills 200 --seed 1 [--tickets 50] [--agents 8] [--keep]
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const number = (name: "kills" | "seed" | "tickets" | "agents"): number => {
 const plan = { kills: number("kills"), seed: number("seed"), tickets: number("tickets"), agents: number("agents") };
 
 const removePrograms = buildPrograms();
-// What starts programs looks for the built ones when it is loaded.
+// Imported after the build: these modules look for the built programs when they are loaded.
 const { crewUnderFire } = await import("../test/faults/crew/under-fire.ts");
 const began = Date.now();
 const field = await crewUnderFire({

@@ -1,5 +1,5 @@
-// Lets thirty tasks of three workflows live at once, with fewer seats and workspaces than tasks: a real daemon, scripted agents
-// of whom some crash, ask, and fail their review. Ends with 1 where one stands still, or a person is called twice for one thing.
+// Runs thirty tasks of three workflows in parallel, with fewer seats and workspaces than tasks: a real daemon, scripted agents
+// of which some crash, ask, and fail their review. Exits with 1 if a task is starved, or a person is called twice for one need.
 // npm run crowd -- [--tasks 30] [--seats 4] [--workspaces 6] [--live 3] [--kills 1] [--keep]
 import { parseArgs } from "node:util";
 import buildPrograms from "../test/build-programs.ts";
@@ -23,7 +23,7 @@ const plan = { seats: number("seats"), workspaces: number("workspaces"), live: n
 const each = Math.max(1, Math.round(number("tasks") / 3));
 
 const removePrograms = buildPrograms();
-// What starts programs looks for the built ones when it is loaded.
+// Imported after the build: these modules look for the built programs when they are loaded.
 const { liveCrowd } = await import("../test/faults/crowd/crowd.ts");
 const { manners } = await import("../test/faults/crowd/crowd-script.ts");
 const began = Date.now();

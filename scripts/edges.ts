@@ -1,5 +1,5 @@
-// Takes each edge, guard, gate, hook and rule out of a copy of `default`, `classic` and `minimal`, one at a time, and plays the
-// scenarios with the copy: some scenario must notice. Prints a table; ends with 1 where nobody noticed.
+// Removes each edge, guard, gate, hook and rule from a copy of `default`, `classic` and `minimal`, one at a time, and runs the
+// scenarios with the copy: at least one must fail. Prints a table; exits with 1 if no scenario noticed a removal.
 // Only some: npm run edges -- classic "working → stuck"
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,18 +10,18 @@ import buildPrograms from "../test/build-programs.ts";
 import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
 const workflows = ["default", "classic", "minimal"];
-/** How long something may take in a scenario. What is waited for in vain costs as much. */
-const patience = process.env.EDGES_PATIENCE ?? "60000";
-/** How many are played at a time. Most of the time is spent with waiting for what does not come. */
+/** The timeout of a wait in a scenario. A wait for an event that never comes costs this much. */
+const timeout = process.env.EDGES_PATIENCE ?? "60000";
+/** How many copies run in parallel. Most of the time is spent waiting for events that never come. */
 const sideBySide = Number(process.env.EDGES_AT_ONCE ?? "3");
-const mostSaid = 20_000;
+const maxOutput = 20_000;
 const missedIt = "NOT NOTICED";
 
 const [only = "", part = ""] = process.argv.slice(2);
 const chosen = workflows.filter((name) => only === "" || name === only);
 const folders = Array.from({ length: sideBySide }, () => mkdtempSync(join(tmpdir(), "signalbox-edges-")));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-// Once for all: every run would build them anew.
+// Build the programs once; otherwise every run would build them.
 const removePrograms = buildPrograms();
 let missed = 0;
 let count = 0;
@@ -33,7 +33,7 @@ try {
     const [first = ""] = folders;
     writeFileSync(join(first, `${name}.yml`), text);
     const whole = await play(first, name, "", {});
-    if (whole.failed) throw new Error(`The scenarios of ${name} fail with the file as it is.\n${whole.said}`);
+    if (whole.failed) throw new Error(`The scenarios of ${name} fail with the unchanged file.\n${whole.said}`);
     const waiting = mutants.values();
     await Promise.all(folders.map((folder) => noticeAll(folder, name, waiting)));
   }
@@ -44,7 +44,7 @@ try {
 process.stdout.write(`\n${count} taken out, ${missed} not noticed\n`);
 process.exit(missed > 0 ? 1 : 0);
 
-/** Takes one after the other from what all of them share. */
+/** Each worker takes the next entry of the shared list. */
 async function noticeAll(folder: string, name: string, waiting: Iterable<Mutant>): Promise<void> {
   for (const mutant of waiting) {
     count++;
@@ -57,21 +57,21 @@ async function noticeAll(folder: string, name: string, waiting: Iterable<Mutant>
 async function notice(folder: string, name: string, { text, verdict, about }: Mutant): Promise<string> {
   if (verdict !== "") return verdict;
   writeFileSync(join(folder, `${name}.yml`), text);
-  const hurried = { SCENARIO_PATIENCE: patience };
-  // Those that are about it are the first to notice; only where they do not, all of them are asked.
+  const hurried = { SCENARIO_PATIENCE: timeout };
+  // Run the scenarios that name the edge first, and all of them only if those do not notice.
   const near = await play(folder, name, about, hurried);
   if (near.failed) return `noticed  ${whoFailed(near.said)}`;
   const far = await play(folder, name, "", hurried);
   return far.failed ? `noticed  ${whoFailed(far.said)}` : missedIt;
 }
 
-/** The scenario that failed, and the first words of why. */
+/** The scenario that failed, and the beginning of its error. */
 function whoFailed(said: string): string {
   const [, who = "", why = ""] = /FAIL .*? > ([^:\n]*).*\n(.*)/.exec(stripVTControlCharacters(said)) ?? [];
   return `by ${who}: ${why.slice(0, 60)}`;
 }
 
-/** Plays the scenarios of a workflow, those whose name matches, up to the first that fails. */
+/** Runs the scenarios of a workflow whose names match, up to the first failure. */
 function play(
   folder: string,
   name: string,
@@ -88,7 +88,7 @@ function play(
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (chunk: string) => {
-      said = (said + chunk).slice(-mostSaid);
+      said = (said + chunk).slice(-maxOutput);
     });
   const end = () => void child.kill("SIGTERM");
   process.once("exit", end);

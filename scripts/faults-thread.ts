@@ -1,9 +1,9 @@
-// One of the threads in which `npm run faults` lives: gets the first seed and the one after the last, gives what came of them.
+// A worker thread of `npm run faults`: gets a range of seeds (the end exclusive), and returns the results.
 import { parentPort, workerData } from "node:worker_threads";
-import { simulateFaults } from "../src/testing/simulator/simulate-faults.ts";
-import { readSimulated } from "../src/testing/simulator/simulated-workflows.ts";
+import { simulateFaults } from "../test/simulator/simulate.ts";
+import { readSimulated } from "../test/simulator/world.ts";
 
-// Faults are many, and nobody reads where they were made.
+// Faults are many, and their stack traces are never read.
 Error.stackTraceLimit = 0;
 const { names, isCrowded } = workerData as { readonly names: readonly string[]; readonly isCrowded: boolean };
 const workflows = names.map(readSimulated);

@@ -1,20 +1,19 @@
-// Lives many small projects in memory in which everything goes wrong, and looks whether every promise is kept.
-// npm run faults -- --seeds 1000 [--seed 1] [--workflow default] [--threads 2] [--crowd]; with --seeds 1 it prints what
-// happens. --crowd: more tasks than seats and workspaces.
+// Random simulation with fault injection: runs many small projects in memory, and checks every promise.
+// npm run faults -- --seeds 1000 [--seed 1] [--workflow default] [--threads 2] [--crowd]; with --seeds 1 it prints the
+// trace. --crowd: more tasks than seats and workspaces.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { drawCrowd } from "../src/testing/simulator/crowd.ts";
-import { describeFault, planFaults } from "../src/testing/simulator/faults.ts";
-import { live } from "../src/testing/simulator/live.ts";
-import type { Found, Totals } from "../src/testing/simulator/simulate-faults.ts";
-import { readSimulated, simulated } from "../src/testing/simulator/simulated-workflows.ts";
+import { describeFault, drawCrowd, planFaults } from "../test/simulator/faults.ts";
+import { live } from "../test/simulator/live.ts";
+import type { Found, Totals } from "../test/simulator/simulate.ts";
+import { readSimulated, simulated } from "../test/simulator/world.ts";
 
-/** Who runs many sees that it goes on. */
+/** How often a long run prints its progress. */
 const tellEvery = 30_000;
 
-/** So many seeds are lived by one thread, then it asks for more. */
+/** How many seeds a thread runs before it asks for more. */
 const portion = 50;
 
 const { values } = parseArgs({
@@ -59,7 +58,7 @@ for (const each of found) print(report(each));
 print(`${found.length} violation${found.length === 1 ? "" : "s"}`);
 process.exit(found.length > 0 ? 1 : 0);
 
-/** Side by side. Of several that break a promise the one with the smallest seed is given, whichever was found first. */
+/** Runs the seeds in parallel. Of several violations it returns the one with the smallest seed, whichever was found first. */
 async function liveAll(): Promise<Totals> {
   const totals = { lives: 0, ended: 0, asking: 0, deaths: 0, calls: 0, slept: 0 };
   const found: Found[] = [];

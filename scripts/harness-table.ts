@@ -1,10 +1,10 @@
-import { createHarnesses } from "../src/app-harnesses.ts";
+import { createHarnesses } from "../src/app.ts";
 import { homePlaces } from "../src/home/places.ts";
 import type { Capabilities, Harness } from "../src/ports/harness.ts";
 
 const [begin, end] = ["<!-- table: npm run docs:harnesses -->", "<!-- end of table -->"];
 
-/** A document with what every harness can do in place of the table between its marks. */
+/** The document with a new table of the harnesses' features between its markers. */
 export function withHarnessTable(document: string): string {
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from < 0 || to < from) throw new Error("The document has no place for the table.");
@@ -14,7 +14,7 @@ export function withHarnessTable(document: string): string {
 function harnessTable(): string {
   const acp = { title: "over ACP", acp: ["agent"] };
   const made = createHarnesses({ env: {}, places: homePlaces("/"), defined: () => ({ acp }), allowed: () => [] });
-  // Those of the user's come first there, and last here.
+  // User-defined harnesses come first there, and last here.
   const all = [...made().values()].sort((a, b) => Number(a.name === "acp") - Number(b.name === "acp"));
   const heads = all.map(({ name, title }) => (name === "acp" ? title : `\`${name}\``));
   const rows = Object.entries(names).map(([key, words]) => [words, ...all.map((each) => cell(each, key as Key))]);

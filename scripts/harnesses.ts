@@ -1,4 +1,4 @@
-// Writes the table of docs/harnesses.md from what the adapters say that their harnesses can do.
+// Writes the table of docs/harnesses.md from the features that the adapters declare.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withHarnessTable } from "./harness-table.ts";

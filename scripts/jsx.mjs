@@ -1,4 +1,4 @@
-// Lets the sources run with .tsx files: Node strips types but does not know JSX. Development only.
+// Loads .tsx files when the sources are run directly: Node strips types but does not know JSX. Development only.
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,13 +1,13 @@
-// Plants one bug after the other into a copy of the source: the simulator, or the test that is named, must find it.
-// Prints how each was found; ends with 1 where one was not. Only some: npm run mutants -- salvage
+// Plants one bug after the other into a copy of the source: the simulator, or the named test, must find it.
+// Prints how each was found; exits with 1 if one was not. Only some: npm run mutants -- salvage
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Mutant } from "../src/testing/simulator/mutants/mutant.ts";
-import { mutants } from "../src/testing/simulator/mutants.ts";
+import type { Mutant } from "../test/simulator/mutants/found-by-lives.ts";
+import { mutants } from "../test/simulator/simulate.ts";
 
-/** The same for all and in every run, so that what is found once is found always. */
+/** The same seeds in every run, so that a bug that was found once is always found. */
 const seeds = 2_000;
 const crowdedSeeds = 600;
 const [only = ""] = process.argv.slice(2);
@@ -34,7 +34,7 @@ for (const mutant of chosen) {
 process.stdout.write(`\n${chosen.length} planted, ${chosen.length - missed} found\n`);
 process.exit(missed > 0 ? 1 : 0);
 
-/** What the bug breaks; undefined where nothing. */
+/** The violation or failed test; undefined if the bug was not found. */
 async function look({ name, edits, test, isCrowded }: Mutant): Promise<string | undefined> {
   const originals = new Map<string, string>();
   try {

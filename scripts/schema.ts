@@ -1,12 +1,12 @@
-// Writes the JSON schemas of the files that users write, from the shapes that the loaders check them with, and the
-// description of the API, from the routes that the daemon answers.
+// Writes the JSON Schemas of the users' files, from the shapes that the loaders use, and the OpenAPI document, from the
+// routes of the daemon.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApi } from "../src/api/openapi.ts";
-import { jsonSchema } from "../src/engine/language/json-schema.ts";
+import { jsonSchema } from "../src/engine/language/shape.ts";
 import { configSchema } from "../src/home/config-shape.ts";
-import { packageVersion } from "../src/home/package-version.ts";
+import { packageVersion } from "../src/home/places.ts";
 
 const schemas = {
   "workflow.schema": jsonSchema(),

@@ -1,5 +1,5 @@
-// Makes a checkout runnable: Node 24 where the system has an older one, the locked dependencies, programs that npm does not
-// have, and the bundle.
+// Makes a checkout runnable: installs Node 24 if the system's is older, the locked dependencies and system programs, and
+// builds the bundle.
 // Plain JavaScript, no imports outside node: — it runs before anything is installed, on whatever Node there is (>= 18).
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NODE = "24.21.0";
-/** Programs of the system, by the names of the packages that have them. */
+/** System programs, by the names of their packages. */
 const PROGRAMS = [{ name: "tmux", debian: "tmux", brew: "tmux", purpose: "agents' sessions run in it" }];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const toolDir = join(root, ".node"); // outside node_modules: npm ci empties that
@@ -24,7 +24,7 @@ else if (!isCurrent() || missing().length > 0 || !isBuilt()) {
   });
 } else if (!own && !existsSync(linked)) link();
 
-/** One setup at a time per checkout: a second one waits, and takes over from one that died. */
+/** One setup at a time per checkout: a second one waits, and takes over if the first died. */
 function alone(work) {
   const file = join(root, ".setup-lock");
   for (;;) {
@@ -57,7 +57,7 @@ function readText(file) {
   }
 }
 
-/** Compares the lock with the one npm keeps of what it installed: right also after a plain `npm ci`, and cheap. */
+/** Compares the lock file with npm's record of what is installed: correct also after a plain `npm ci`, and cheap. */
 function isCurrent() {
   const installed = parse(join(root, "node_modules", ".package-lock.json"))?.packages;
   if (!installed || (!own && versionOf(packaged) !== `v${NODE}`)) return false;
@@ -103,14 +103,14 @@ function install() {
   link();
 }
 
-/** Whether the bundle is newer than every source, as `bin/signalbox` asks too. */
+/** Whether the bundle is newer than every source; `bin/signalbox` checks the same. */
 function isBuilt() {
   const bundle = join(root, "dist", "cli.cjs");
   if (!existsSync(bundle)) return false;
   const { status, stdout } = spawnSync("find", [join(root, "src"), "-newer", bundle, "-print", "-quit"]);
   return status === 0 && stdout.length === 0;
 }
-/** Without it everything works from the sources, and takes longer to start. */
+/** Without the bundle everything runs from the sources, with a slower start. */
 function build() {
   const node = existsSync(linked) ? linked : process.execPath;
   const { status } = spawnSync(node, [join(root, "scripts", "build.ts")], { stdio: ["ignore", 2, 2] });
@@ -122,7 +122,7 @@ function missing() {
   return PROGRAMS.filter(({ name }) => !folders.some((folder) => existsSync(join(folder, name))));
 }
 
-/** Without them most things work; what needs one says so. Whatever goes wrong here, setup goes on. */
+/** Optional: a command that needs a missing program says so. Setup continues after a failure here. */
 function installPrograms(programs) {
   if (programs.length === 0) return;
   const names = programs.map(({ name }) => name).join(", ");
@@ -147,7 +147,7 @@ function apt(args) {
   if (error ?? status !== 0) say(`apt-get ${args[0]} failed (${error?.message ?? `exit ${status}`})`);
 }
 
-/** Runs npm itself under `node`, so that engine checks and lifecycle scripts see that version. False where it fails. */
+/** Runs npm itself under `node`, so that engine checks and lifecycle scripts see that version. False if it fails. */
 function npm(node, cwd, args) {
   const cli = process.env.npm_execpath?.endsWith("npm-cli.js") ? [node, [process.env.npm_execpath]] : ["npm", []];
   const env = { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH, npm_config_loglevel: "error" };

@@ -1,4 +1,4 @@
-// Tries harnesses with the real programs against a scripted model, and prints a table. Names after the command choose
+// Tests harnesses with the real programs against a scripted model, and prints a table. Names after the command choose
 // columns; `--row` with a part of its name chooses rows.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Everything a change must pass: format and lint, types, dead code, then the whole suite. Ends with the count alone on a line.
+// All checks that a change must pass: format and lint, types, dead code, then the whole suite. The last line is the count.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +8,8 @@ const bin = (name: string) => join("node_modules", ".bin", name);
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 const report = join(folder, "report.json");
 const only = process.argv.slice(2);
-/** How long the suite may take to end once it has reported, in milliseconds. */
-const patience = 30_000;
+/** How long the suite may take to exit after its report, in milliseconds. */
+const timeout = 30_000;
 
 const checks: readonly (readonly [string, readonly string[]])[] =
   only.length > 0
@@ -19,7 +19,7 @@ const checks: readonly (readonly [string, readonly string[]])[] =
         [bin("tsc"), []],
         [process.execPath, [join("node_modules", "knip", "bin", "knip.js")]],
       ];
-// Side by side: one of them uses a single core.
+// In parallel: each uses a single core.
 const checked = await Promise.all(checks.map(([command, args]) => check(command, args)));
 const failedChecks = checked.filter((isWell) => !isWell).length;
 
@@ -45,7 +45,10 @@ const failed = counts.numFailedTests + failedChecks + (status !== 0 && counts.nu
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed > 0 ? 1 : 0);
 
-/** Its exit code. Its report is written last: whoever is still there long after that waits for what a test has left behind. */
+/**
+ * Runs the suite and returns its exit code. The report is written last: a suite that still runs long after it waits for a
+ * leftover process.
+ */
 function runSuite(): Promise<number> {
   const reporters = ["default", "json", "./test/hang-reporter.ts"].map((name) => `--reporter=${name}`);
   const args = [...vitest, ...reporters, `--outputFile=${report}`, ...only];
@@ -53,16 +56,14 @@ function runSuite(): Promise<number> {
   let reportedAt = Number.POSITIVE_INFINITY;
   const looking = setInterval(() => {
     if (existsSync(report)) reportedAt = Math.min(reportedAt, Date.now());
-    if (Date.now() - reportedAt < patience) return;
-    process.stderr.write(
-      "The suite is over, but something that a test has started still runs. It is not waited for.\n",
-    );
+    if (Date.now() - reportedAt < timeout) return;
+    process.stderr.write("The suite has ended, but a process that a test started still runs. Not waiting for it.\n");
     child.kill("SIGKILL");
   }, 1_000);
   return new Promise((resolve) => {
     child.on("close", (code) => {
       clearInterval(looking);
-      // What has failed is in the report.
+      // The failures are in the report.
       resolve(code ?? (reportedAt < Number.POSITIVE_INFINITY ? 0 : 1));
     });
   });
@@ -76,7 +77,7 @@ function readCounts(): { numPassedTests: number; numFailedTests: number } {
   }
 }
 
-/** Says what it found in one piece, once it is over. */
+/** Prints its output in one piece when it ends. */
 function check(command: string, args: readonly string[]): Promise<boolean> {
   const child = spawn(command, [...args], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";

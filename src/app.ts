@@ -1,68 +1,66 @@
 import { rmSync, writeFileSync } from "node:fs";
-import { getPriority } from "node:os";
+import { getPriority, homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { systemClock } from "./adapters/clock/system-clock.ts";
-import { spawnCommands } from "./adapters/commands/spawn-commands.ts";
-import { createOpenGithub } from "./adapters/forge/github/open-github.ts";
-import { noneForge } from "./adapters/forge/none/none-forge.ts";
-import { createGit } from "./adapters/git/create-git.ts";
-import { createRunner, defaultLimits } from "./adapters/git/git-runner.ts";
-import { createKinds } from "./adapters/git/workspace/create-kinds.ts";
-import { randomIds } from "./adapters/ids/random-ids.ts";
+import { createGit } from "./adapters/git/git.ts";
+import { createRunner, defaultLimits } from "./adapters/git/runner.ts";
+import { createKinds } from "./adapters/git/workspace/kinds.ts";
+import { createOpenGithub } from "./adapters/github/github.ts";
+import { acp } from "./adapters/harness/acp/acp.ts";
+import { claude } from "./adapters/harness/claude/claude.ts";
+import { codex } from "./adapters/harness/codex/codex.ts";
+import { command } from "./adapters/harness/command/command.ts";
+import { gemini } from "./adapters/harness/gemini/gemini.ts";
+import { opencode } from "./adapters/harness/opencode/opencode.ts";
+import { scripted } from "./adapters/harness/scripted.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
 import { createStreamLog } from "./adapters/log/stream-log.ts";
-import { createProcesses } from "./adapters/processes/create-processes.ts";
-import { supervisorCommand } from "./adapters/processes/supervisor-command.ts";
-import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
-import { fileTails } from "./adapters/tail/file-tails.ts";
-import { createTmux } from "./adapters/terminal/tmux/create-tmux.ts";
-import { ticketFiles } from "./adapters/tickets/ticket-files.ts";
-import { errorBodyOf } from "./api/error.ts";
-import { createHarnesses } from "./app-harnesses.ts";
-import { notifierOf, notifyChannels } from "./app-notifiers.ts";
-import { openStore } from "./app-store.ts";
-import { startWatchdog, type Watchdog } from "./app-watchdog.ts";
-import { ownFile, ownProgram } from "./daemon/agents/own-program.ts";
-import { placeRunPrograms } from "./daemon/agents/run-programs.ts";
-import { publishAgents } from "./daemon/agents-at-work.ts";
+import { noneForge } from "./adapters/no-forge.ts";
+import { systemProcessTable } from "./adapters/processes/process-table.ts";
+import { createProcesses, supervisorCommand } from "./adapters/processes/processes.ts";
+import { randomIds, spawnCommands, systemClock } from "./adapters/system.ts";
+import { fileTails } from "./adapters/tail.ts";
+import { ticketFiles } from "./adapters/ticket-files.ts";
+import { createTmux } from "./adapters/tmux/tmux.ts";
+import { errorBodyOf } from "./api/client.ts";
+import { notifierOf, notifyChannels, openStore, startWatchdog, type Watchdog } from "./app-parts.ts";
+import { cacheDetection, type Harnesses } from "./daemon/agents/harnesses.ts";
+import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-order.ts";
+import { publishAgents } from "./daemon/callers.ts";
 import { type CorePorts, createCore, type RunningCore } from "./daemon/create-core.ts";
-import { notify } from "./daemon/effects/notify.ts";
-import { runCommand } from "./daemon/effects/run-command.ts";
-import { portVariable } from "./daemon/effects/run-in-workspace.ts";
-import { askedPullRequests } from "./daemon/forge/asked-pull-requests.ts";
-import { createForges, type ForgeOf } from "./daemon/forge/project-forge.ts";
-import { guardStore } from "./daemon/guard-store.ts";
+import { portVariable, runCommand } from "./daemon/effects/commands.ts";
+import { notify } from "./daemon/effects/others.ts";
+import { askedPullRequests } from "./daemon/forge/pull-request.ts";
+import { createForges, type ForgeOf } from "./daemon/forge/push-task.ts";
+import { createStoreKeeper, guardStore } from "./daemon/guard-store.ts";
 import { createHandlers } from "./daemon/handlers.ts";
 import { createHomeGuard, type HomeGuard } from "./daemon/home-guard.ts";
-import { type SocketListening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
-import { createWebDoor, type WebDoor } from "./daemon/http/web-door.ts";
+import { createWebDoor, type SocketListening, serveSocket, serveTcp, type WebDoor } from "./daemon/http/serve.ts";
 import type { Performers } from "./daemon/perform.ts";
-import { createStoreKeeper } from "./daemon/store-keeper.ts";
-import { createTicketsOf, type TicketsOf } from "./daemon/tickets-of.ts";
+import { createTicketsOf, type TicketsOf } from "./daemon/project.ts";
 import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project-workspaces.ts";
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
-import { personsEnvironment, recordSurroundings, startedByAgent } from "./home/daemon-environment.ts";
+import type { AgentConfig } from "./home/agent-fields.ts";
+import { resolveConfig } from "./home/config.ts";
+import { personsEnvironment, recordSurroundings, startedByAgent } from "./home/environment.ts";
 import { ensureHumanToken } from "./home/human-token.ts";
 import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
 import { takeLock } from "./home/lock.ts";
+import { loginOf } from "./home/logins.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
-import { packageVersion } from "./home/package-version.ts";
-import { homeFolder, homePlaces, type Places } from "./home/places.ts";
-import { mayCount, readRepositoryConfig } from "./home/repository-config.ts";
-import { resolveConfig } from "./home/resolve-config.ts";
-import type { Commands } from "./ports/commands.ts";
+import { homeFolder, homePlaces, type Places, packageVersion } from "./home/places.ts";
+import { mayCount, readRepositoryConfig } from "./home/trust.ts";
 import type { Git } from "./ports/git.ts";
-import type { LeveledLog } from "./ports/log.ts";
-import type { Notifier } from "./ports/notifier.ts";
+import type { Harness } from "./ports/harness.ts";
 import type { Store } from "./ports/store.ts";
+import type { Commands, LeveledLog, Notifier } from "./ports/system.ts";
 
-/** What the daemon's process says with its exit code. */
-export const daemonExit = { ok: 0, failed: 1, alreadyRunning: 75 } as const;
+/** The daemon's exit codes. */
+const daemonExit = { ok: 0, failed: 1, alreadyRunning: 75 } as const;
 
-/** The daemon's process: takes the lock of its home, opens the store, listens, and goes on until it is told to stop. */
-export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise<number> {
+/** The daemon's process: takes the lock of its home, opens the store, and listens until it is told to stop. */
+async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise<number> {
   const home = homeFolder(env);
   const places = homePlaces(home);
   for (const folder of [
@@ -78,9 +76,9 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     makePrivateFolder(folder);
   const lock = takeLock(places.lock);
   if (lock === undefined) return daemonExit.alreadyRunning;
-  // Whoever finds the lock held and no answer learns from this whose it is.
+  // Names the owner of the lock for a caller that gets no answer.
   writeFileSync(places.pid, `${process.pid}\n`, { mode: 0o600 });
-  // One that an agent has started has the surroundings that a person gave to an earlier one.
+  // A daemon that an agent started uses the environment that a person gave to an earlier daemon.
   const isAgents = env[startedByAgent] !== undefined;
   if (!isAgents)
     recordSurroundings(places, { env: personsEnvironment(env), umask: process.umask(), nice: getPriority() });
@@ -89,13 +87,14 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
   if (isAgents)
     log.warn(
-      "An agent has started the daemon, which has no keys of yours. To give it some: signalbox down && signalbox up",
+      "An agent started the daemon, so it has none of your keys. To give it your keys: signalbox down && signalbox up",
     );
   const stopping = new AbortController();
   const killing = new AbortController();
+  let isRecovered = false;
   const config = createLiveConfig(places.config, log, ({ port }) => {
     void web?.use(port);
-    running?.configured();
+    if (isRecovered) running?.configured();
   });
   let web: WebDoor | undefined;
   let running: RunningCore | undefined;
@@ -103,7 +102,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   try {
     stored = await openStore(places);
   } finally {
-    // Either it cannot be opened, or another daemon has it, which puts its own number back.
+    // The store cannot be opened, or another daemon has it, which writes its own pid again.
     if (stored === undefined) rmSync(places.pid, { force: true });
   }
   if (stored === undefined) return daemonExit.alreadyRunning;
@@ -114,6 +113,7 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     onLost: (fault) => {
       log.error(fault.message);
       void keeper.rescue();
+      running?.savingChanged(fault);
     },
     onUnsaved: (fault) => {
       if (fault === undefined) log.info("The store can be written again");
@@ -163,9 +163,10 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
   try {
-    // Whoever asks at once, such as the command that has started us, is not told that nobody has used anything.
+    // Load usage before listening: the first request may ask for it.
     await core.agents?.book.open();
-    const ports = { handlers: createHandlers(core), callers: core.callers, log, version };
+    const handlers = createHandlers(core);
+    const ports = { handlers, callers: core.callers, log, version, warning: () => config.current().warning ?? "" };
     const placePrograms = () => placeRunPrograms(places, config.resolved().agentsAliases);
     const listen = async () => {
       socket?.leave();
@@ -190,9 +191,12 @@ export async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): 
     guard.start();
     await publishAgents(core);
     keeper.start();
-    await core.recover();
+    await core.recall();
+    await Promise.race([config.known(), stopped]);
+    if (!stopping.signal.aborted) await core.recover();
+    isRecovered = true;
     await stopped;
-    log.info("The daemon stops; agents go on");
+    log.info("The daemon stops; agents keep running");
   } finally {
     watchdog?.stop();
     await guard?.stop();
@@ -219,7 +223,7 @@ function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: Ab
   });
 }
 
-/** What agents are started with. */
+/** The ports for starting agents. */
 function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig): NonNullable<CorePorts["agents"]> {
   const table = systemProcessTable();
   return {
@@ -243,7 +247,7 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig):
   };
 }
 
-/** What commands may see of our own environment. */
+/** The part of the daemon's environment that commands get. */
 function inheritedFrom(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   return Object.fromEntries(
     ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"].flatMap((name) => {
@@ -308,10 +312,59 @@ if (import.meta.main) {
   runDaemon(process.env, process.argv.includes("--foreground")).then(
     (code) => process.exit(code),
     (error) => {
-      // The command line that started us reads this.
+      // The command line that started the daemon reads this.
       const fault = error instanceof Fault ? error : new Fault("daemon.error", String(error?.stack ?? error));
       process.stderr.write(`${JSON.stringify(errorBodyOf(fault))}\n`);
       process.exit(daemonExit.failed);
     },
+  );
+}
+
+interface HarnessesPorts {
+  readonly env: NodeJS.ProcessEnv;
+  readonly places: Places;
+  /** The harnesses that the user's current configuration defines. */
+  defined(): AgentConfig["harnesses"];
+  /** Additional environment variables for agents. */
+  allowed(): readonly string[];
+}
+
+/** All harnesses that agents can be started in. */
+export function createHarnesses({ env: all, places, defined, allowed }: HarnessesPorts): Harnesses {
+  const env = plain(all);
+  const home = env.HOME ?? homedir();
+  const ports = { commands: spawnCommands, clock: systemClock, env, home };
+  const remember = cacheDetection(systemClock);
+  const builtIn: readonly Harness[] = [
+    claude({ ...ports, isRoot: process.getuid?.() === 0 }),
+    codex({ ...ports, hidden: [places.terminal] }),
+    gemini(ports),
+    opencode(ports),
+    scripted({
+      program: ownProgram("scripted-agent"),
+      version: packageVersion,
+      state: join(places.runs, ".scripted"),
+      script: env.SIGNALBOX_SCRIPT ?? "",
+    }),
+  ]
+    .map(remember)
+    .map((harness) => ({ ...harness, login: () => loginOf(harness.name, env, allowed()) }));
+  return () => {
+    const own = Object.entries(defined()).map(([name, definition]) =>
+      definition.acp === undefined
+        ? command({ ...definition, name }, ports)
+        : acp(
+            { name, title: definition.title ?? name, argv: definition.acp },
+            { ...ports, bridge: ownProgram("acp-bridge") },
+          ),
+    );
+    // Built-in harnesses win, so that a user's program cannot be mistaken for one.
+    return new Map([...own, ...builtIn].map((harness) => [harness.name, harness]));
+  };
+}
+
+function plain(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 }

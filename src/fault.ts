@@ -1,6 +1,6 @@
 export type Retry = "later" | "never";
 
-/** Something outside failed. What can happen inside the domain is a returned union, never a Fault. */
+/** A failure outside of the domain. Outcomes inside the domain are returned unions, never a Fault. */
 export class Fault extends Error {
   readonly code: string;
   readonly retry: Retry;
@@ -15,7 +15,14 @@ export class Fault extends Error {
   }
 }
 
-/** What went wrong, and what to do about it. */
+/** The message with its hint. */
 export function tell({ message, hint }: Fault): string {
   return hint === undefined || hint === "" ? message : `${message} ${hint}`;
+}
+
+/** When a retry may succeed, if that is known; milliseconds since 1970. */
+export function retryAtOf(error: unknown): number | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const at = typeof cause === "object" && cause !== null && "retryAt" in cause ? cause.retryAt : undefined;
+  return typeof at === "number" ? at : undefined;
 }

@@ -6,11 +6,14 @@ import { removeFolder } from "./remove-folder.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
-/** Before all tests: builds the programs that they start, as they are shipped. From its sources a daemon takes five times as long to start. */
+/**
+ * Global setup: builds the programs that tests start, as they are shipped. From its sources a daemon takes five times as long
+ * to start.
+ */
 export default function buildPrograms(): (() => void) | undefined {
   if (process.env.SIGNALBOX_BUILT !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-built-"));
-  // Some are started as another user.
+  // Some programs are started as another user.
   chmodSync(folder, 0o755);
   execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(folder, "dist")], { stdio: "inherit" });
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));

@@ -5,7 +5,7 @@ import { checkPromises } from "../scripts/check-promises.ts";
 import { root } from "./documents.ts";
 import { createField, type Field } from "./promise-field.ts";
 
-// Whoever checks must be able to say no: what was honest is falsified, one thing at a time.
+// The checker must reject falsified evidence: each test falsifies one thing of an honest history.
 
 const history = "no transition is lost or doubled";
 const ends = "every task ends or asks for a person";
@@ -33,7 +33,7 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
   ["an event is lost", history, (field) => field.linesOf("t1").splice(indexOf(field, "t1", "agent.ended"), 1)],
   ["an event is doubled", history, (field) => field.linesOf("t1").push(field.eventOf("t1", "task.settled"))],
   [
-    "a task is not what history gives",
+    "a task differs from its replayed history",
     history,
     (field) => Object.assign(storedOf(field, "t1").task ?? {}, { entry: 9 }),
   ],
@@ -49,7 +49,7 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
   ["a run begins twice", owners, (field) => field.linesOf("t1").push(field.eventOf("t1", "agent.started"))],
   ["two agents met", owners, ({ notes }) => notes.push("double t1 worker#1 17")],
   [
-    "two runs of a role live at once",
+    "two runs of a role live at the same time",
     owners,
     (field) =>
       Object.assign(field.eventOf("t1", "task.moved").event.set, {
@@ -58,14 +58,14 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
   ],
   ["a section counts as another's", authors, (field) => change(field, "t1", "document.changed", { run: "worker#9" })],
   [
-    "its author is of another role",
+    "the author of a section has another role",
     authors,
     (field) => Object.assign(evidenceOf(field, "t1")[0] ?? {}, { role: "reviewer" }),
   ],
   ["a merge is not there", merges, ({ git }) => git("reset", "--quiet", "--hard", "HEAD^")],
   ["nobody tells of a merge", merges, ({ linesOf }) => linesOf("t2").splice(0)],
   [
-    "something is merged twice",
+    "a task is merged twice",
     merges,
     ({ git }) => git("update-ref", "HEAD", git("commit-tree", "-m", "x", "-p", "HEAD", "-p", "HEAD^2", "HEAD^{tree}")),
   ],
@@ -75,8 +75,8 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
     "a draft of a task file is in the branch",
     repositories,
     ({ git, repository }) => {
-      writeFileSync(join(repository, "TASK.md.17-ab.draft.before"), "x");
-      git("add", "TASK.md.17-ab.draft.before");
+      writeFileSync(join(repository, "TASK.md.17-ab-before.draft"), "x");
+      git("add", "TASK.md.17-ab-before.draft");
       git("commit", "-qm", "x");
     },
   ],
@@ -92,7 +92,7 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
   ["a commit is lost", work, ({ notes }) => notes.push(`commit t1 ${nobody}`)],
   ["what was never committed is lost", work, ({ notes }) => notes.push(`content t1 ${nobody}`)],
   [
-    "a commit of what is done is not in the branch",
+    "a commit of a done task is not in the branch",
     work,
     ({ git, notes }) => {
       git("update-ref", "refs/heads/left", git("commit-tree", "-m", "left", "HEAD^{tree}"));
@@ -124,11 +124,11 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
   ["one begins too early", order, ({ ticket }) => ticket("c-1", (text) => text.replace("deps: []", "deps: [c-2]"))],
 ];
 
-test("what is honest breaks no promise", () => {
+test("an honest history breaks no promise", () => {
   expect(brokenIn(createField())).toEqual([]);
 });
 
-test("the checker shares nothing with what it checks", () => {
+test("the checker shares no code with what it checks", () => {
   const folder = join(root, "scripts/promises");
   const files = [join(root, "scripts/check-promises.ts"), ...readdirSync(folder).map((name) => join(folder, name))];
   const imported = files.flatMap((file) =>
@@ -137,7 +137,7 @@ test("the checker shares nothing with what it checks", () => {
   expect(imported.filter((name) => !/^(node:\w+|\.\/[\w/-]+\.ts)$/.test(name ?? ""))).toEqual([]);
 });
 
-test.each(falsifications)("it is found where %s", (_, promise, falsify) => {
+test.each(falsifications)("the checker notices that %s", (_, promise, falsify) => {
   const field = createField();
   falsify(field);
   expect(brokenIn(field, promise)).not.toEqual([]);

@@ -1,15 +1,15 @@
 import { type Application, type Command, type RouteMap, run } from "@stricli/core";
-import { createApp } from "../src/cli/app.ts";
 import { type Context, createContext } from "../src/cli/context.ts";
+import { createApp } from "../src/cli/start.ts";
 import { fenced } from "./documents.ts";
 
-/** Every call of our command line in a document's blocks for the shell and of what terminals show. */
+/** Every call of our command line in a document's shell and terminal blocks. */
 export function blockLines(text: string): readonly string[] {
   const blocks = [...fenced(text, "sh"), ...fenced(text, "text")];
   return blocks.flatMap((block) => withoutInput(block.replaceAll("\\\n", " ")).split("\n").flatMap(callIn));
 }
 
-/** Every call of it between backquotes. */
+/** Every call of our command line in a code span. */
 export function spanLines(text: string): readonly string[] {
   const spans = [...withoutBlocks(text).matchAll(/`([^`]+)`/g)];
   return spans.flatMap(([, span = ""]) => callIn(span.replace(/\s+/g, " ")));
@@ -17,11 +17,11 @@ export function spanLines(text: string): readonly string[] {
 
 function callIn(line: string): readonly string[] {
   const command = /^\s*(?:\$ )?(?:[^|]+\| )?(?:bin\/)?(signalbox .*)$/.exec(line)?.[1] ?? "";
-  // What only hints at a command, such as `signalbox task …`, cannot be called.
+  // An abbreviated command, such as `signalbox task …`, cannot be called.
   return command === "" || /…|[<[]\w/.test(command) ? [] : [command.replace(/ +#.*$/, "")];
 }
 
-/** What the real parser of command lines says against a line; empty where it takes it. Nothing is carried out. */
+/** The real parser's objection to a command line; empty if it accepts the line. Nothing is executed. */
 export async function parseProblem(line: string): Promise<string> {
   const said: string[] = [];
   const stream = { write: (text: string) => said.push(text) };
@@ -34,7 +34,7 @@ export async function parseProblem(line: string): Promise<string> {
 
 type Target = Command<Context> | RouteMap<Context>;
 
-/** The same commands with the same parameters, which do nothing. */
+/** The same commands with the same parameters, but without actions. */
 function inert<Each extends Target>(target: Each): Each {
   if ("loader" in target) return { ...target, loader: async () => () => undefined };
   const map = target as RouteMap<Context>;
@@ -47,13 +47,13 @@ function inert<Each extends Target>(target: Each): Each {
   } as Each;
 }
 
-/** As a shell takes a line apart, up to where it goes to another program or comes from a file. */
+/** Splits a line as a shell does, up to a pipe or a redirection. */
 function wordsOf(line: string): readonly string[] {
   const [call = ""] = /^(?:"[^"]*"|'[^']*'|[^|<>;&])*/.exec(line) ?? [];
   return [...call.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ""));
 }
 
-/** Without what is handed to a command below it. */
+/** Without the lines of a here-document. */
 function withoutInput(block: string): string {
   return block.replace(/<<'(\w+)'\n[\s\S]*?^\1$/gm, "");
 }

@@ -1,11 +1,11 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Far longer than any file of tests takes, in milliseconds. */
-const patience = Number(process.env.SIGNALBOX_TEST_PATIENCE) || 10 * 60_000;
+/** Far longer than any test file takes, in milliseconds. */
+const timeout = Number(process.env.SIGNALBOX_TEST_PATIENCE) || 10 * 60_000;
 
 /**
- * Ends a run of the suite that stands still, and names the files that have not come to their end. A test's own time limit
- * cannot: a test that waits for a program with `spawnSync` lets no timer go off.
+ * Ends a test run that hangs, and names the files that have not ended. A test's own timeout cannot do that: while a test waits
+ * in `spawnSync`, no timer fires.
  */
 export default class HangReporter implements Reporter {
   private readonly underWay = new Set<string>();
@@ -29,8 +29,8 @@ export default class HangReporter implements Reporter {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       const names = [...this.underWay].map((name) => `  ${name}\n`).join("");
-      process.stderr.write(`\nNo file of tests has ended for ${patience / 1000} s. Under way are:\n${names}`);
+      process.stderr.write(`\nNo file of tests has ended for ${timeout / 1000} s. Under way are:\n${names}`);
       process.kill(process.pid, "SIGKILL");
-    }, patience);
+    }, timeout);
   }
 }

@@ -11,15 +11,15 @@ export const killPlan = {
   merging: { usual: 4, long: 200 },
   /** Processes that merge and publish: test/git/kills. */
   publishing: { usual: 12, long: 500 },
-  /** Daemons of a crew at exact points: test/faults/crew-interrupts.test.ts; in the long one at every point. */
+  /** Daemons of a crew at exact points: test/faults/crew-interrupts.test.ts; in `npm run test:long` at every point. */
   points: { usual: 10, long: 200 },
-  /** Daemons of a crew of which anything is asked: test/faults/crew/random-crew.ts. */
+  /** Daemons of a crew with random operations: test/faults/crew/random-crew.ts. */
   random: { usual: 6, long: 100 },
   /** Daemons of a crew with a folder full of tickets, by a second process: test/faults/crew/under-fire.ts. */
   fire: { usual: 0, long: 200 },
 } as const satisfies Readonly<Record<string, Kills>>;
 
-/** How many this suite does. SIGNALBOX_KILLS asks for another number. */
+/** The number of kills in this suite. SIGNALBOX_KILLS overrides it. */
 export function killsOf(name: keyof typeof killPlan, suite: keyof Kills): number {
   return Number(process.env.SIGNALBOX_KILLS ?? killPlan[name][suite]);
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Who has started whom, at this moment. */
+/** The current parent of every process. */
 export function readProcessTree(): {
   childrenOf(pid: number): readonly number[];
   below(pid: number): readonly number[];
@@ -17,14 +17,14 @@ export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
 function parentOf(pid: string): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Its name, which comes before, may have anything in it.
+    // The process name before this may contain any character.
     return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {
     return 0;

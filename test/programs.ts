@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { root } from "./documents.ts";
 
-/** Set by `build-programs.ts`; what starts tests' programs without vitest has the sources. */
+/** Set by `build-programs.ts`; without vitest, programs run from the sources. */
 const built = process.env.SIGNALBOX_BUILT;
 
 /** The command line, for node. */
@@ -10,6 +10,6 @@ export const cliFile = built === undefined ? join(root, "src/cli/main.ts") : joi
 export const appFile = built === undefined ? join(root, "src/app.ts") : join(built, "dist/app.cjs");
 /** The scripted agent, for node. */
 export const scriptedAgentFile =
-  built === undefined ? join(root, "src/testing/scripted-agent.ts") : join(built, "dist/scripted-agent.cjs");
+  built === undefined ? join(root, "src/scripted-agent/main.ts") : join(built, "dist/scripted-agent.cjs");
 /** The command line, as people call it. */
 export const launcher = join(built ?? root, "bin/signalbox");

@@ -13,7 +13,7 @@ export interface Line {
   [key: string]: unknown;
 }
 
-/** What an honest daemon leaves behind of two tickets that are done and one that nobody has begun, to be falsified. */
+/** The evidence of an honest daemon, to be falsified: two tickets are done, and one has not begun. */
 export interface Field {
   readonly repository: string;
   readonly control: string;
@@ -23,7 +23,7 @@ export interface Field {
   /** The first event of this type. */
   eventOf(task: string, type: string): Line & Required<Pick<Line, "event">>;
   ticket(id: string, change: (text: string) => string): void;
-  /** Writes everything down, and says where. */
+  /** Writes all files, and returns their places. */
   write(): {
     readonly repository: string;
     readonly control: string;
@@ -126,7 +126,7 @@ function makeRepositories(): Original {
   return { folder, landings, blob: git("rev-parse", "HEAD:t1.txt") };
 }
 
-/** Created, worked on by one run, whose section opens the way; merged; over. */
+/** A task that is created, worked on by one run whose section opens a gate, merged and ended. */
 function historyOf(id: string, ticket: string, from: number, landing: object | undefined): Line[] {
   const evidence = [{ section: "Handoff", role: "worker", run: "worker#1" }];
   const identity = { id, ticket, branch: `agent/A-${ticket}` };

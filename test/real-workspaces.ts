@@ -1,11 +1,11 @@
-import { createGit } from "../src/adapters/git/create-git.ts";
-import { createRunner } from "../src/adapters/git/git-runner.ts";
-import { createKinds } from "../src/adapters/git/workspace/create-kinds.ts";
+import { createGit } from "../src/adapters/git/git.ts";
+import { createRunner } from "../src/adapters/git/runner.ts";
+import { createKinds } from "../src/adapters/git/workspace/kinds.ts";
 import { createWorkspaces, type WorkspacesOf } from "../src/daemon/workspaces/project-workspaces.ts";
 import type { Places } from "../src/home/places.ts";
 import type { Git } from "../src/ports/git.ts";
 
-/** Workspaces as the daemon has them: with the git of this machine. */
+/** Workspaces as the daemon has them, with real git. */
 export function realWorkspaces(
   places: Places,
   env: Readonly<Record<string, string | undefined>> = plainEnvironment(),

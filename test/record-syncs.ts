@@ -19,8 +19,8 @@ type Inode = string;
 const nameOf = ({ dev, ino }: { readonly dev: number; readonly ino: number }): Inode => `${dev} ${ino}`;
 
 /**
- * From now on notes what this process fsyncs. Only the system knows what survives a power cut, but a program that does not
- * even ask for it has lost.
+ * Records the fsyncs of this process from now on. Only the system knows what survives a power cut, but data without an
+ * fsync does not.
  */
 export async function recordSyncs(
   onSync: (inode: Inode) => void = () => {},
@@ -62,11 +62,11 @@ interface Entry {
 type Names = ReadonlyMap<string, Entry>;
 
 export interface Disk {
-  /** Runs what somebody else does, who fsyncs nothing: an agent, or the user. */
+  /** Runs an operation of an agent or the user, who fsync nothing. */
   others<T>(act: () => T): T;
   /**
-   * Writes what a power cut at this moment leaves of a root: POSIX promises a name only after an fsync of its directory, and
-   * content only after one of the file. With `eager`, names below such a path have got to the disk although nobody asked.
+   * Writes the state of a root after a power cut at this moment: POSIX promises a name only after an fsync of its directory, and
+   * content only after one of the file. With `eager`, names below such a path have reached the disk without an fsync.
    */
   afterPowerCut(root: string, into: string, eager?: RegExp): void;
   /** Called at every fsync of this process, before the fsync counts. */
@@ -74,8 +74,8 @@ export interface Disk {
 }
 
 /**
- * Follows which names and which contents below some folders are durable. Git syncs no directory, but the content of what it
- * writes into `objects` and `refs`, since we tell it to; `others` do not.
+ * Tracks which names and contents below some folders are durable. Git fsyncs no directory, but it fsyncs the files in
+ * `objects` and `refs`, as we configure it; `others` do not.
  */
 export async function recordDisk(roots: readonly string[]): Promise<Disk> {
   const names = new Map<Inode, Names>();
@@ -119,7 +119,7 @@ function foldersBelow(folder: string): readonly string[] {
   return [folder, ...below.flatMap(({ name }) => foldersBelow(join(folder, name)))];
 }
 
-/** Contents, not times: git touches objects that it would have written a second time. */
+/** Compares contents, not times: git touches existing objects instead of writing them again. */
 function files(folders: readonly string[]): readonly (readonly [Inode, string])[] {
   return folders.flatMap((folder) =>
     [...namesIn(folder).values()].flatMap(({ kind, inode, content }) =>

@@ -23,13 +23,13 @@ export function rows(): readonly Row[] {
     }));
 }
 
-/** Where something was decided otherwise than the seed's table says. */
+/** Deliberate differences to the seed's table. */
 export const decided: Readonly<Record<string, { readonly more: readonly string[] }>> = {
-  // The crash limit is a way of its own, also from planning; on entering stuck a live worker is given the prompt.
+  // The crash limit is a way of its own, also from planning; on entering stuck a live worker is told the prompt.
   "working → stuck": { more: ["notify_worker"] },
   "agent-review → stuck": { more: ["notify_worker"] },
   // A person's request for changes opens new rounds.
   "reviewing → working": { more: ["set_field review_round"] },
-  // Nothing is alive or bound in pending, so cleaning up there is a no-op.
+  // In pending no run is alive and no workspace is bound, so cleaning up is a no-op.
   "pending → cancelled": { more: ["kill_session", "release_workspace"] },
 };

@@ -7,22 +7,22 @@ import { documents, read } from "./documents.ts";
 const skill = read("skills/signalbox/SKILL.md");
 const [, head = "", body = ""] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(skill) ?? [];
 
-test("the skill has the head that every agent asks for", () => {
+test("the skill has the frontmatter that every harness requires", () => {
   const { name, description, ...others } = parse(head) as Record<string, string>;
-  // The folder must have the name; longer descriptions are cut or refused.
+  // The folder must have the same name; longer descriptions are truncated or refused.
   expect(name).toBe("signalbox");
   expect(description?.length).toBeGreaterThan(100);
   expect(description?.length).toBeLessThanOrEqual(1024);
   expect(Object.keys(others)).toEqual(["license"]);
 });
 
-test("agents that work on a task are kept away by the description, and again by the first step", () => {
+test("the description and the first step keep agents that work on a task away", () => {
   expect((parse(head) as { description: string }).description).toContain("SIGNALBOX_RUN");
   const [first = ""] = body.split(/^## /m).slice(1);
   expect(first).toContain("printenv SIGNALBOX_RUN");
 });
 
-test("a run that orchestrates all the same is refused: only people create tasks, answer and send work back", () => {
+test("a run that orchestrates nevertheless is refused: only people create tasks, answer and send work back", () => {
   const { createTask, answerTask, requestChanges } = routes;
   const used = [createTask, answerTask, requestChanges];
   expect(used.map(({ access }) => access)).toEqual(["human", "human", "human"]);
@@ -37,7 +37,7 @@ describe("the parser of command lines", () => {
   ])("refuses %s", async (line, why) => expect(await parseProblem(line)).toMatch(why));
 });
 
-test("every command of the skill can be called as it stands there", async () => {
+test("every command of the skill can be called as written", async () => {
   const lines = [...blockLines(skill), ...spanLines(skill)];
   expect(lines.length).toBeGreaterThan(20);
   expect(await problemsOf(lines)).toEqual([]);

@@ -1,6 +1,6 @@
 /** One file for each check of the loader, in the order of the table "What is checked at load" in docs/workflow-language.md. */
 export const wrongFiles: readonly string[] = [
-  // Form
+  // Syntax
   states("a: { next: b }, b: { terminal: true }, a: { next: b }"),
   states("a: { next: *end }, b: { terminal: true }"),
   `version: 1\nschemas: { s: ${"[".repeat(30)}${"]".repeat(30)} }`,

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-// Nothing here knows the code that it checks: histories, tickets and repositories are read anew.
+// Independent of the code under test: it has its own readers of histories, tickets and repositories.
 
-/** What is looked at: two repositories, the tickets in the first, the exported histories, and what agents noted themselves. */
+/** The evidence: two repositories, the tickets in the first, the exported histories, and the agents' own records. */
 export interface Evidence {
   readonly repository: string;
   readonly control: string;
@@ -52,7 +52,7 @@ export interface Places {
   readonly repository: string;
   readonly control: string;
   readonly histories: string;
-  /** Undefined where agents noted nothing. */
+  /** Undefined if agents recorded nothing. */
   readonly notes?: string | undefined;
 }
 
@@ -100,7 +100,7 @@ export function readTicket(id: string, text: string): TicketFile {
 
 export interface Git {
   (...args: readonly string[]): string;
-  /** Everything that it says, and whether it ended well. */
+  /** Its output, and whether it succeeded. */
   try(...args: readonly string[]): { readonly ok: boolean; readonly said: string };
 }
 
@@ -108,7 +108,7 @@ export function gitIn(folder: string): Git {
   const run = (args: readonly string[]) => {
     const env = { PATH: process.env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
     const options = { encoding: "utf8", env, maxBuffer: 1024 ** 3 } as const;
-    // Whoever owns the folder, we only read.
+    // Allow folders of another owner: this only reads.
     return spawnSync("git", ["-c", `safe.directory=*`, "-C", folder, ...args], options);
   };
   const git = (...args: readonly string[]) => {

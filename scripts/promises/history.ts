@@ -1,6 +1,6 @@
 import type { Evidence, History, HistoryEvent } from "./evidence.ts";
 
-/** No transition is lost or doubled: each history is without a gap, and gives the task that is stored. */
+/** No transition is lost or doubled: each history has no gap, and replays to the stored task. */
 export function historyProblems({ histories }: Evidence): readonly string[] {
   const positions = new Map<number, string>();
   const doubled = histories.flatMap(({ task, events }) =>
@@ -13,7 +13,7 @@ export function historyProblems({ histories }: Evidence): readonly string[] {
   return [...doubled, ...histories.flatMap((history) => about(history, [...sequence(history), ...replay(history)]))];
 }
 
-/** What is owed is carried out, and every task ends or asks for a person. */
+/** Every effect is performed, and every task ends or asks for a person. */
 export function endProblems({ histories }: Evidence): readonly string[] {
   return histories.flatMap((history) => {
     const { task, isOpen, effects, events } = history;
@@ -31,7 +31,7 @@ export function endProblems({ histories }: Evidence): readonly string[] {
 
 type Runs = Readonly<Record<string, { readonly key: string }>>;
 
-/** A run begins once and ends once, one at a time for each role, and nobody works for a task that is over. */
+/** A run begins once and ends once, a role has one run at a time, and no run works for an ended task. */
 export function runProblems({ histories, notes }: Evidence): readonly string[] {
   const doubles = notes.filter(([what]) => what === "double").map((line) => `two agents were at it: ${line.join(" ")}`);
   return [
@@ -60,11 +60,11 @@ export function runProblems({ histories, notes }: Evidence): readonly string[] {
   ];
 }
 
-/** No artifact counts that its author has not written, in a run of that role that had begun. */
+/** An artifact counts only if a run of the author's role wrote it after the run began. */
 export function authorProblems({ histories }: Evidence): readonly string[] {
   return histories.flatMap((history) => {
     const problems: string[] = [];
-    // That a run has begun may be noted after it has written something, or never, where the daemon was killed in between.
+    // The start of a run may be recorded after its first section, or never if the daemon was killed in between.
     const begun = new Set<string>();
     const writers = new Map<string, unknown>();
     for (const { type, by, data, set, position } of history.events) {
@@ -84,7 +84,7 @@ export function authorProblems({ histories }: Evidence): readonly string[] {
   });
 }
 
-/** Where a task is over, in the order of everything; never, while it is open. */
+/** The position at which a task ended; infinite while it is open. */
 export function overAt({ events, isOpen }: History): number {
   const end = isOpen ? undefined : events.findLast(({ set }) => set.phase === "over");
   return end?.position ?? Number.POSITIVE_INFINITY;
@@ -98,7 +98,7 @@ function moves(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
   return events.filter(({ type }) => type === "task.moved");
 }
 
-/** Revisions and positions follow each other, and each move begins where the one before has ended. */
+/** Revisions and positions have no gaps, and each move begins where the previous one ended. */
 function sequence({ events, revision: last }: History): readonly string[] {
   const problems: string[] = [];
   let [revision, position, status, entry] = [0, 0, "", 0];
@@ -120,7 +120,7 @@ function sequence({ events, revision: last }: History): readonly string[] {
   return problems;
 }
 
-/** Null in an export says that something was taken away. */
+/** Null in an export means that a field was removed. */
 function replay({ task, events }: History): readonly string[] {
   const told: Record<string, unknown> = {};
   for (const { set } of events) {

@@ -8,7 +8,7 @@ export interface Landing {
   readonly after: string;
 }
 
-/** How the task's work came into the branch; undefined where it did not. */
+/** How the task's work was merged into the branch; undefined if it was not. */
 export function landedOf({ events }: History): Landing | undefined {
   const landed = events.find(({ type }) => type === "merge.landed");
   return landed === undefined ? undefined : { ...(landed.data as unknown as Landing), position: landed.position };
@@ -18,7 +18,7 @@ export function contains(git: Git, commit: string): boolean {
   return git.try("merge-base", "--is-ancestor", commit, "HEAD").ok;
 }
 
-/** What history says was merged is in the branch, once, and nothing else was. */
+/** The branch contains exactly the merges of the histories, each once. */
 export function mergeProblems({ repository, histories }: Evidence): readonly string[] {
   const git = gitIn(repository);
   const merges = new Map(
@@ -49,7 +49,7 @@ export function mergeProblems({ repository, histories }: Evidence): readonly str
   ];
 }
 
-/** Both repositories are whole, the branch has only moved forward, and nothing else lies in the checkout. */
+/** Both repositories are intact, the branch has only moved forward, and the checkout has no other files. */
 export function repositoryProblems({ repository, control }: Evidence): readonly string[] {
   const git = gitIn(repository);
   const broken = [repository, control].flatMap((folder) => {
@@ -77,7 +77,7 @@ export function repositoryProblems({ repository, control }: Evidence): readonly 
   ];
 }
 
-/** What an agent has made is in some ref of one of the repositories; and in the branch, where its task is through. */
+/** The work of every agent is in a ref of one of the repositories, and in the branch if its task is done. */
 export function workProblems({ repository, control, histories, notes }: Evidence): readonly string[] {
   const kept = new Set([repository, control].flatMap((folder) => objectsOf(gitIn(folder), "--all")));
   const merged = new Set(objectsOf(gitIn(repository), "HEAD"));

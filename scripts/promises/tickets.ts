@@ -2,7 +2,7 @@ import { type Evidence, type Git, gitIn, type History, readTicket, type TicketFi
 import { about, overAt } from "./history.ts";
 import { contains, landedOf } from "./repository.ts";
 
-/** A ticket is closed only if its work is in the branch, and what was done for it is closed; nothing else in it changes. */
+/** A ticket is closed if and only if its work is in the branch, and nothing else in its file changes. */
 export function ticketProblems({ repository, histories, tickets }: Evidence): readonly string[] {
   const git = gitIn(repository);
   return tickets.flatMap((ticket) => {
@@ -22,12 +22,12 @@ export function ticketProblems({ repository, histories, tickets }: Evidence): re
   });
 }
 
-/** Each ticket has at most one task at a time, and each agent too; and nothing begins before what it depends on is in. */
+/** Each ticket and each agent has at most one task at a time, and no ticket begins before its dependencies are merged. */
 export function assignmentProblems({ histories, tickets }: Evidence): readonly string[] {
   const deps = new Map(tickets.map(({ id, deps: of }) => [id, of]));
   return [
     ...overlaps(histories, "the ticket", ({ task }) => task.ticket),
-    // The branch of what was given out has the agent's name.
+    // The branch of an assigned ticket contains the agent's name.
     ...overlaps(
       histories,
       "the agent",
@@ -79,7 +79,7 @@ function noteProblems(git: Git, { text }: TicketFile, done: readonly History[]):
   ];
 }
 
-/** Beside what was committed: the status, and a note at its end. */
+/** The allowed differences to the committed file: the status, and a note at its end. */
 function textProblems(git: Git, { id, text }: TicketFile): readonly string[] {
   const committed = git.try("show", `HEAD:.tickets/${id}.md`);
   if (!committed.ok) return [];

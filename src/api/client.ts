@@ -1,8 +1,8 @@
-import { type ErrorBody, faultOf } from "./error.ts";
-import type { Route } from "./route.ts";
+import { Fault } from "../fault.ts";
+import type { Wire } from "./wire.ts";
 
-/** Brings one request to the daemon and its answer back: over the socket, or with fetch in a browser. */
-export type Transport = (request: {
+/** Sends one request to the daemon and returns the answer: over the socket, or with fetch in a browser. */
+type Transport = (request: {
   readonly method: string;
   readonly path: string;
   readonly body: string | undefined;
@@ -20,7 +20,7 @@ export type Call = <Query, Body, Answer>(
   given?: Given<Query, Body>,
 ) => Promise<Answer>;
 
-/** Calls routes by their definition. What the daemon refuses is thrown as it threw it. */
+/** Calls routes by their definition. A refusal or fault of the daemon is thrown here as the same error. */
 export function createClient(transport: Transport): Call {
   return async (route, given = {}) => {
     const body = given.body === undefined ? undefined : JSON.stringify(given.body);
@@ -38,4 +38,77 @@ export function pathOf(route: Pick<Route, "path">, given: Given<unknown, unknown
   for (const [key, value] of Object.entries(given.query ?? {})) if (value !== undefined) query.set(key, String(value));
   const written = query.toString();
   return written === "" ? path : `${path}?${written}`;
+}
+
+/** The body of every answer that is not a success. */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint?: string;
+    readonly retry?: "later" | "never";
+    readonly reasons?: readonly { readonly code: string; readonly text: string; readonly fix: string }[];
+  };
+}
+
+/** The engine or the daemon refused a request. Nothing has changed. */
+export class Refusal extends Fault {
+  readonly reasons: NonNullable<ErrorBody["error"]["reasons"]>;
+
+  constructor(reasons: NonNullable<ErrorBody["error"]["reasons"]>) {
+    const hints = [...new Set(reasons.map(({ fix }) => fix).filter((fix) => fix !== ""))];
+    super("refused", reasons.map(({ text }) => text).join("\n"), hints.length > 0 ? { hint: hints.join("\n") } : {});
+    this.reasons = reasons;
+  }
+}
+
+/** Turns an error body back into the error that the daemon threw. */
+export function faultOf({ error }: ErrorBody): Fault {
+  if (error.reasons !== undefined) return new Refusal(error.reasons);
+  return new Fault(error.code, error.message, {
+    ...(error.retry ? { retry: error.retry } : {}),
+    ...(error.hint ? { hint: error.hint } : {}),
+  });
+}
+
+export function errorBodyOf(fault: Fault): ErrorBody {
+  const { code, message, hint, retry } = fault;
+  const reasons = fault instanceof Refusal ? { reasons: fault.reasons } : {};
+  return { error: { code, message, retry, ...(hint === undefined ? {} : { hint }), ...reasons } };
+}
+
+/** One HTTP route of the daemon. */
+export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
+  /** Names the route in the client, in OpenAPI and in logs. */
+  readonly name: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** `:name` matches one segment. */
+  readonly path: string;
+  /** Imperative, without a full stop. */
+  readonly summary: string;
+  readonly access: Access;
+  readonly query?: Wire<Query>;
+  readonly body?: Wire<Body>;
+  readonly answer: Wire<Answer>;
+  /** Set if the answer is not JSON. */
+  readonly answerType?: "text/event-stream" | "application/jsonl";
+}
+
+/**
+ * read: any caller on the socket, whose folder only the user can open; over TCP only with a credential.
+ * ask: people and runs; a refusal of any other caller is recorded in the task's history.
+ * human: people only.
+ */
+type Access = "read" | "ask" | "human";
+
+/** The type of a route's body. */
+export type BodyOf<R> = R extends Route<infer _Query, infer Body, infer _Answer> ? Body : never;
+
+export type QueryOf<R> = R extends Route<infer Query, infer _Body, infer _Answer> ? Query : never;
+
+/** Infers the types of a route from its definition. */
+export function route<Query = unknown, Body = unknown, Answer = unknown>(
+  definition: Route<Query, Body, Answer>,
+): Route<Query, Body, Answer> {
+  return definition;
 }

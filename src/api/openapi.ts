@@ -1,4 +1,4 @@
-import type { Route } from "./route.ts";
+import type { Route } from "./client.ts";
 import { routes } from "./routes.ts";
 import type { JsonSchema } from "./wire.ts";
 

@@ -1,54 +1,53 @@
-import { agentRoutes } from "./agent-routes.ts";
-import { crewRoutes } from "./crew-routes.ts";
-import { mergeRoutes } from "./merge-routes.ts";
-import { personRoutes } from "./person-routes.ts";
-import { projectRoutes } from "./project-routes.ts";
-import { route } from "./route.ts";
+import { agentRoutes } from "./agents.ts";
+import { route } from "./client.ts";
+import { projectRoutes } from "./projects.ts";
 import {
   actionWire,
   changeWire,
   effectWire,
   eventWire,
   explanationWire,
+  mergeRoutes,
+  personRoutes,
   pullRequestWire,
   taskWire,
-} from "./task-wires.ts";
-import { ticketRoutes } from "./ticket-routes.ts";
+  workRoutes,
+} from "./tasks.ts";
+import { crewRoutes, ticketRoutes } from "./tickets.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
-import { workRoutes } from "./work-routes.ts";
-import { workspaceRoutes } from "./workspace-routes.ts";
+import { workspaceRoutes } from "./workspaces.ts";
 
-export type { ProjectView } from "./project-routes.ts";
+export type { ProjectView } from "./projects.ts";
 
 const nothing = record({});
 const name = shortText(100);
 const line = shortText(2_000);
-/** Numbers and truth values in a query are text. */
+/** Numbers and booleans in a query are text. */
 const numberText = shortText(20);
 
-export const statusWire = record({
+const statusWire = record({
   version: text,
   pid: integer(1),
   home: text,
   startedAt: text,
-  /** Where browsers reach it; empty where TCP is off. */
+  /** The address for browsers; empty if TCP is off. */
   address: text,
   tasks: record({ open: integer(0), needPerson: integer(0) }),
   projects: integer(0),
-  /** Why nothing can be saved any more; empty where it can. */
+  /** How the database was lost, such as a deleted file, so that nothing can be saved; empty if it was not. */
   storeProblem: text,
-  /** Why nothing can be saved now, such as a full disk, and what to do; empty where it can. */
+  /** Why nothing can be saved now, such as a full disk, and what to do; empty if it can. */
   savingProblem: record({ reason: text, fix: text }),
-  /** Since when the terminal that agents run in has not answered, and what to do; empty where it does. */
+  /** Since when the agents' tmux server has not answered, and what to do; empty if it answers. */
   terminalProblem: record({ reason: text, fix: text }),
-  /** What is wrong with the configuration; the last good one is in use. */
+  /** What is wrong with the configuration. The last valid one is in use; if there is none, changes are refused. */
   configProblems: list(text),
-  /** `atWork`: they have a seat. `idle`: their programs are there. `waiting`: they wait for a seat. */
+  /** `atWork`: they have a seat. `idle`: their programs still run. `waiting`: they wait for a seat. */
   agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
   paused: record({ all: boolean, projects: list(text) }),
   /**
-   * Where people are called, what went wrong there last (empty where nothing did), and the tasks that need a person who
-   * was not reached there.
+   * The notification channels, the last problem of each (empty if there was none), and the tasks whose call could not
+   * be delivered there.
    */
   calls: record({ channels: list(record({ name: text, problem: text, undelivered: list(text) })), quiet: text }),
 });
@@ -65,13 +64,13 @@ const taskEdit = {
   autostart: boolean,
 };
 
-/** Everything the daemon answers. The client, the server and the OpenAPI document are made from this. */
+/** Every route of the daemon. The client, the server and the OpenAPI document are generated from this. */
 export const routes = {
   status: route({
     name: "status",
     method: "GET",
     path: "/v1/status",
-    summary: "Say who the daemon is and how it is",
+    summary: "Show the daemon's version, its address and its problems",
     access: "read",
     answer: statusWire,
   }),
@@ -87,7 +86,7 @@ export const routes = {
     name: "stop",
     method: "POST",
     path: "/v1/stop",
-    summary: "Stop the daemon; agents go on",
+    summary: "Stop the daemon; agents continue",
     access: "human",
     body: nothing,
     answer: nothing,
@@ -105,9 +104,14 @@ export const routes = {
     name: "check",
     method: "GET",
     path: "/v1/check",
-    summary: "Look for damage in the store, and for effects that are stuck",
+    summary: "Check the store for damage, for failed effects, and the default branches of projects",
     access: "read",
-    answer: record({ damage: list(text), stuck: list(record({ task: text, action: text, reason: text })) }),
+    answer: record({
+      damage: list(text),
+      stuck: list(record({ task: text, action: text, reason: text })),
+      /** Default branches that were deleted, or moved without a merge of Signalbox. */
+      branches: list(record({ project: text, reason: text, fix: text })),
+    }),
   }),
 
   ...projectRoutes,
@@ -125,7 +129,7 @@ export const routes = {
         status: name,
         parent: name,
         open: oneOf("true", "false"),
-        /** Only those that need a person now. */
+        /** Only tasks that need a person now. */
         needs: oneOf("true"),
         before: numberText,
         limit: numberText,
@@ -153,9 +157,9 @@ export const routes = {
         from: name,
         base: name,
         pullRequest: integer(1),
-        /** What its summary, context and priority are taken from, where they are not given. */
+        /** The ticket that supplies its summary, context and priority if they are not given. */
         ticket: name,
-        /** A person has allowed it for the whole project. */
+        /** The person allows full permissions for the whole project. */
         allowFullPermissions: boolean,
       },
     ),
@@ -163,7 +167,7 @@ export const routes = {
       task: taskWire,
       /** Where its workflow was found. */
       workflow: record({ from: oneOf("built-in", "user", "project", "file"), file: text }),
-      /** What keeps its agents from being started, for now. */
+      /** What prevents its agents from being started for now. */
       warnings: list(text),
     }),
   }),
@@ -176,7 +180,7 @@ export const routes = {
     query: record({}, { project: name }),
     answer: record(
       { task: taskWire, effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
-      /** Those of its workflow; missing where that cannot be read any more. */
+      /** The states of its workflow; missing if the workflow can no longer be read. */
       { states: list(text) },
     ),
   }),
@@ -184,7 +188,7 @@ export const routes = {
     name: "editTask",
     method: "PATCH",
     path: "/v1/tasks/:task",
-    summary: "Change what a task is called or how it is made",
+    summary: "Change a task's summary, branch or settings",
     access: "ask",
     query: record({}, { project: name }),
     body: record({}, taskEdit),
@@ -194,7 +198,7 @@ export const routes = {
     name: "deleteTask",
     method: "DELETE",
     path: "/v1/tasks/:task",
-    summary: "Forget a task that is over; its history goes into the trash folder",
+    summary: "Forget an ended task; its history is moved to the trash folder",
     access: "human",
     query: record({}, { project: name }),
     answer: record({ kept: text, left: list(text) }),
@@ -203,10 +207,10 @@ export const routes = {
     name: "moveTask",
     method: "POST",
     path: "/v1/tasks/:task/move",
-    summary: "Ask for a state, with the task file as it is now where that has changed",
+    summary: "Ask for a state, with the present task file if it has changed",
     access: "ask",
     query: record({}, { project: name }),
-    /** `unmerged`: a person ends it as done although its work is not merged. */
+    /** `unmerged`: the person ends the task as done although its work is not merged. */
     body: record({ to: name }, { document: text, unmerged: boolean }),
     answer: changeWire,
   }),
@@ -217,14 +221,15 @@ export const routes = {
     summary: "End a person's wait, or try a held task again",
     access: "ask",
     query: record({}, { project: name }),
-    body: nothing,
+    /** `unanswered`: the person lets it continue although its agent has open questions. */
+    body: record({}, { unanswered: boolean }),
     answer: changeWire,
   }),
   cancelTask: route({
     name: "cancelTask",
     method: "POST",
     path: "/v1/tasks/:task/cancel",
-    summary: "Ask for the state in which the task is cancelled",
+    summary: "Cancel a task: ask for its state with the outcome cancelled",
     access: "ask",
     query: record({}, { project: name }),
     body: nothing,
@@ -234,7 +239,7 @@ export const routes = {
     name: "retryTask",
     method: "POST",
     path: "/v1/tasks/:task/retry",
-    summary: "Carry out again what failed",
+    summary: "Retry a task's failed effects",
     access: "human",
     query: record({}, { project: name }),
     body: nothing,
@@ -247,7 +252,7 @@ export const routes = {
     name: "migrateTask",
     method: "POST",
     path: "/v1/tasks/:task/migrate",
-    summary: "Put a task under the present version of its workflow, or show what that would mean",
+    summary: "Move a task to the present version of its workflow, or show what that would change",
     access: "human",
     query: record({}, { project: name }),
     body: record({}, { workflow: shortText(4_000), to: name, apply: boolean }),
@@ -257,7 +262,7 @@ export const routes = {
     name: "explainTask",
     method: "GET",
     path: "/v1/tasks/:task/explain",
-    summary: "Say where a task is, what blocks it, who can move it and what comes next",
+    summary: "Explain where a task is, what blocks it, who can move it and what comes next",
     access: "read",
     query: record({}, { project: name }),
     answer: explanationWire,
@@ -266,7 +271,7 @@ export const routes = {
     name: "listActions",
     method: "GET",
     path: "/v1/tasks/:task/actions",
-    summary: "List what a person can do with a task, and why not what is not allowed",
+    summary: "List what a person can do with a task, and why the rest is not allowed",
     access: "read",
     query: record({}, { project: name }),
     answer: record({ task: taskWire, actions: list(actionWire) }),
@@ -288,7 +293,7 @@ export const routes = {
     name: "putDocument",
     method: "PUT",
     path: "/v1/tasks/:task/document",
-    summary: "Replace the task file; of a run only the sections that are its own count",
+    summary: "Replace the task file; from a run, only the sections that it owns are taken",
     access: "ask",
     query: record({}, { project: name }),
     body: record({ text }),
@@ -298,7 +303,7 @@ export const routes = {
     name: "registerRun",
     method: "POST",
     path: "/v1/tasks/:task/runs",
-    summary: "Give a live run of the task its credential; an earlier one of that run ends",
+    summary: "Issue a credential for a live run of the task; the run's earlier credential becomes invalid",
     access: "human",
     query: record({}, { project: name }),
     body: record({ role: name }, { folder: shortText(4_000), pid: integer(1), lifetime: integer(1, 30 * 24 * 3600) }),
@@ -308,7 +313,7 @@ export const routes = {
     name: "endRun",
     method: "POST",
     path: "/v1/tasks/:task/runs/:run/end",
-    summary: "Say that a run has ended",
+    summary: "Report that a run has ended",
     access: "human",
     query: record({}, { project: name }),
     body: record({ word: oneOf("ok", "exit", "error", "stall", "lost") }, { reason: line }),
@@ -319,7 +324,7 @@ export const routes = {
     name: "listEvents",
     method: "GET",
     path: "/v1/events",
-    summary: "List history after a position, the oldest first",
+    summary: "List events after a position, the oldest first",
     access: "read",
     query: record({}, { project: name, task: name, agent: name, after: numberText, limit: numberText }),
     answer: record({ events: list(eventWire), last: integer(0) }),
@@ -329,7 +334,7 @@ export const routes = {
     method: "GET",
     path: "/v1/stream",
     summary:
-      "Follow history: server-sent events with ids; Last-Event-ID or after= takes it up again; live=true adds how agents are",
+      "Follow the event feed: server-sent events with ids; resume with Last-Event-ID or after=; live=true adds the state of agents",
     access: "read",
     query: record({}, { project: name, task: name, agent: name, after: numberText, live: oneOf("true", "false") }),
     answer: eventWire,
@@ -339,7 +344,7 @@ export const routes = {
     name: "exportTask",
     method: "GET",
     path: "/v1/tasks/:task/export",
-    summary: "Give a task's whole history, one JSON object a line",
+    summary: "Return a task's whole history, one JSON object per line",
     access: "read",
     query: record({}, { project: name }),
     answer: any,
@@ -355,7 +360,7 @@ export const routes = {
     name: "trust",
     method: "POST",
     path: "/v1/trust",
-    summary: "Trust a repository's workflow as it is now",
+    summary: "Trust a repository's workflow with its present content",
     access: "human",
     body: record({ project: name, workflow: shortText(4_000) }),
     answer: record({ hash: text, file: text }),
@@ -364,7 +369,7 @@ export const routes = {
     name: "trustConfig",
     method: "POST",
     path: "/v1/projects/:project/config/trust",
-    summary: "Trust a repository's configuration, with the commands it names, as it is now",
+    summary: "Trust a repository's configuration and its commands with the present content",
     access: "human",
     body: nothing,
     answer: record({ hash: text, file: text, commands: list(text) }),

@@ -8,14 +8,17 @@ export interface SocketRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; undefined for none. */
   readonly body?: string | undefined;
-  /** Milliseconds to wait for the whole answer; without it, as long as it takes. */
-  readonly patience?: number;
-  /** Ends the wait: then there is no answer. */
+  /** Milliseconds to wait for the whole answer; without it there is no limit. */
+  readonly timeout?: number;
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
-/** The code of a fault: the daemon is there, but says nothing. */
+/** The code of the Fault for a daemon that is running but does not answer. */
 export const silentDaemon = "daemon.silent";
+
+/** A header of every answer: a warning for the caller in one line, URL-encoded. */
+export const warningHeader = "signalbox-warning";
 
 export interface SocketAnswer {
   readonly status: number;
@@ -24,8 +27,8 @@ export interface SocketAnswer {
 }
 
 /**
- * One request over the daemon's socket. HTTP/1.0 by hand, because loading node:http takes a fifth of the time that agents
- * wait for `task update`; the server then ends the answer by closing the connection.
+ * Sends one request over the daemon's socket. It writes HTTP/1.0 by hand, because loading node:http would take a fifth
+ * of the time of `task update`; with HTTP/1.0 the server ends the answer by closing the connection.
  */
 export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
   return new Promise((resolve, reject) => {
@@ -34,7 +37,7 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
       request,
       (chunk) => {
         bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-        // Whoever has the whole answer need not wait for the end of the connection.
+        // With the whole answer there is no need to wait for the end of the connection.
         if (!isWhole(bytes)) return;
         clearTimeout(timer);
         hangUp();
@@ -53,22 +56,24 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
         reject(isCutOff(error) ? daemonGone(error) : error);
       },
     );
-    const { patience, signal } = request;
+    const { timeout, signal } = request;
     signal?.addEventListener("abort", () => {
       hangUp();
       reject(daemonGone());
     });
     const timer =
-      patience === undefined
+      timeout === undefined
         ? undefined
         : setTimeout(() => {
             hangUp();
             reject(new Fault(silentDaemon, "The daemon does not answer.", { retry: "later" }));
-          }, patience);
+          }, timeout);
   });
 }
 
-/** Sends a request and hands the bytes of the answer over as they come. Gives a function that hangs up. */
+/**
+ * Sends a request and passes on the bytes of the answer as they arrive. Returns a function that closes the connection.
+ */
 export function openStream(
   { socket: path, method, path: target, headers, body = "" }: SocketRequest,
   onBytes: (chunk: Buffer) => void,
@@ -112,16 +117,16 @@ function readAnswer(bytes: Buffer): SocketAnswer {
   return { status: head.status, headers: head.headers, body: bytes.toString("utf8", head.end) };
 }
 
-/** What a killed daemon's end of the connection looks like, besides an answer that stops short. */
+/** Whether the daemon was killed during the request; the other sign is an incomplete answer. */
 function isCutOff(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "ECONNRESET" || code === "EPIPE";
 }
 
 function daemonGone(cause?: unknown): Fault {
-  return new Fault("daemon.gone", "The daemon went away before it had answered.", {
+  return new Fault("daemon.gone", "The daemon ended before it answered.", {
     retry: "later",
-    hint: "Look at what happened with signalbox task history, then try again if need be.",
+    hint: "Check what happened with signalbox task history, then try again if necessary.",
     cause,
   });
 }

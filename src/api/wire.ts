@@ -1,26 +1,28 @@
-/** What a value on the wire must look like: checks it, describes it for OpenAPI, and is its type. */
+import { isJsonObject } from "../json.ts";
+
+/** The schema of a value in requests and answers: checks it, describes it for OpenAPI, and carries its type. */
 export interface Wire<T> {
   readonly schema: JsonSchema;
-  /** Reports everything that does not fit. */
+  /** Reports every mismatch. */
   check(value: unknown, at: string, report: Report): void;
-  /** Never there; carries the type. */
+  /** Never set; only carries the type. */
   readonly type?: T;
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
-export type Report = (at: string, message: string) => void;
+type Report = (at: string, message: string) => void;
 export type TypeOf<W> = W extends Wire<infer T> ? T : never;
 
-/** All that is wrong with a value, as sentences. */
+/** The problems of a value, as sentences. */
 export function problemsOf(wire: Wire<unknown>, value: unknown, what: string): readonly string[] {
   const problems: string[] = [];
   wire.check(value, what, (at, message) => {
-    if (problems.length < mostProblems) problems.push(`${at} ${message}.`);
+    if (problems.length < maxProblems) problems.push(`${at} ${message}.`);
   });
   return problems;
 }
 
-const mostProblems = 10;
+const maxProblems = 10;
 
 export const text: Wire<string> = {
   schema: { type: "string" },
@@ -30,12 +32,12 @@ export const text: Wire<string> = {
 };
 
 /** Text of at most this many characters. */
-export function shortText(most: number): Wire<string> {
+export function shortText(max: number): Wire<string> {
   return {
-    schema: { type: "string", maxLength: most },
+    schema: { type: "string", maxLength: max },
     check: (value, at, report) => {
       if (typeof value !== "string") report(at, `must be text, but is ${kindOf(value)}`);
-      else if (value.length > most) report(at, `must have at most ${most} characters, but has ${value.length}`);
+      else if (value.length > max) report(at, `must have at most ${max} characters, but has ${value.length}`);
     },
   };
 }
@@ -56,18 +58,18 @@ export const boolean: Wire<boolean> = {
   },
 };
 
-export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER): Wire<number> {
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Wire<number> {
   return {
-    schema: { type: "integer", minimum: least, ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }) },
+    schema: { type: "integer", minimum: min, ...(max === Number.MAX_SAFE_INTEGER ? {} : { maximum: max }) },
     check: (value, at, report) => {
       if (!Number.isSafeInteger(value)) report(at, `must be a whole number, but is ${kindOf(value)}`);
-      else if ((value as number) < least) report(at, `must be at least ${least}`);
-      else if ((value as number) > most) report(at, `must be at most ${most}`);
+      else if ((value as number) < min) report(at, `must be at least ${min}`);
+      else if ((value as number) > max) report(at, `must be at most ${max}`);
     },
   };
 }
 
-/** Any number that JSON can say, not below zero. */
+/** Any JSON number that is not negative. */
 export const number: Wire<number> = {
   schema: { type: "number", minimum: 0 },
   check: (value, at, report) => {
@@ -75,7 +77,7 @@ export const number: Wire<number> = {
   },
 };
 
-/** Anything JSON can say. */
+/** Any JSON value. */
 export const any: Wire<unknown> = { schema: {}, check: () => {} };
 
 export function list<T>(of: Wire<T>): Wire<readonly T[]> {
@@ -88,12 +90,12 @@ export function list<T>(of: Wire<T>): Wire<readonly T[]> {
   };
 }
 
-/** Names that nobody knows beforehand, each with the same kind of value. */
+/** An object with any keys, whose values all have the same schema. */
 export function map<T>(of: Wire<T>): Wire<Readonly<Record<string, T>>> {
   return {
     schema: { type: "object", additionalProperties: of.schema },
     check: (value, at, report) => {
-      if (!isObject(value)) return report(at, `must be an object, but is ${kindOf(value)}`);
+      if (!isJsonObject(value)) return report(at, `must be an object, but is ${kindOf(value)}`);
       for (const [key, item] of Object.entries(value)) of.check(item, `${at}.${key}`, report);
     },
   };
@@ -127,7 +129,7 @@ export function record<R extends Keys, O extends Keys = Record<never, never>>(
       additionalProperties: false,
     },
     check: (value, at, report) => {
-      if (!isObject(value)) return report(at, `must be an object, but is ${kindOf(value)}`);
+      if (!isJsonObject(value)) return report(at, `must be an object, but is ${kindOf(value)}`);
       for (const key of Object.keys(value)) {
         if (Object.hasOwn(keys, key)) continue;
         report(at, `has no "${key}"; it takes ${Object.keys(keys).join(", ") || "nothing"}`);
@@ -139,10 +141,6 @@ export function record<R extends Keys, O extends Keys = Record<never, never>>(
       }
     },
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

@@ -1,32 +1,41 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunView } from "../api/agent-wires.ts";
-import { type Call, createClient, type Given, pathOf } from "../api/client.ts";
-import { type ErrorBody, faultOf } from "../api/error.ts";
-import type { Route } from "../api/route.ts";
+import type { RunView } from "../api/agents.ts";
+import { type Call, createClient, type ErrorBody, faultOf, type Given, pathOf, type Route } from "../api/client.ts";
+import type { EventStreamListener } from "../api/event-stream.ts";
 import { routes } from "../api/routes.ts";
 import { openStream, readHead, type SocketAnswer } from "../api/socket-request.ts";
-import type { EventView } from "../api/task-wires.ts";
+import type { EventView } from "../api/tasks.ts";
 import { Fault } from "../fault.ts";
-import { packageVersion } from "../home/package-version.ts";
-import { homePlaces } from "../home/places.ts";
-import { type Asker, askDaemon, isNotRunning, olderDaemon, type Question, requestOf } from "./ask-daemon.ts";
+import { isOfAgent } from "../home/credential.ts";
+import { homePlaces, packageVersion } from "../home/places.ts";
 import type { Context } from "./context.ts";
-import { isOfAgent } from "./credential.ts";
-import { pause } from "./pause.ts";
+import {
+  type Asker,
+  askDaemon,
+  isNotRunning,
+  olderDaemon,
+  type Question,
+  requestOf,
+  warningOf,
+} from "./fast/ask-daemon.ts";
+import { pause } from "./screen.ts";
 import { awaitDaemon, startDaemon } from "./start-daemon.ts";
 
-type Caller = Pick<Context, "home" | "process">;
+/** Without `say`, the daemon's warnings are not printed. */
+type Caller = Pick<Context, "home" | "process"> & Partial<Pick<Context, "say" | "talkPaint">>;
 
-/** Calls the daemon, which is started first where it does not run. */
+/** Calls the daemon, and starts it first if it is not running. */
 export function createCall(context: Caller): Call {
   const asker = askerOf(context);
   return createClient((question) => ask(context, asker, question));
 }
 
 /**
- * Calls the daemon for somebody who looks on for a while. The first question starts it where it does not run. Later
- * questions wait until it is back: a person may have stopped it on purpose, and the watchdog revives one that crashed.
- * What changes something starts it as ever. Once `ending` fires, a question that waits fails.
+ * Calls the daemon for a command that watches for a while. The first request starts it if it is not running. Later
+ * requests wait until it is back: a person may have stopped it on purpose, and the watchdog restarts it after a crash.
+ * Requests that change something always start it. When `ending` fires, a waiting request fails.
  */
 export function createOnlooker(context: Caller & Pick<Context, "say">, ending?: AbortSignal): Call {
   const asker = askerOf(context);
@@ -41,6 +50,7 @@ export function createOnlooker(context: Caller & Pick<Context, "say">, ending?: 
     for (;;) {
       try {
         const answer = await askDaemon({ ...asker, version: anyVersion }, question);
+        warn(context, answer);
         absence.isOver();
         return answer;
       } catch (error) {
@@ -52,7 +62,7 @@ export function createOnlooker(context: Caller & Pick<Context, "say">, ending?: 
   });
 }
 
-/** Tells once, whenever the daemon is away for longer than it takes to revive or to replace it. */
+/** Reports once whenever the daemon is gone for longer than a restart or a replacement takes. */
 export function createAbsence(say: (text: string) => void) {
   let since: number | undefined;
   let isTold = false;
@@ -61,7 +71,7 @@ export function createAbsence(say: (text: string) => void) {
       since ??= performance.now();
       if (isTold || performance.now() - since < replaceTime) return;
       isTold = true;
-      say("The daemon was stopped. This goes on when it runs again: signalbox up");
+      say("The daemon was stopped. This continues when it runs again: signalbox up");
     },
     isOver() {
       since = undefined;
@@ -73,12 +83,12 @@ export function createAbsence(say: (text: string) => void) {
 const lookInterval = 200;
 const replaceTime = 1_500;
 
-/** It went away while it was asked. */
+/** The daemon went away during the request. */
 function isGone(error: unknown): boolean {
   return error instanceof Fault && error.code === "daemon.gone";
 }
 
-/** The answer of a route that gives no JSON. */
+/** The answer of a route that does not return JSON. */
 export async function fetchText(context: Caller, route: Route, given: Given<unknown, unknown>): Promise<string> {
   const question = { method: route.method, path: pathOf(route, given), body: undefined };
   const { status, body } = await ask(context, askerOf(context), question);
@@ -86,25 +96,31 @@ export async function fetchText(context: Caller, route: Route, given: Given<unkn
   return body;
 }
 
-/** Calls the daemon only if it runs, and as it is, be it older; undefined where it does not run. */
+/** Calls the daemon only if it runs, even an older one; undefined if it is not running. */
 export async function callRunning<T>(context: Caller, run: (call: Call) => Promise<T>): Promise<T | undefined> {
   const asker = { ...askerOf(context), version: anyVersion };
   try {
-    return await run(createClient((question) => askDaemon(asker, question)));
+    return await run(
+      createClient(async (question) => {
+        const answer = await askDaemon(asker, question);
+        warn(context, answer);
+        return answer;
+      }),
+    );
   } catch (error) {
     if (isNotRunning(error)) return undefined;
     throw error;
   }
 }
 
-export interface StreamListener {
-  /** How an agent is now; only where `live` is asked for. */
+interface StreamListener {
+  /** The current state of an agent; only with `live`. */
   onLive?(run: RunView): void;
   onConnected?(): void;
   onLost?(): void;
 }
 
-/** Follows history until the signal fires. Where the daemon goes away, it is taken up again after the last event. */
+/** Follows the event feed until the signal fires. If the daemon goes away, resumes after the last event. */
 export async function followStream(
   context: Caller,
   query: Readonly<Record<string, string>>,
@@ -114,23 +130,25 @@ export async function followStream(
 ): Promise<void> {
   const asker = askerOf(context);
   let last: string | undefined;
-  const take = (block: string) => {
-    // Where it begins is said first: what happens before the first event comes must not be lost with the daemon.
-    const [, from] = /^: from (\d+)$/m.exec(block) ?? [];
-    const [, data] = /^data: (.*)$/m.exec(block) ?? [];
-    last = from ?? last;
-    if (from !== undefined) onConnected?.();
-    if (data === undefined) return;
-    if (/^event: live$/m.test(block)) return onLive?.(JSON.parse(data) as RunView);
-    const event = JSON.parse(data) as EventView;
-    last = String(event.position);
-    onEvent(event);
+  const listener: EventStreamListener = {
+    // Events before the first one that arrives must not be lost if the daemon goes away.
+    onBegin: (position) => {
+      last = position;
+      onConnected?.();
+    },
+    onEvent: (event) => {
+      last = String(event.position);
+      onEvent(event);
+    },
+    ...(onLive === undefined ? {} : { onLive }),
   };
-  // Whoever only looks on does not bring a daemon back that somebody has stopped.
+  // Loaded lazily: most commands do not follow events.
+  const { createEventReader } = await import("../api/event-stream.ts");
+  // A command that only watches does not restart a daemon that a person has stopped.
   await ask(context, asker, { method: "GET", path: pathOf(routes.status, {}), body: undefined });
   while (!signal.aborted) {
     const path = pathOf(routes.streamEvents, { query: last === undefined ? query : { ...query, after: last } });
-    await readStream(asker, path, take, signal);
+    await readStream(asker, path, createEventReader(listener), signal);
     if (!signal.aborted) onLost?.();
     await pause(lookInterval, signal);
   }
@@ -145,10 +163,13 @@ async function ask(context: Caller, asker: Asker, question: Question): Promise<S
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await askDaemon(asker, question);
-      if (answer.status !== olderDaemon || attempt > mostAttempts) return answer;
+      if (answer.status !== olderDaemon || attempt > maxAttempts) {
+        warn(context, answer);
+        return answer;
+      }
       await replaceDaemon(asker);
     } catch (error) {
-      if (!isNotRunning(error) || attempt > mostAttempts) throw error;
+      if (!isNotRunning(error) || attempt > maxAttempts) throw error;
       await startDaemon(asker.places, context.home, asker.env).catch((problem: unknown) => {
         if (!isOfAgent(asker.places, asker.env) || isToldByDaemon(problem)) throw problem;
         return awaitDaemon(asker.places, problem);
@@ -157,16 +178,26 @@ async function ask(context: Caller, asker: Asker, question: Question): Promise<S
   }
 }
 
-/** A daemon was started, and refused to go on: nobody else could start one either. */
+const warned = new WeakSet<object>();
+
+/** Prints the daemon's warning, once for each command, however many requests it makes. */
+function warn({ process, say, talkPaint }: Caller, answer: SocketAnswer): void {
+  const warning = warningOf(answer);
+  if (warning === "" || say === undefined || warned.has(process)) return;
+  warned.add(process);
+  say(`${talkPaint?.yellow("warning:") ?? "warning:"} ${warning}`);
+}
+
+/** The daemon was started and refused to run: another attempt would fail too. */
 function isToldByDaemon(problem: unknown): boolean {
   return problem instanceof Fault && problem.code.startsWith("store.") && problem.code !== "store.read-only";
 }
 
-const mostAttempts = 3;
-/** Older than every daemon: none refuses it. */
+const maxAttempts = 3;
+/** Older than every daemon, so that none refuses it. */
 const anyVersion = "0.0.0";
 
-/** An older daemon makes way for ours, which is started by whoever asks next. */
+/** Stops an older daemon; the next request starts ours. */
 async function replaceDaemon(person: Asker): Promise<void> {
   const asker = { ...person, version: anyVersion };
   await askDaemon(asker, { method: "POST", path: routes.stop.path, body: "{}" });
@@ -181,14 +212,14 @@ async function replaceDaemon(person: Asker): Promise<void> {
   throw new Fault("daemon.silent", "The older daemon does not stop.", { hint: "Stop it with signalbox down --force." });
 }
 
-/** Reads server-sent events until the connection ends. */
-function readStream(asker: Asker, path: string, onBlock: (block: string) => void, signal: AbortSignal) {
+/** Passes on the bytes of a stream until the connection ends. */
+function readStream(asker: Asker, path: string, onBody: (bytes: Buffer) => void, signal: AbortSignal) {
   return new Promise<void>((resolve, reject) => {
+    /** The head, or the body of a refusal. */
     let bytes: Buffer = Buffer.alloc(0);
-    let isBody = false;
-    let status = 200;
+    let status: number | undefined;
     const end = () => {
-      if (status < 400) return resolve();
+      if (status === undefined || status < 400) return resolve();
       try {
         reject(faultOf(JSON.parse(bytes.toString("utf8")) as ErrorBody));
       } catch (error) {
@@ -196,20 +227,13 @@ function readStream(asker: Asker, path: string, onBlock: (block: string) => void
       }
     };
     const take = (chunk: Buffer) => {
+      if (status !== undefined && status < 400) return onBody(chunk);
       bytes = Buffer.concat([bytes, chunk]);
-      if (!isBody) {
-        const head = readHead(bytes);
-        if (head === undefined) return;
-        isBody = true;
-        status = head.status;
-        bytes = bytes.subarray(head.end);
-      }
-      if (status >= 400) return;
-      for (let stop = bytes.indexOf("\n\n"); stop >= 0; stop = bytes.indexOf("\n\n")) {
-        const block = bytes.toString("utf8", 0, stop);
-        bytes = bytes.subarray(stop + 2);
-        onBlock(block);
-      }
+      const head = status === undefined ? readHead(bytes) : undefined;
+      if (head === undefined) return;
+      status = head.status;
+      bytes = bytes.subarray(head.end);
+      if (status < 400) onBody(bytes);
     };
     const hangUp = openStream(requestOf(asker, { method: "GET", path, body: undefined }), take, end, () => resolve());
     signal.addEventListener("abort", () => {
@@ -217,4 +241,19 @@ function readStream(asker: Asker, path: string, onBlock: (block: string) => void
       resolve();
     });
   });
+}
+
+/** Whether the process exists. A zombie counts as gone. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM means that it exists and belongs to another user.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  try {
+    return !/\) Z /.test(readFileSync(join("/proc", String(pid), "stat"), "latin1"));
+  } catch {
+    return true;
+  }
 }

@@ -1,24 +1,53 @@
 import { cwd } from "node:process";
 import type { CommandContext, StricliProcess } from "@stricli/core";
-import { findRepository } from "../home/find-repository.ts";
-import { homeFolder } from "../home/places.ts";
-import { createPaint, type Paint } from "./paint.ts";
-import { visible } from "./visible.ts";
-import { fitted } from "./wrap.ts";
+import type { ProjectView } from "../api/routes.ts";
+import { configFault, configFromEnvironment, type Layers, loadConfig } from "../home/config.ts";
+import type { Level, PartialConfig } from "../home/config-fields.ts";
+import { findRepository, homeFolder, homePlaces, repositoryPlaces } from "../home/places.ts";
+import { createPaint, type Paint, visible } from "./fast/tell.ts";
+import { fitted } from "./text.ts";
 
-/** What every command gets: where the user's files are, and the terminal. */
+/** All layers of the configuration of a repository, except flags. */
+export function configLayers(
+  { home, process: { env = {} } }: Context,
+  repository: string | undefined,
+  project: ProjectView | undefined,
+): Layers {
+  const places = repository === undefined ? undefined : repositoryPlaces(home, repository);
+  return {
+    environment: configFromEnvironment(env),
+    repository: places && readSound(places.config, "project"),
+    project: project && projectConfig(project),
+    user: readSound(homePlaces(home).config, "user"),
+  };
+}
+
+/** The values of a configuration file; throws if the file is invalid. */
+export function readSound(file: string, level: Level): PartialConfig {
+  const { config, problems } = loadConfig(file, level);
+  if (problems.length > 0) throw configFault(file, problems);
+  return config;
+}
+
+/** The recorded settings of a project. Empty fields count as unset. */
+function projectConfig({ workflow, harness, reviewHarness, branchPrefix, poolSize }: ProjectView): PartialConfig {
+  const said = Object.entries({ workflow, harness, reviewHarness, branchPrefix, poolSize });
+  return Object.fromEntries(said.filter(([, value]) => value !== ""));
+}
+
+/** What every command gets: the locations of the user's files, and the terminal. */
 export interface Context extends CommandContext {
   readonly process: StricliProcess;
-  /** The folder of everything that is the user's. */
+  /** The user's Signalbox folder. */
   readonly home: string;
-  /** The git repository that the user is in. */
+  /** The git repository of the current folder. */
   readonly repository: string | undefined;
   readonly isTerminal: boolean;
-  /** How wide lines may be. */
+  /** The maximum width of lines. */
   readonly columns: number;
-  /** How wide tables and lines of history may be: as the terminal is. What goes to a file or a program is never broken. */
+  /** The maximum width of tables and history: the terminal's width. Output to a file or a pipe is never wrapped. */
   readonly tableWidth: number;
-  /** Colours for stdout and for stderr; they do nothing where nobody sees them. */
+  /** Colours for stdout and for stderr; without a terminal they do nothing. */
   readonly paint: Paint;
   readonly talkPaint: Paint;
   /** Data: goes to stdout. */
@@ -27,9 +56,9 @@ export interface Context extends CommandContext {
   readonly say: (text: string) => void;
 }
 
-const widest = 100;
-/** Where less is there, the terminal breaks lines itself. */
-const narrowest = 40;
+const maxWidth = 100;
+/** On a narrower terminal, the terminal itself wraps lines. */
+const minWidth = 40;
 
 export function createContext(process: NodeJS.Process): Context {
   const { stdout, stderr, env } = process;
@@ -38,13 +67,19 @@ export function createContext(process: NodeJS.Process): Context {
     home: homeFolder(env),
     repository: currentRepository(),
     isTerminal: stdout.isTTY === true,
-    columns: Math.max(narrowest, Math.min(widest, stdout.columns || widest)),
+    columns: Math.max(minWidth, Math.min(maxWidth, stdout.columns || maxWidth)),
     tableWidth: stdout.isTTY === true && stdout.columns > 0 ? stdout.columns : Number.POSITIVE_INFINITY,
     paint: createPaint(hasColour(stdout, env)),
     talkPaint: createPaint(hasColour(stderr, env)),
     print: (text) => stdout.write(line(text)),
-    say: (text) => stderr.write(line(stderr.isTTY && stderr.columns > 0 ? fitted(text, stderr.columns) : text)),
+    say: (text) => stderr.write(line(fittedTalk(stderr, text))),
   };
+}
+
+/** A message as written to stderr: wrapped between words on a terminal. */
+export function fittedTalk(stderr: object, text: string): string {
+  const { isTTY, columns = 0 } = stderr as Partial<NodeJS.WriteStream>;
+  return isTTY && columns > 0 ? fitted(text, columns) : text;
 }
 
 function currentRepository(): string | undefined {
@@ -60,7 +95,7 @@ function line(text: string): string {
   return visible(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Node looks at NO_COLOR and TERM itself; what is no terminal has no colours. */
+/** Node itself checks NO_COLOR and TERM; a stream that is not a terminal has no colours. */
 function hasColour(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && !env.NO_COLOR && stream.getColorDepth(env) > 1;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { EventView } from "../api/task-wires.ts";
-import { createPaint } from "./paint.ts";
-import { writeEvent } from "./write-event.ts";
-import { writeAge, writeTime } from "./write-time.ts";
+import type { EventView } from "../api/tasks.ts";
+import { writeEvent } from "./describe-event.ts";
+import { createPaint } from "./fast/tell.ts";
+import { writeAge, writeTime } from "./text.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const line = (type: string, by: string, data: EventView["data"]) =>
@@ -26,7 +26,7 @@ test("a move names who asked, and the evidence it moved on", () => {
   );
 });
 
-test("a refusal names the run that asked, what for, and every reason", () => {
+test("a refusal names the run that asked, the request and every reason", () => {
   const reasons = [
     { code: "guard", text: "It is too early.", fix: "" },
     { code: "gate-missing", text: "The plan is missing.", fix: "Write it." },
@@ -37,7 +37,7 @@ test("a refusal names the run that asked, what for, and every reason", () => {
   );
 });
 
-test("every other event has its few words, on one line", () => {
+test("every other event is described in a few words on one line", () => {
   expect(line("task.created", "human", { status: "a", workflow: "w" })).toBe(
     "task.created  human  in a, with the workflow w",
   );
@@ -54,11 +54,18 @@ test("every other event has its few words, on one line", () => {
   );
 });
 
-test("an event of a later version is shown as it is", () => {
+test("a call that names several tasks counts the others", () => {
+  const called = (tasks: number) => line("person.called", "engine", { text: "It waits.", command: "", tasks });
+  expect(called(1)).toBe("person.called  engine  It waits.");
+  expect(called(2)).toBe("person.called  engine  It waits. (with 1 other task)");
+  expect(called(3)).toBe("person.called  engine  It waits. (with 2 other tasks)");
+});
+
+test("an event of a later version is shown with its raw data", () => {
   expect(line("moon.rose", "engine", { full: true })).toBe('moon.rose  engine  {"full":true}');
 });
 
-test("an age is told in its largest unit", () => {
+test("an age is shown in its largest unit", () => {
   const ago = (seconds: number) => writeAge(at, Date.parse(at) + seconds * 1000);
   expect([ago(-5), ago(59), ago(60), ago(7_199), ago(86_399), ago(400_000)]).toEqual([
     "0s",

@@ -1,10 +1,11 @@
-import type { EventView } from "../api/task-wires.ts";
+import type { EventView } from "../api/tasks.ts";
 import type { TaskEventType } from "../engine/event-types.ts";
-import { listed } from "./count.ts";
+import type { Context } from "./context.ts";
+import { count, displayWidth, listed, wrapMessage, writeTime } from "./text.ts";
 
 type Data = EventView["data"];
 
-/** What an event was about, in a few words. Of a type that is not known here the data is shown. */
+/** Describes an event in a few words. For an unknown type the data is shown. */
 export function describeEvent({ type, data }: EventView): string {
   const describe = Object.hasOwn(descriptions, type) ? descriptions[type as TaskEventType] : undefined;
   return describe === undefined ? JSON.stringify(data) : describe(data);
@@ -14,20 +15,20 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.created": ({ status, workflow }) => `in ${text(status)}, with the workflow ${text(workflow)}`,
   "task.moved": ({ from, to, cause, evidence }) =>
     `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}`,
-  "task.settled": () => "everything that was owed is done",
+  "task.settled": () => "all effects are done",
   "task.working": ({ actions }) => `at work: ${texts(actions).join(", ")}`,
   "task.worked": ending,
   "task.held": ({ word, reason }) => `${text(reason)}${inBrackets([text(word)])}`,
-  "task.continued": ({ held }) => (text(held) === "" ? "" : `it had been held after ${text(held)}`),
+  "task.continued": ({ held }) => (text(held) === "" ? "" : `it was held after ${text(held)}`),
   "task.attended": ({ text: said }) => text(said),
   "task.approved": ({ commit, status }) =>
-    `in ${text(status)}${text(commit) === "" ? "" : `, as it is at ${short(commit)}`}`,
+    `in ${text(status)}${text(commit) === "" ? "" : `, at commit ${short(commit)}`}`,
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
-  "workspace.restored": ({ workspace }) => `the workspace ${workspace} was made again`,
+  "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
   "document.unclaimed": ({ role, sections }) =>
-    `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in: not counted`,
+    `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
   "request.rejected": ({ request, reasons }) =>
     `${requestText(request)}: ${items(reasons)
@@ -40,10 +41,10 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,
   "person.called": ({ text: what, command, tasks }) =>
-    `${text(what).replace(/\s+/g, " ")}${command === "" ? "" : ` → ${text(command)}`}${Number(tasks) > 1 ? ` (with ${Number(tasks) - 1} other tasks)` : ""}`,
+    `${text(what).replace(/\s+/g, " ")}${command === "" ? "" : ` → ${text(command)}`}${Number(tasks) > 1 ? ` (with ${count(Number(tasks) - 1, "other task")})` : ""}`,
   "agent.limited": ({ harness, until, reason }) => `${text(harness)} until ${text(until)}: ${text(reason)}`,
   "message.sent": ({ to, text: said }) => `to ${text(to)}: ${text(said)}`,
-  "message.delivered": ({ to, evidence }) => `to ${text(to)}${evidence === "typed" ? ", as far as one can tell" : ""}`,
+  "message.delivered": ({ to, evidence }) => `to ${text(to)}${evidence === "typed" ? ", unconfirmed" : ""}`,
   "message.undelivered": ({ to, reason }) => `to ${text(to)}: ${text(reason)}`,
   "agent.ended": (data) => [text(data.run), ending(data)].filter((each) => each !== "").join(" "),
   "agent.retried": ({ role, attempt, delay }) =>
@@ -59,10 +60,10 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "merge.asked": ({ target }) => `into ${text(target)}`,
   "merge.waits": ({ target, reason }) => `into ${text(target)}: ${text(reason)}`,
   "merge.landed": ({ target, before, after }) =>
-    before === after ? `was in ${text(target)} already` : `into ${text(target)}: ${short(before)} → ${short(after)}`,
+    before === after ? `was already in ${text(target)}` : `into ${text(target)}: ${short(before)} → ${short(after)}`,
   "merge.failed": ({ target, word, reason }) => `into ${text(target)}: ${text(reason)}${inBrackets([text(word)])}`,
   "merge.predicted": ({ other, files }) => `it will conflict with ${text(other)} in ${listed(texts(files))}`,
-  "merge.undone": ({ target, after }) => `taken back in ${text(target)} with ${short(after)}`,
+  "merge.undone": ({ target, after }) => `undone in ${text(target)} with ${short(after)}`,
   "pr.opened": pullRequestText,
   "pr.merged": pullRequestText,
   "pr.closed": pullRequestText,
@@ -114,4 +115,51 @@ function texts(value: unknown): readonly string[] {
 
 function items(value: unknown): readonly Data[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "object" && each !== null) : [];
+}
+
+const typeWidth = "dialogue.answered".length;
+const byWidth = "reviewer#2".length;
+
+/** One line of history: when, what, who and the details; in a list of many tasks, also which task. */
+export function writeEvent(
+  event: EventView,
+  { paint, tableWidth }: Pick<Context, "paint" | "tableWidth">,
+  ofMany = false,
+): string {
+  const { type, at, task } = event;
+  const colour = loud[type] === undefined ? paint.cyan : paint[loud[type]];
+  const time = writeTime(at);
+  const who = whoDid(event).padEnd(byWidth);
+  const head = [paint.dim(time), ...(ofMany ? [paint.bold(task)] : []), colour(type.padEnd(typeWidth)), who].join("  ");
+  const text = describeEvent(event).replace(/\s*\n\s*/g, " ");
+  const taken = time.length + (ofMany ? task.length + 2 : 0) + typeWidth + who.length + 6;
+  if (taken + displayWidth(text) <= tableWidth || (text === "" && taken - 2 <= tableWidth))
+    return `${head}  ${text}`.trimEnd();
+  const room = tableWidth - taken;
+  if (taken - 2 > tableWidth) {
+    const said = `${who.trimEnd()}${text === "" ? "" : `: ${text}`}`;
+    return `${head.slice(0, -who.length).trimEnd()}\n    ${wrapMessage(said, tableWidth - 4, "    ")}`;
+  }
+  if (room >= minRoom) return `${head}  ${wrapMessage(text, room, " ".repeat(taken))}`;
+  return `${head.trimEnd()}\n    ${wrapMessage(text, tableWidth - 4, "    ")}`;
+}
+
+/** With less room than this at the end of the line, the text goes below it. */
+const minRoom = 40;
+
+const loud: Readonly<Record<string, "red" | "yellow">> = {
+  "task.held": "yellow",
+  "request.rejected": "yellow",
+  "effect.failed": "red",
+  "agent.raised": "yellow",
+  "agent.limited": "yellow",
+  "message.undelivered": "red",
+};
+
+/** The run if it is known, otherwise the role. */
+function whoDid({ type, by, data }: EventView): string {
+  const asked = type === "request.rejected" ? (data.request as { actor?: { run?: unknown } } | undefined) : undefined;
+  // An ended run is the subject of the event, not its author.
+  const run = asked === undefined ? (type === "agent.ended" ? undefined : data.run) : asked.actor?.run;
+  return typeof run === "string" && run !== "" ? run : by;
 }

@@ -1,18 +1,72 @@
 import type { routes } from "../api/routes.ts";
-import type { ExplanationView, PullRequestView, TaskView } from "../api/task-wires.ts";
+import type { ExplanationView, PullRequestView, TaskView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
-import { parseTaskDocument } from "../engine/task-document.ts";
+import { parseTaskDocument } from "../documents/task-document.ts";
 import type { Context } from "./context.ts";
-import { count, listed } from "./count.ts";
-import { shownTask } from "./name-task.ts";
-import type { Paint } from "./paint.ts";
-import { wrapMessage } from "./wrap.ts";
-import { writeAge, writeTime } from "./write-time.ts";
+import { type Paint, visible } from "./fast/tell.ts";
+import { shownTask } from "./find.ts";
+import { count, cut, listed, wrapMessage, writeAge, writeTime } from "./text.ts";
+
+/** Where a task is, what blocks it, who can move it, and what happens by itself. */
+export function describeExplanation(
+  { task, where, blocked, moves, next, owed, warnings }: ExplanationView,
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+): string {
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
+  const indented = (text: string, by = 2) => `${" ".repeat(by)}${wrapMessage(text, columns - by, " ".repeat(by))}`;
+  const head = shownTask(task).length + task.status.length + 3;
+  const open = moves.filter((move) => move.open);
+  const closed = moves.filter((move) => !move.open);
+  return [
+    `${paint.bold(shownTask(task))} ${paint.cyan(task.status)}${task.summary === "" ? "" : `  ${cut(task.summary.replace(/\s+/g, " "), columns - head)}`}`,
+    wrapMessage(where, columns),
+    ...section(
+      "What blocks it",
+      blocked.flatMap(({ reason, fix }) => [
+        indented(reason),
+        ...fix
+          .split("\n")
+          .flatMap((each) => (each === "" ? [] : [withCommand.test(each) ? `    ${each}` : indented(each, 4)])),
+      ]),
+    ),
+    ...section(
+      "Moves that can be asked for now",
+      open.flatMap(({ to, by, command }) => [
+        `  → ${paint.cyan(to)} by ${whoOf(by)}`,
+        ...(command === "" ? [] : [`    ${command}`]),
+      ]),
+    ),
+    ...section(
+      "Moves that can be asked for later",
+      closed.flatMap(({ to, by, missing }) => [
+        `  → ${paint.cyan(to)} by ${whoOf(by)}`,
+        ...missing.map((each) => indented(each, 4)),
+      ]),
+    ),
+    ...section(
+      "What happens by itself",
+      next.map(({ what, at }) => indented(at === null ? what : `${what} (${writeTime(at)})`)),
+    ),
+    ...section(
+      "What to expect",
+      warnings.map((warning) => indented(warning)),
+    ),
+    ...section("Owed", writeEffects(owed, paint, columns)),
+  ].join("\n");
+}
+
+/** Lines with commands are not wrapped, so that they can be copied. */
+const withCommand = /(signalbox|git) \S/;
+
+function whoOf(by: readonly string[]): string {
+  return by.length === 0 ? "anyone" : listed(by, "or");
+}
 
 type EffectView = ExplanationView["owed"][number];
 type DocumentView = TypeOf<typeof routes.getDocument.answer>;
 
-/** A task for people to read. What is not set is left out. */
+/** Describes a task for people. Unset fields are left out. */
 export function describeTask(
   task: TaskView,
   effects: readonly EffectView[],
@@ -36,8 +90,8 @@ export function describeTask(
   ].join("\n");
 }
 
-/** What a task still owes or could not do. */
-export function writeEffects(effects: readonly EffectView[], paint: Paint, columns: number): readonly string[] {
+/** The effects that a task owes, or that failed. */
+function writeEffects(effects: readonly EffectView[], paint: Paint, columns: number): readonly string[] {
   return effects
     .filter(({ state }) => state === "owed" || state === "failed")
     .map(({ action, state, tries, dueAt, failure }) => {
@@ -124,4 +178,23 @@ function sectionLines({ text, authors }: DocumentView): readonly string[] {
     const commit = author.commit === "" ? "" : ` at ${author.commit.slice(0, 8)}`;
     return `  ## ${heading} by ${author.run || author.role}${commit}`;
   });
+}
+
+/** What each task needs a person for, since when, and the command, which is never wrapped. */
+export function writeNeeds(
+  tasks: readonly TaskView[],
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+  now: number,
+): string {
+  return tasks.map((task) => entry(task)).join("\n\n");
+
+  function entry(task: TaskView): string {
+    const summary = task.summary.replace(/\s+/g, " ");
+    const head = `${paint.bold(shownTask(task))}  ${paint.cyan(task.status)}${summary === "" ? "" : `  ${visible(summary)}`}`;
+    const needs = task.needs.flatMap(({ brief, command, since }) => [
+      `  ${wrapMessage(visible(`${brief} (${writeAge(since, now)})`), columns - 2, "  ")}`,
+      ...(command === "" ? [] : [`    ${paint.cyan(command)}`]),
+    ]);
+    return [head, ...needs].join("\n");
+  }
 }

@@ -1,15 +1,12 @@
 import type { Effect } from "../engine/decision.ts";
-import { describeWait } from "../engine/draw/describe-wait.ts";
-import { arrow, splitWays } from "../engine/draw/text.ts";
-import { gateText, wayLabel } from "../engine/draw/way-label.ts";
-import { effectsOfWays } from "../engine/draw/ways.ts";
+import { effectsOfWays } from "../engine/draw/route.ts";
+import { arrow, describeWait, gateText, splitWays, wayLabel } from "../engine/draw/workflow.ts";
 import { writeGuard } from "../engine/when.ts";
 import type { Action, Limits, Rule, RunSpec, Setting, SettingValue, State, Way, Workflow } from "../engine/workflow.ts";
-import type { Paint } from "./paint.ts";
-import { runsOf } from "./workflow-document.ts";
-import { wrap } from "./wrap.ts";
+import type { Paint } from "./fast/tell.ts";
+import { wrap } from "./text.ts";
 
-/** A workflow for people to read: what it needs to know, who acts, where a task can be and how it gets from there. */
+/** Describes a workflow for people: its settings, roles, states and ways. */
 export function describeWorkflow(workflow: Workflow, file: string, columns: number, paint: Paint): string {
   const { settings, presets, roles, states } = workflow;
   const rows = (pairs: readonly Row[], indent = 2) => writeRows(pairs, columns, indent);
@@ -51,9 +48,9 @@ function writeRows(pairs: readonly Row[], columns: number, indent: number): read
 }
 
 function startText({ initial, unclear }: Workflow): string {
-  const [usual = "", ...others] = initial;
+  const [first = "", ...others] = initial;
   const also = others.length > 0 ? `; a person may also create it in ${others.join(", ")}` : "";
-  return `${usual}${unclear === usual ? "" : `, or ${unclear} where there is no summary`}${also}`;
+  return `${first}${unclear === first ? "" : `, or ${unclear} without a summary`}${also}`;
 }
 
 function settingText({ default: value, description, oneOf, min, max }: Setting): string {
@@ -180,21 +177,100 @@ function wayLines(workflow: Workflow, columns: number, paint: Paint): readonly s
 }
 
 function runsText(effects: readonly Effect[] | undefined): string {
-  if (effects === undefined) return "no task ever goes here";
+  if (effects === undefined) return "no task ever takes this way";
   const { ended, started, told } = runsOf(effects);
   const part = (verb: string, roles: readonly string[]) => (roles.length === 0 ? [] : [`${verb} ${roles.join(", ")}`]);
   return [...part("ends", ended), ...part("starts", started), ...part("tells", told)].join("; ");
 }
 
-const longestMessage = 60;
+const maxMessage = 60;
 
 function actionText({ name, params, run }: Action): string {
   const shown = Object.entries({ ...(run === undefined ? {} : { role: run.role }), ...params });
   if (shown.length === 0) return name;
   const text = (value: unknown) => {
     const plain = String(value).replace(/\s+/g, " ");
-    const short = plain.length > longestMessage ? `${plain.slice(0, longestMessage)}…` : plain;
+    const short = plain.length > maxMessage ? `${plain.slice(0, maxMessage)}…` : plain;
     return short.includes(" ") ? `"${short}"` : short;
   };
   return `${name} (${shown.map(([key, value]) => `${key}: ${text(value)}`).join(", ")})`;
+}
+
+/** A compiled workflow for programs. `show --json` prints it, and its help documents the form. */
+export function workflowDocument(workflow: Workflow, file: string) {
+  const effects = effectsOfWays(workflow);
+  return {
+    name: workflow.name,
+    description: workflow.description,
+    hash: workflow.hash,
+    file,
+    initial: workflow.initial,
+    unclear: workflow.unclear,
+    settings: workflow.settings,
+    presets: workflow.presets,
+    roles: workflow.roles,
+    limits: workflow.limits,
+    pollInterval: workflow.pollInterval,
+    states: Object.values(workflow.states).map(stateDocument),
+    ways: workflow.ways.map((way) => wayDocument(way, effects.get(way))),
+    prompts: workflow.prompts,
+    schemas: workflow.schemas,
+    counters: workflow.counters,
+    sections: workflow.sections,
+    owners: workflow.owners,
+  };
+}
+
+/** The roles whose runs a way ends, starts or sends a message. */
+function runsOf(effects: readonly Effect[]) {
+  const of = (action: string) => effects.filter((effect) => effect.action === action);
+  const name = ({ agent }: Effect) => agent?.run.split("#")[0] ?? "";
+  return {
+    ended: of("kill_agent").map(({ params }) => String(params.role)),
+    started: of("spawn_agent").map(name),
+    told: of("notify_agent").map(name),
+  };
+}
+
+/** The effects of a way. If no task takes it, only its hooks are known. Counters change in the decision itself. */
+function effectNames(way: Way, effects: readonly Effect[] | undefined): readonly string[] {
+  if (effects !== undefined) return effects.map(({ action }) => action);
+  return way.hooks.map(({ name }) => name).filter((name) => name !== "increment" && name !== "set_field");
+}
+
+function wayDocument(way: Way, effects: readonly Effect[] | undefined) {
+  return {
+    from: way.from,
+    to: way.to,
+    by: way.by,
+    when: way.when.map(writeGuard),
+    gates: way.gates,
+    hooks: way.hooks.map(actionDocument),
+    implied: way.implied,
+    effects: effectNames(way, effects),
+    runs: runsOf(effects ?? []),
+  };
+}
+
+function stateDocument(state: State) {
+  return {
+    name: state.name,
+    terminal: state.terminal,
+    outcome: state.outcome,
+    wait: state.wait,
+    unless: state.unless.map(writeGuard),
+    do: state.do.map(actionDocument),
+    rules: state.rules.map(ruleDocument),
+    limits: state.limits,
+    respawn: state.respawn,
+    ask: state.ask,
+  };
+}
+
+function ruleDocument(rule: Rule) {
+  return { ...rule, when: rule.when.map(writeGuard) };
+}
+
+function actionDocument({ name, params }: Action) {
+  return { action: name, params };
 }

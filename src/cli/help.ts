@@ -1,10 +1,20 @@
-import type { Command, RouteMap, StricliIntegration } from "@stricli/core";
-import type { Context } from "./context.ts";
-import { wrap } from "./wrap.ts";
+import {
+  type ApplicationText,
+  ArgumentScannerError,
+  type Command,
+  formatMessageForArgumentScannerError,
+  type RouteMap,
+  type StricliIntegration,
+  text_en,
+} from "@stricli/core";
+import { nearest } from "../engine/language/problem.ts";
+import { type Context, fittedTalk } from "./context.ts";
+import { writeError, writeFailure } from "./fast/tell.ts";
+import { listed, wrap } from "./text.ts";
 
 type Target = Command<Context> | RouteMap<Context>;
 
-/** `--help` for every command: what it does first, then how it is called. */
+/** `--help` for every command: its description first, then its usage. */
 export function createHelp({ paint, columns }: Context): StricliIntegration<Context> {
   return {
     flag: {
@@ -20,8 +30,8 @@ export function createHelp({ paint, columns }: Context): StricliIntegration<Cont
   };
 }
 
-/** Beside names, what has fewer columns than this is harder to read than below them. */
-const leastRoom = 24;
+/** With fewer columns than this beside the names, descriptions go below them. */
+const minRoom = 24;
 
 function writeHelp(target: Target, prefix: string, columns: number, bold: (text: string) => string): string {
   const isCommand = "parameters" in target;
@@ -42,7 +52,7 @@ function writeHelp(target: Target, prefix: string, columns: number, bold: (text:
   const width = Math.max(...shown.flatMap(([, rows]) => rows.map(([name]) => name.length)));
   const room = columns - width - 4;
   const write = ([name, brief]: Row) =>
-    room < leastRoom
+    room < minRoom
       ? `  ${name}\n      ${wrap(brief, columns - 6, " ".repeat(6))}`
       : `  ${name.padEnd(width)}  ${wrap(brief, room, " ".repeat(width + 4))}`;
   return [
@@ -54,7 +64,7 @@ function writeHelp(target: Target, prefix: string, columns: number, bold: (text:
   ].join("\n");
 }
 
-/** Wraps each line by itself, so that examples and lists keep their form. */
+/** Wraps each line separately, so that examples and lists keep their form. */
 function wrapLines(text: string, columns: number): string {
   const wrapLine = (line: string) => {
     const [indent = ""] = /^ */.exec(line) ?? [];
@@ -66,7 +76,7 @@ function wrapLines(text: string, columns: number): string {
 
 type Row = readonly [name: string, brief: string];
 
-/** Stands between a flag and its value, which belong together. */
+/** A non-breaking space between a flag and its value. */
 const unbroken = "\u00a0";
 
 function usage(target: Target, prefix: string): string {
@@ -109,4 +119,102 @@ function flagRows({ parameters: { flags = {}, aliases = {} } }: Command<Context>
       ],
     ];
   });
+}
+
+/**
+ * The messages of the command-line parser: what, why, and what to do. `prefix` is the command that was found,
+ * `commands` are all commands.
+ */
+export function createMessages(
+  context: Context,
+  prefix: () => string,
+  commands: () => readonly string[],
+): ApplicationText {
+  const inWidth = (text: string) => fittedTalk(context.process.stderr, text);
+  const write = (message: string, hint = "") => inWidth(writeError(context, message, hint));
+  const failure = (error: unknown) => inWidth(writeFailure(context, error));
+  return {
+    ...text_en,
+    noCommandRegisteredForInput: ({ input, corrections }) => {
+      const near = corrections.map((each) => each.replaceAll("`", ""));
+      const [first = ""] = process.argv.slice(2);
+      const noun = first === input ? "" : first;
+      return write(`There is no command "${input}".`, suggestCommand(input, noun, near, commands()));
+    },
+    exceptionWhileParsingArguments: (error) => {
+      if (!(error instanceof ArgumentScannerError)) return failure(error);
+      return write(argumentMessage(error), `To see its usage: ${prefix()} --help`);
+    },
+    exceptionWhileLoadingCommandFunction: failure,
+    exceptionWhileLoadingCommandContext: failure,
+    exceptionWhileRunningCommand: failure,
+    commandErrorResult: failure,
+    exceptionWhileRunningIntegrationHook: ({ exception }) => failure(exception),
+    exceptionWhileRunningIntegrationFlag: ({ exception }) => failure(exception),
+  };
+}
+
+function argumentMessage(error: ArgumentScannerError): string {
+  return formatMessageForArgumentScannerError(error, {
+    FlagNotFoundError: ({ input, corrections }) => {
+      const [name, ...names] = [input, ...corrections].map((each) => each.replace(/^-+/, ""));
+      const close = nearest(name ?? "", names);
+      return `There is no flag --${name} here.${close === undefined ? "" : ` Did you mean --${close}?`}`;
+    },
+    AliasNotFoundError: ({ input }) => `There is no flag -${input} here.`,
+    ArgumentParseError: ({ externalFlagNameOrPlaceholder: name, exception }) =>
+      `${/^[A-Z]/.test(name) ? name : `--${name}`}: ${exception instanceof Error ? exception.message : String(exception)}`,
+    EnumValidationError: ({ externalFlagName, input, values }) =>
+      `--${externalFlagName} cannot be "${input}". It can be ${listed(values, "or")}.`,
+    UnsatisfiedFlagError: ({ externalFlagName }) => `--${externalFlagName} needs a value.`,
+    UnexpectedFlagError: ({ externalFlagName }) => `--${externalFlagName} is given twice.`,
+    UnexpectedPositionalError: ({ input }) => `"${input}" is one argument too many. A text with spaces needs quotes.`,
+    UnsatisfiedPositionalError: ({ placeholder }) => `${placeholder} is missing.`,
+    InvalidNegatedFlagSyntaxError: ({ externalFlagName }) => `--${externalFlagName} takes no value.`,
+  });
+}
+
+/** Names from other programs, and our commands for them. */
+const habits: ReadonlyMap<string, string> = new Map([
+  ["version", "signalbox --version"],
+  ["ls", "signalbox task list"],
+  ["new", "signalbox task create"],
+  ["start", "signalbox up"],
+  ["stop", "signalbox down"],
+  ["restart", "signalbox down && signalbox up"],
+  ["workspace clean", "signalbox workspace gc"],
+  ["workspace cleanup", "signalbox workspace gc"],
+  ["workspace prune", "signalbox workspace gc"],
+  ["config list", "signalbox config get"],
+  ["config ls", "signalbox config get"],
+  ["config show", "signalbox config get"],
+  ["task stop", "signalbox task cancel"],
+]);
+
+/** Verbs that end or remove something. They are suggested only after their own noun. */
+const destructive: ReadonlySet<string> = new Set("cancel clean cleanup delete drop gc kill remove stop".split(" "));
+
+/**
+ * A hint for an unknown command. `noun` is what was typed before it, empty if it came first. `near` are
+ * the similarly spelled names in its place, `all` every command as it is typed, such as "task merge".
+ */
+export function suggestCommand(input: string, noun: string, near: readonly string[], all: readonly string[]): string {
+  const habit = habits.get(`${noun} ${input}`.trim());
+  const others = elsewhere(input, noun, all).map((each) => `signalbox ${each}`);
+  const known = habit === undefined ? others : noun === "" ? [habit, ...others] : [habit];
+  const close = nearest(input, near) ?? near.find((each) => input.length > 2 && each.startsWith(input));
+  const isOwn = noun !== "" && habit === undefined && close !== undefined;
+  const meant = close !== undefined && (isOwn || known.length === 0) ? [close] : known;
+  if (meant.length === 0) return `To see all commands: ${`signalbox ${noun}`.trimEnd()} --help`;
+  const offers = meant.slice(0, 4).map((each) => `"${each}"`);
+  return `Did you mean ${listed(offers, "or")}?`;
+}
+
+/** The same verb of other nouns. Without a noun, tasks come first. */
+function elsewhere(verb: string, noun: string, all: readonly string[]): readonly string[] {
+  const isMeant = (command: string) => command.startsWith("task ");
+  return all
+    .filter((each) => each.endsWith(` ${verb}`))
+    .filter((each) => !destructive.has(verb) || (noun === "" && isMeant(each)))
+    .sort((a, b) => Number(isMeant(b)) - Number(isMeant(a)));
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 import module from "node:module";
 
-// What runs before the version is known must be read by an older Node too: no top-level await, nothing imported that
-// needs more. Built, this file is one CommonJS file with the agents' fast way in it, because Node starts those soonest.
-const oldest = 24;
-if (Number.parseInt(process.versions.node, 10) < oldest) {
+// The code before the version check must parse in an older Node too: no top-level await, and no import that
+// needs more. The build makes one CommonJS file with the agents' fast path in it, because Node starts that fastest.
+const minNode = 24;
+if (Number.parseInt(process.versions.node, 10) < minNode) {
   process.stderr.write(
-    `error: Signalbox needs Node ${oldest} or newer; this is Node ${process.versions.node}.\nInstall it from https://nodejs.org, or run npm run setup in a checkout.\n`,
+    `error: Signalbox needs Node ${minNode} or newer; this is Node ${process.versions.node}.\nInstall it from https://nodejs.org, or run npm run setup in a checkout.\n`,
   );
   process.exitCode = 1;
 } else {
   main().catch((error) => {
-    process.stderr.write(`error: Signalbox made a mistake of its own: ${error?.stack ?? error}\n`);
+    process.stderr.write(`error: Signalbox has a bug: ${error?.stack ?? error}\n`);
     process.exitCode = 1;
   });
 }
@@ -19,8 +19,8 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
 async function main(): Promise<void> {
   const [, , noun, verb] = process.argv;
   const isUpdate = noun === "task" && verb === "update";
-  // Everything has been said: taking Node apart in good order would take as long as asking did.
-  if (isUpdate && (await (await import("./fast-update.ts")).fastUpdate(process))) process.exit();
+  // All output is written: an orderly shutdown of Node would take as long as the request.
+  if (isUpdate && (await (await import("./fast/update.ts")).fastUpdate(process))) process.exit();
   module.enableCompileCache();
   const { start } = await import("./start.ts");
   await start(process);

@@ -1,46 +1,43 @@
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorBody, faultOf } from "../api/error.ts";
+import { createClient, type ErrorBody, faultOf } from "../api/client.ts";
+import { routes } from "../api/routes.ts";
 import { silentDaemon, socketRequest } from "../api/socket-request.ts";
+import type { TypeOf } from "../api/wire.ts";
 import { Fault } from "../fault.ts";
-import {
-  personsEnvironment,
-  type Surroundings,
-  startedByAgent,
-  surroundingsForAgent,
-} from "../home/daemon-environment.ts";
-import { lockHolder } from "../home/lock-holder.ts";
+import { findProgram } from "../find-program.ts";
+import { isOfAgent } from "../home/credential.ts";
+import { personsEnvironment, type Surroundings, startedByAgent, surroundingsForAgent } from "../home/environment.ts";
+import { lockHolder } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
-import { packageRoot } from "../home/package-root.ts";
-import type { Places } from "../home/places.ts";
-import { isOfAgent } from "./credential.ts";
-import { silentFault } from "./find-daemon.ts";
+import { type Places, packageRoot, shownPath } from "../home/places.ts";
+import { isNotRunning } from "./fast/ask-daemon.ts";
 
-const patience = 20_000;
-/** For one that another process has started, has its lock, and does not answer: it may be on its way out. */
-const otherPatience = 10_000;
-const answerPatience = 3_000;
-/** The daemon's own way to say that another one has the home; that one will answer. */
+const startTimeout = 20_000;
+/** For a daemon that another process started, that has the lock and does not answer: it may be shutting down. */
+const otherTimeout = 10_000;
+const answerTimeout = 3_000;
+/** The daemon's exit code if another daemon has the lock of the home. */
 const alreadyRunning = 75;
 
-/** The file that is the daemon: a source beside sources, a bundle beside bundles. */
+/** The daemon's file: the source if we run from sources, otherwise the bundle. */
 function daemonFile(): string {
   const isSource = import.meta.filename.endsWith(".ts");
   return join(packageRoot(), isSource ? join("src", "app.ts") : join("dist", "app.cjs"));
 }
 
 /**
- * Node would let the youngest objects take 100 MB before it looks for garbage; a daemon that mostly waits needs 8. And
- * whenever git is started, a small process is copied faster than a large one.
+ * By default Node's young generation grows to 100 MB; a daemon that mostly waits needs 8. And
+ * forking git is faster from a small process.
  */
 export function daemonArguments(...more: readonly string[]): string[] {
   return ["--max-semi-space-size=4", "--optimize-for-size", daemonFile(), ...more];
 }
 
-/** What the daemon is started with: a person's own environment, or what a person last gave it where an agent asks. */
+/** The daemon's environment: the person's own or, if an agent starts it, the one that a person last gave it. */
 export function daemonSurroundings(places: Places, home: string, env: NodeJS.ProcessEnv): Surroundings {
   if (!isOfAgent(places, env)) {
     const own = { ...personsEnvironment(env), SIGNALBOX_HOME: home };
@@ -50,41 +47,41 @@ export function daemonSurroundings(places: Places, home: string, env: NodeJS.Pro
   return { ...given, env: { ...given.env, SIGNALBOX_HOME: home, [startedByAgent]: "1" } };
 }
 
-/** Starts the daemon and comes back when it answers. Of several that are started at once, one stays. */
+/** Starts the daemon and waits until it answers. Of several started together, one remains. */
 export async function startDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of [home, places.run, dirname(places.socket)]) makePrivateFolder(folder);
   const began = performance.now();
   let candidate = spawnDaemon(places, home, env);
   let tried = began;
-  while (performance.now() - began < patience) {
+  while (performance.now() - began < startTimeout) {
     const pid = await answering(places.socket);
-    // One that is too late must not become the daemon after all, when the one that answers is stopped.
+    // Our candidate must not become the daemon later, when the one that answers stops.
     if (pid !== undefined) return pid === candidate.pid ? undefined : candidate.withdraw();
     const code = candidate.ended();
     if (code !== undefined && code !== alreadyRunning) throw startFault(places);
     await sleep(15);
     if (code !== alreadyRunning) continue;
-    // The one that has the home does not answer: it may be on its way out, and then the place is free.
-    if (performance.now() - began > otherPatience) throw silentFault(lockHolder(places)?.pid);
+    // The daemon with the lock does not answer: it may be shutting down, and then the lock is free.
+    if (performance.now() - began > otherTimeout) throw silentFault(lockHolder(places)?.pid);
     if (performance.now() - tried < 300) continue;
     tried = performance.now();
     candidate = spawnDaemon(places, home, env);
   }
   throw new Fault(silentDaemon, "The daemon does not answer.", {
     retry: "later",
-    hint: `Look into ${places.log} and ${places.startReport}.`,
+    hint: `Read ${places.log} and ${places.startReport}.`,
   });
 }
 
-/** How long a run waits for a daemon that it cannot start itself. */
-const runPatience = 30_000;
+/** How long a run waits for a daemon that it cannot start. */
+const runTimeout = 30_000;
 
 /**
- * For a run in a sandbox, which may not write to the home: waits for a daemon that somebody else starts, such as the
+ * For a run in a sandbox, which may not write to the home: waits until another process starts the daemon, such as the
  * supervisor of a run outside of the sandbox, or the next command of a person.
  */
 export async function awaitDaemon(places: Places, why: unknown): Promise<void> {
-  const end = performance.now() + runPatience;
+  const end = performance.now() + runTimeout;
   while (performance.now() < end) {
     if ((await answering(places.socket)) !== undefined) return;
     await sleep(100);
@@ -92,21 +89,21 @@ export async function awaitDaemon(places: Places, why: unknown): Promise<void> {
   const reason = why instanceof Error ? why.message : String(why);
   throw new Fault(
     "daemon.absent",
-    `The daemon does not run, and cannot be started from here: ${reason} Nobody else started it within ${runPatience / 1000} s.`,
+    `The daemon is not running, and cannot be started from here: ${reason} No other process started it within ${runTimeout / 1000} s.`,
     {
       retry: "later",
-      hint: "Nothing was changed. Keep what you have written, and try again later; a person starts the daemon with signalbox up",
+      hint: "Nothing has changed. Keep your files, and try again later; a person starts the daemon with signalbox up",
       cause: why,
     },
   );
 }
 
-/** A daemon that was started: it stays if it gets the lock. */
+/** A started daemon process: it becomes the daemon if it gets the lock. */
 interface Candidate {
   readonly pid: number | undefined;
-  /** The exit code, once there is one. */
+  /** The exit code after it has ended. */
   ended(): number | undefined;
-  /** Ends it: another one has the lock. */
+  /** Ends it, because another daemon has the lock. */
   withdraw(): void;
 }
 
@@ -134,12 +131,12 @@ function spawnDaemon(places: Places, home: string, env: NodeJS.ProcessEnv): Cand
   return { pid: child.pid, ended: () => ended, withdraw: () => void child.kill("SIGKILL") };
 }
 
-/** An agent may be made to work slowly; the daemon works for everybody. */
+/** The daemon does not inherit an agent's low priority, because it serves all. */
 function hurry(pid: number | undefined, nice: number): void {
   try {
     if (pid !== undefined && getPriority(pid) !== nice) setPriority(pid, nice);
   } catch {
-    // The system lets nobody but root be less nice than before.
+    // Only root may raise a priority.
   }
 }
 
@@ -149,23 +146,23 @@ function openReport(file: string): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("unwritable", `${file} cannot be written (${code}).`, {
-      hint: "Look at SIGNALBOX_HOME, at the folder's permissions and at the free space.",
+      hint: "Check SIGNALBOX_HOME, the folder's permissions and the free space.",
       cause: error,
     });
   }
 }
 
-/** The process of the daemon that answers; undefined where none does. */
+/** The process id of the daemon that answers; undefined if none does. */
 async function answering(socket: string): Promise<number | undefined> {
   try {
-    const request = { socket, method: "GET", path: "/v1/status", headers: {}, patience: answerPatience };
+    const request = { socket, method: "GET", path: "/v1/status", headers: {}, timeout: answerTimeout };
     return (JSON.parse((await socketRequest(request)).body) as { pid?: number }).pid ?? 0;
   } catch {
     return undefined;
   }
 }
 
-/** Why the daemon did not start, in its own words. */
+/** Why the daemon did not start, from its own report. */
 function startFault(places: Places): Fault {
   const report = readFileSync(places.startReport, "utf8").trim();
   const last = report.split("\n").at(-1) ?? "";
@@ -173,7 +170,58 @@ function startFault(places: Places): Fault {
     return faultOf(JSON.parse(last) as ErrorBody);
   } catch {
     return new Fault("daemon.failed", `The daemon did not start.\n${report.slice(-2_000)}`.trim(), {
-      hint: `Look into ${places.log}, or run it before your eyes: signalbox up --foreground`,
+      hint: `Read ${places.log}, or run it in the foreground: signalbox up --foreground`,
     });
   }
+}
+
+/** The command that runs us: the name if it is on the PATH, otherwise the launcher of the checkout. */
+export function ownCommand(path = ""): string {
+  const launcher = join(packageRoot(), "bin", "signalbox");
+  return findProgram("signalbox", path) !== "" || !existsSync(launcher) ? "signalbox" : shownPath(launcher);
+}
+
+/** The state of a home's daemon, as far as it can be found in a few seconds. */
+export type FoundDaemon =
+  | { readonly kind: "answers"; readonly status: TypeOf<typeof routes.status.answer> }
+  /** It has the lock, but does not answer: it is starting, busy, hanging or suspended. */
+  | { readonly kind: "silent"; readonly pid: number | undefined }
+  | { readonly kind: "none" };
+
+const findTimeout = 2_500;
+
+/** Sends no credential: every caller on the socket may read, and the token itself may be the problem. */
+export async function findDaemon(places: Places): Promise<FoundDaemon> {
+  const end = performance.now() + findTimeout;
+  const call = createClient((question) =>
+    socketRequest({
+      ...question,
+      socket: places.socket,
+      headers: {},
+      timeout: Math.max(200, end - performance.now()),
+    }),
+  );
+  for (;;) {
+    try {
+      return { kind: "answers", status: await call(routes.status) };
+    } catch (error) {
+      const holder = lockHolder(places);
+      if (error instanceof Fault && error.code === silentDaemon) return { kind: "silent", pid: holder?.pid };
+      const isGone = isNotRunning(error) || (error instanceof Fault && error.code === "daemon.gone");
+      if (!isGone) throw error;
+      if (holder === undefined) return { kind: "none" };
+      // A daemon whose socket was deleted creates it again within a second or two.
+      if (performance.now() > end) return { kind: "silent", pid: holder.pid };
+      await sleep(50);
+    }
+  }
+}
+
+/** The error for a running daemon that does not answer. */
+export function silentFault(pid: number | undefined): Fault {
+  const who = pid === undefined ? "The daemon" : `The daemon (process ${pid})`;
+  return new Fault(silentDaemon, `${who} runs, but does not answer.`, {
+    retry: "later",
+    hint: "It may be busy or starting: try again. To kill it, which loses nothing (unfinished effects are done again): signalbox down --force",
+  });
 }

@@ -1,44 +1,40 @@
 import type { Task } from "../engine/task.ts";
 import type { Fault } from "../fault.ts";
-import type { PartialConfig } from "../home/config-fields.ts";
+import type { CurrentConfig } from "../home/live-config.ts";
 import type { Places } from "../home/places.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Turns } from "../keyed.ts";
 import type { Git } from "../ports/git.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Channels } from "../ports/notifier.ts";
 import type { Project, Store, StoredTask } from "../ports/store.ts";
+import type { Channels, Clock, Ids, Log } from "../ports/system.ts";
 import type { Agents } from "./agents/agents.ts";
-import type { Callers } from "./caller.ts";
+import type { Callers } from "./callers.ts";
 import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
-import type { ForgeEffectPorts } from "./effects/forge-effects.ts";
-import type { FactsOf } from "./facts.ts";
-import type { Seen } from "./look.ts";
+import type { ForgeEffectPorts } from "./effects/forge.ts";
+import type { EventFeed } from "./event-feed.ts";
+import type { FactsOf, Seen } from "./look.ts";
+import type { Predictions } from "./merging/conflicts.ts";
 import type { Merging, MergingPorts } from "./merging/merging.ts";
-import type { Predictions } from "./merging/predict-conflicts.ts";
 import type { Calls } from "./needs/calls.ts";
 import type { Needs } from "./needs/needs.ts";
-import type { News } from "./news.ts";
 import type { Performer } from "./perform.ts";
+import type { TicketsOf } from "./project.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
+import type { WorkflowCache } from "./store-cache.ts";
 import type { Submit } from "./submit.ts";
-import type { TicketsOf } from "./tickets-of.ts";
-import type { Turns } from "./turns.ts";
-import type { WorkflowCache } from "./workflow-cache.ts";
-import type { PoolPorts } from "./workspaces/pool-ports.ts";
+import type { PoolPorts } from "./workspaces/pool.ts";
 
 export interface Repositories extends MergingPorts {
   readonly merging: Merging;
   readonly predictions: Predictions;
-  /** Fires when the daemon stops. */
+  /** Aborts when the daemon stops. */
   readonly signal: AbortSignal;
-  /** Whether a merge is not tested although there is a command for the tests. */
-  leavesUntested(project: Project): boolean;
+  /** Whether merges are not tested although there is a test command. */
+  leavesUntested(project: Project): Promise<boolean>;
 }
 
-/** What requests are answered with. */
+/** The services that handlers are given. */
 export interface Core {
   readonly version: string;
   readonly home: string;
@@ -47,7 +43,7 @@ export interface Core {
   readonly store: Store;
   /** Why nothing can be saved any more; undefined where it can. */
   storeLoss(): Fault | undefined;
-  /** Why nothing can be saved now, though it can be again; undefined where it can. */
+  /** Why nothing can be saved for now; undefined where it can. */
   unsaved(): Fault | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -56,14 +52,14 @@ export interface Core {
   readonly callers: Callers;
   readonly workflows: WorkflowCache;
   readonly factsOf: FactsOf;
-  /** What a decision about a task would rest on now. */
+  /** Gathers the facts that a decision about a task would rest on now. */
   look(task: Task): Promise<Seen>;
-  /** The same for who only tells: a workspace that cannot be looked at is part of the answer. */
+  /** The same for reports: an unreadable workspace is part of the answer, not a fault. */
   lookFor(task: Task): Promise<Seen>;
   readonly submit: Submit;
-  /** For what is written about a task without `submit`. */
+  /** The mutex for writes about a task without `submit`. */
   readonly inTurn: Turns;
-  /** What tasks' branches are pushed with, and their pull requests opened; undefined where there is no way to. */
+  /** What is needed to push branches and open pull requests; undefined where there is no forge. */
   readonly forge: ForgeEffectPorts | undefined;
   /** Undefined where there are no workspaces. */
   readonly pools: PoolPorts | undefined;
@@ -72,23 +68,23 @@ export interface Core {
   readonly deadlines: Deadlines;
   readonly needs: Needs;
   readonly calls: Calls;
-  /** Where people are called, as it is configured now. */
+  /** The channels for calls that are configured now. */
   channels(): Channels;
-  readonly news: News;
-  /** What is done with projects' repositories; undefined where there is no git. */
+  readonly eventFeed: EventFeed;
+  /** The services for projects' repositories; undefined where there is no git. */
   readonly repositories: Repositories | undefined;
-  /** Undefined where no agents are started. */
+  /** Undefined where the daemon starts no agents. */
   readonly agents: Agents | undefined;
-  /** Undefined where there is no git to be used. */
+  /** Undefined where there is no git. */
   readonly git: Git | undefined;
   readonly ticketsOf: TicketsOf;
   readonly crew: CrewRunner;
-  /** The user's configuration as it is now, and what is wrong with the file. */
-  config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
-  /** A task was created or changed: whoever depends on where tasks stand is told. */
+  /** The user's current configuration, and the problems of its file. */
+  config(): CurrentConfig;
+  /** A task was created or changed: notifies everything that caches or watches tasks. */
   changed(stored: StoredTask, mayGoOn?: boolean): void;
-  /** Where browsers reach the daemon; empty where TCP is off. */
+  /** The address for browsers; empty where TCP is off. */
   address(): string;
-  /** Begins to stop, once the present request has been answered. */
+  /** Starts to stop once the current request is answered. */
   stop(): void;
 }

@@ -1,116 +1,106 @@
 import { join } from "node:path";
+import { isMergedNext } from "../engine/persons-turn.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import type { Fault } from "../fault.ts";
 import { agentConfig } from "../home/agent-fields.ts";
-import type { PartialConfig } from "../home/config-fields.ts";
+import type { CurrentConfig } from "../home/live-config.ts";
 import { callSettings } from "../home/notify-fields.ts";
 import { homePlaces } from "../home/places.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Commands } from "../ports/commands.ts";
+import { createTurns } from "../keyed.ts";
 import type { Git } from "../ports/git.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Channels } from "../ports/notifier.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
 import { type AgentsPorts, createAgents } from "./agents/agents.ts";
-import { createPauses } from "./agents/pauses.ts";
-import { forgetAgents } from "./agents-at-work.ts";
-import { beganByPerson } from "./beginning-of-stay.ts";
-import { createCallers } from "./caller.ts";
+import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
+import { createPauses } from "./agents/dispatch.ts";
+import { createCallers, forgetAgents } from "./callers.ts";
 import type { Core } from "./core.ts";
-import { createCrewRunner } from "./crew/crew-runner.ts";
-import { openCrewState } from "./crew/crew-state.ts";
-import { createDeadlines } from "./deadlines.ts";
-import { closeTicket } from "./effects/close-ticket.ts";
-import { killAgent, killSession, returnFolders } from "./effects/end-agents.ts";
-import { stopChildren } from "./effects/stop-children.ts";
-import { testsOf } from "./effects/tests-of.ts";
-import { createErrorLog } from "./error-log.ts";
-import { createFacts } from "./facts.ts";
-import type { ForgeOf } from "./forge/project-forge.ts";
+import { createCrewRunner, openCrewState } from "./crew/crew.ts";
+import { createDaemonStore } from "./daemon-store.ts";
+import { beganByPerson, createDeadlines } from "./deadlines.ts";
+import { closeTicket, stopChildren } from "./effects/others.ts";
+import { testsOf } from "./effects/tests.ts";
+import { createEventFeed } from "./event-feed.ts";
+import type { ForgeOf } from "./forge/push-task.ts";
 import { createGitParts } from "./git-parts.ts";
-import { look, lookPatience } from "./look.ts";
-import type { Landing } from "./merging/create-repositories.ts";
-import { createUnsavedCall } from "./needs/call-unsaved.ts";
-import { createCalls } from "./needs/calls.ts";
-import { createNeeds, noticeRuns, noticingStore } from "./needs/needs.ts";
-import { createNews, tellingStore } from "./news.ts";
+import { createFacts, gatherFacts, lookTimeout } from "./look.ts";
+import type { Landing } from "./merging/test-merged.ts";
+import { createCalls, createUnsavedCall } from "./needs/calls.ts";
+import { createNeeds, noticeRuns } from "./needs/needs.ts";
 import { createPerformer, type Performers } from "./perform.ts";
-import { rememberProjects } from "./remember-projects.ts";
-import { rememberTasks } from "./remember-tasks.ts";
-import { rememberWorkspaces } from "./remember-workspaces.ts";
+import { performersOf } from "./performers.ts";
+import { allTasks, noTickets, type TicketsOf } from "./project.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
+import { createWorkflowCache } from "./store-cache.ts";
 import { createSubmit } from "./submit.ts";
-import { noTickets, type TicketsOf } from "./tickets-of.ts";
-import { createTurns } from "./turns.ts";
-import { createWorkflowCache } from "./workflow-cache.ts";
-import { boundFolder, performInWorkspace } from "./workspaces/bound-folder.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
-import type { UpkeepLimits } from "./workspaces/upkeep-limits.ts";
-import { workspaceTrouble } from "./workspaces/workspace-trouble.ts";
+import { boundFolder, createTroubleOf, performInWorkspace, workspaceTrouble } from "./workspaces/trouble.ts";
+import type { UpkeepLimits } from "./workspaces/upkeep.ts";
 
 export interface CorePorts {
   readonly version: string;
   readonly home: string;
   readonly store: Store;
-  /** Why nothing can be saved any more; left out where nothing can be lost. */
+  /** Why nothing can be saved any more; missing where nothing can be lost. */
   storeLoss?(): Fault | undefined;
-  /** Why nothing can be saved now, though it can be again; left out where it always can. */
+  /** Why nothing can be saved for now; missing where it always can. */
   unsaved?(): Fault | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly commands: Commands;
   readonly humanToken: string;
-  /** Made once the folders and the workflows of tasks can be asked for. */
+  /** Called once the folders and the workflows of tasks are available. */
   performers(
     folderOf: (task: Task) => Promise<string>,
     workflowOf: (task: Task) => Promise<Workflow>,
     portOf: (task: Task) => Promise<number | undefined>,
     commands: Commands,
   ): Performers;
-  /** What every command may see of our own environment. */
+  /** The part of the daemon's environment that every command may see. */
   readonly commandEnvironment?: Readonly<Record<string, string>>;
-  /** Fires when commands that are under way are to be killed. */
+  /** Aborts when running commands must be killed. */
   readonly signal?: AbortSignal;
   readonly git?: Git;
-  /** How much may lie around; the usual where it is missing. */
+  /** How much disk space may be used before the upkeep; the default where it is missing. */
   limits?(): UpkeepLimits;
-  /** How projects' working copies are made; where it is missing, actions that need one are not available. */
+  /** Where it is missing, actions that need a workspace are not available. */
   readonly workspacesOf?: WorkspacesOf;
-  /** How merges are tested and published, where that is not as usual. */
+  /** Overrides how merges are tested and published. */
   readonly landing?: Partial<Landing>;
-  /** Where projects' branches go; where it is missing, or there are no workspaces, nothing is pushed. */
+  /** Where it is missing, or there are no workspaces, nothing is pushed. */
   readonly forgeOf?: ForgeOf;
-  /** Where people are called; where it is missing, only history says so. */
+  /** The channels for calls; where it is missing, only the history has them. */
   channels?(): Channels;
-  /** Where projects have their tickets; where it is missing, they have none. */
+  /** Where it is missing, projects have no tickets. */
   readonly ticketsOf?: TicketsOf;
-  /** What agents are started with; where it is missing, none are. */
+  /** What is needed to start agents; where it is missing, none are started. */
   readonly agents?: Pick<AgentsPorts, "harnesses" | "terminal" | "processes" | "tails" | "table"> & {
-    /** Of which agents see what is on a list. */
+    /** Agents see only the variables of this environment that are on a list. */
     readonly env: NodeJS.ProcessEnv;
   };
-  config(): { readonly values: PartialConfig; readonly problems: readonly string[] };
+  config(): CurrentConfig;
   address(): string;
   stop(): void;
 }
 
 export interface RunningCore extends Core {
-  /** Lets every open task go on from where it was left. */
+  /** Learns which tasks are open and which need a person. Moves no task, so it needs no configuration. */
+  recall(): Promise<void>;
+  /** Continues every open task from its stored state. */
   recover(): Promise<void>;
-  /** The configuration says something else: whoever waited for a limit that was raised goes on at once. */
+  /** The configuration has changed: tasks and runs that waited for a raised limit continue immediately. */
   configured(): void;
-  /** Nothing can be saved, and why; or, without a fault, it can again. */
+  /** Nothing can be saved, and why; without a fault, saving works again. */
   savingChanged(fault: Fault | undefined): void;
-  /** Takes nothing new on, and waits for what is under way. Agents go on. */
+  /** Starts nothing new, and waits for work in progress. Agents continue. */
   close(): Promise<void>;
 }
 
-/** Puts together what moves tasks. */
+/** Puts the core together. */
 export function createCore(ports: CorePorts): RunningCore {
   const { log, clock, config, address, stop, signal, commandEnvironment: env = {} } = ports;
   const commands = stoppableCommands(ports.commands, {
@@ -119,9 +109,9 @@ export function createCore(ports: CorePorts): RunningCore {
       const task = (await store.getTask(id))?.task;
       if (task === undefined || !isPaused(task.project)) return false;
       const merge = await store.merges.get(id);
-      // What a person wants to be merged is tested all the same.
+      // A merge that a person has requested is tested all the same.
       if (merge !== undefined && merge.endedAt === undefined && merge.by === "human") return false;
-      // What is still to be done for a task that has ended gives back what it had.
+      // A task that has ended still needs the commands that release what it had.
       return !(await isTerminal(task));
     },
     hasEndedSince: async (id, status) => {
@@ -135,16 +125,22 @@ export function createCore(ports: CorePorts): RunningCore {
   });
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
-  const news = createNews(ports.store, onError);
-  const telling = noticingStore(tellingStore(ports.store, news.wake), (task) => needs.noticed(task));
-  const store = rememberWorkspaces(rememberProjects(rememberTasks(telling)));
+  const eventFeed = createEventFeed(ports.store, onError);
+  const store = createDaemonStore(ports.store, { wrote: eventFeed.wake, noticed: (task) => needs.noticed(task) });
   const settingsOf = createSettings({ home: ports.home, places, config });
   const workflows = createWorkflowCache(store);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
   const channels = ports.channels ?? (() => new Map());
   const calls = createCalls({ store, clock, channels, onError, settings: () => callSettings(config().values) });
   const unsavedCall = createUnsavedCall({ clock, channels, onError, settings: () => callSettings(config().values) });
-  const troubleOf = async (task: Task) => (parts === undefined ? undefined : workspaceTrouble(parts.pools, task));
+  const isNext = (task: Task) =>
+    workflowOf(task).then(
+      (workflow) => isMergedNext(workflow, task),
+      () => false,
+    );
+  const lookForTrouble = async (task: Task) =>
+    parts === undefined ? undefined : workspaceTrouble(parts.pools, task, () => isNext(task));
+  const troubleOf = createTroubleOf(lookForTrouble, clock, lookTimeout);
   const isNextLeft = (task: Task) => scheduler.isNextLeft(task);
   const needs = createNeeds({
     store,
@@ -153,7 +149,7 @@ export function createCore(ports: CorePorts): RunningCore {
     agents: () => agents,
     troubleOf,
     isNextLeft,
-    unsaved: () => ports.unsaved?.(),
+    unsaved: () => ports.storeLoss?.() ?? ports.unsaved?.(),
     ...calls,
     onError,
   });
@@ -196,7 +192,8 @@ export function createCore(ports: CorePorts): RunningCore {
   const tellPerson = async (task: Task, message: string, key: string) =>
     performers.notify?.({ action: "notify", params: { message } }, { task, key });
   const pauses = createPauses(join(places.run, "paused.json"));
-  const isPaused = (project: string) => pauses.why(project) !== undefined;
+  const isUnconfigured = () => config().unknown !== undefined;
+  const isPaused = (project: string) => isUnconfigured() || pauses.why(project) !== undefined;
   const agents =
     ports.agents &&
     createAgents({
@@ -213,23 +210,31 @@ export function createCore(ports: CorePorts): RunningCore {
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   agents?.dispatch.followLimits(needs.noticed);
-  const plainPerformers: Performers = {
-    kill_agent: killAgent({ store, places, clock, callers }),
-    kill_session: killSession({ store, places, clock, callers }),
-    release_workspace: returnFolders({ store, places }),
-    ...parts?.performers,
-    ...agents?.performers,
-    run_tests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
-    close_ticket: closeTicket({ store, clock, ticketsOf }),
-    stop_children: stopChildren({ store }),
-    spawn_next: async (_, { task }) => scheduler.startNext(task),
-    ...ports.performers(folderOf, workflowOf, portOf, commands),
-  };
-  const performers = performInWorkspace(store, plainPerformers, async (task) => (await troubleOf(task)) === undefined);
+  const plainPerformers = performersOf({
+    given: ports.performers(folderOf, workflowOf, portOf, commands),
+    agents: agents?.performers,
+    git: parts?.performers,
+    forge: parts?.forgePerformers,
+    withoutAgents: {
+      killAgent: killAgent({ store, places, clock, callers }),
+      killSession: killSession({ store, places, clock, callers }),
+    },
+    withoutWorkspaces: { releaseWorkspace: returnFolders({ store, places }) },
+    runTests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
+    closeTicket: closeTicket({ store, clock, ticketsOf }),
+    stopChildren: stopChildren({ store }),
+    spawnNext: async (_, { task }) => scheduler.startNext(task),
+  });
+  const performers = performInWorkspace(
+    store,
+    plainPerformers,
+    async (task) => (await lookForTrouble(task)) === undefined,
+  );
   const outcomeOf = async (task: Task) => (await workflowOf(task)).states[task.status]?.outcome;
   const isTerminal = async (task: Task) => (await outcomeOf(task)) !== undefined;
   const performer = createPerformer({
     ...{ store, clock, submit, performers, outcomeOf, onError },
+    isBlocked: isUnconfigured,
     isPaused: async ({ id, project }) => isPaused(project) && !(await beganByPerson(store, id)),
   });
   const mayStart = (project: string) => !isPaused(project);
@@ -273,8 +278,8 @@ export function createCore(ports: CorePorts): RunningCore {
     callers,
     workflows,
     factsOf,
-    look: (task) => look(looking, task),
-    lookFor: (task) => look(looking, task, undefined, { clock, limit: lookPatience }),
+    look: (task) => gatherFacts(looking, task),
+    lookFor: (task) => gatherFacts(looking, task, undefined, { clock, limit: lookTimeout }),
     submit,
     inTurn,
     forge: parts?.forge,
@@ -285,7 +290,7 @@ export function createCore(ports: CorePorts): RunningCore {
     needs,
     calls,
     channels,
-    news,
+    eventFeed,
     repositories: parts?.repositories,
     agents,
     git: ports.git,
@@ -295,22 +300,25 @@ export function createCore(ports: CorePorts): RunningCore {
     changed,
     address,
     stop,
-    async recover() {
-      // First, so that no look at a task repeats a call that an earlier daemon has made.
+    async recall() {
+      // First, so that no check of a task repeats a call that an earlier daemon has made.
       await calls.recover();
+      for (const stored of await allTasks(store, { isOpen: true })) needs.heard(stored);
+    },
+    async recover() {
+      await core.recall();
       for (let before: number | undefined; ; ) {
         const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
         for (const stored of page) {
-          needs.heard(stored);
-          // One whose workflow does not load any more must not keep the others from going on.
+          // A task whose workflow no longer loads must not stop the others from continuing.
           await Promise.all([scheduler.recall(stored), deadlines.noticed(stored)]).catch((error) =>
-            log.error("A task cannot be taken up", { task: stored.task.id, error }),
+            log.error("A task cannot be recovered", { task: stored.task.id, error }),
           );
         }
         before = page.at(-1)?.order;
         if (before === undefined) break;
       }
-      await parts?.takeUp();
+      await parts?.preparePools();
       await agents?.recover();
       await performer.recover();
       await parts?.recover();
@@ -327,9 +335,9 @@ export function createCore(ports: CorePorts): RunningCore {
     },
     async close() {
       unsavedCall.stop();
-      news.stop();
+      eventFeed.stop();
       await crew.close();
-      // All of them at once: what is cut short from here on has not failed.
+      // All together: work that is interrupted from here on has not failed.
       const stops = [performer, scheduler, deadlines, parts, agents, needs, calls].map((each) => each?.stop());
       await Promise.all(stops);
     },
@@ -338,3 +346,31 @@ export function createCore(ports: CorePorts): RunningCore {
 }
 
 const limit = 500;
+
+/** Milliseconds after which the same error is logged again, with a count. */
+const repeatInterval = 3_600_000;
+const maxErrors = 200;
+
+/**
+ * Logs unhandled errors. An error that recurs with every check of a task, several times a second, is logged once and
+ * then once an hour, so that it does not hide all others.
+ */
+export function createErrorLog(log: Pick<Log, "error">, clock: Pick<Clock, "now">): (error: unknown) => void {
+  const told = new Map<string, { readonly at: number; times: number }>();
+  return (error) => {
+    const key = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const before = told.get(key);
+    const now = clock.now();
+    if (before !== undefined && Math.abs(now - before.at) < repeatInterval) {
+      before.times++;
+      return;
+    }
+    // The first key of a Map is the oldest.
+    const [oldest] = told.keys();
+    if (before === undefined && told.size >= maxErrors && oldest !== undefined) told.delete(oldest);
+    told.delete(key);
+    told.set(key, { at: now, times: 0 });
+    const repeated = before === undefined || before.times === 0 ? {} : { repeated: before.times };
+    log.error("An unforeseen error occurred", { error, ...repeated });
+  };
+}

@@ -2,37 +2,33 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { type Config, configFields, type PartialConfig } from "../home/config-fields.ts";
 import type { Places } from "../home/places.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Commands } from "../ports/commands.ts";
-import type { Log } from "../ports/log.ts";
+import type { Turns } from "../keyed.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
+import type { Clock, Commands, Log } from "../ports/system.ts";
 import type { Repositories } from "./core.ts";
-import { type ForgeEffectPorts, forgeEffects } from "./effects/forge-effects.ts";
-import { gitEffects } from "./effects/git-effects.ts";
-import type { ForgeOf } from "./forge/project-forge.ts";
+import { type ForgeEffectPorts, forgeEffects } from "./effects/forge.ts";
+import { gitEffects } from "./effects/workspace.ts";
+import type { ForgeOf } from "./forge/push-task.ts";
 import { watchPullRequests } from "./forge/watch-pull-requests.ts";
-import { createRepositories, type Landing } from "./merging/create-repositories.ts";
-import type { Where } from "./merging/find-tips.ts";
-import { createPredictions } from "./merging/predict-conflicts.ts";
+import { createPredictions } from "./merging/conflicts.ts";
+import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
 import type { Submit } from "./submit.ts";
-import type { Turns } from "./turns.ts";
-import { deleteMergedBranches } from "./workspaces/ended-branches.ts";
-import { createFollowBranch } from "./workspaces/follow-branch.ts";
+import type { Where } from "./task-work.ts";
+import { createFollowBranch } from "./workspaces/branch.ts";
+import { recoverPools } from "./workspaces/free-workspaces.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
-import { followHome } from "./workspaces/moved-folders.ts";
 import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
+import { deleteSpentBranches } from "./workspaces/own-branches.ts";
 import { createParking } from "./workspaces/parking.ts";
-import type { PoolPorts } from "./workspaces/pool-ports.ts";
-import { createPoolRoom } from "./workspaces/pool-room.ts";
+import { createPoolRoom, type PoolPorts } from "./workspaces/pool.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
-import { takeUpPools } from "./workspaces/take-up-pools.ts";
 import { fileNameOf, filesOf, placeTaskFiles } from "./workspaces/task-files.ts";
-import { readLimits, type UpkeepLimits } from "./workspaces/upkeep-limits.ts";
-import { createUpkeepTimer } from "./workspaces/upkeep-timer.ts";
+import { followHome } from "./workspaces/trouble.ts";
+import { createUpkeepTimer, readLimits, type UpkeepLimits } from "./workspaces/upkeep.ts";
 
-export interface GitPartsPorts {
+interface GitPartsPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,14 +43,14 @@ export interface GitPartsPorts {
   readonly landing: Partial<Landing>;
   readonly limits: (() => UpkeepLimits) | undefined;
   workflowOf(task: Task): Promise<Workflow>;
-  /** Ends what still runs for a task. */
+  /** Ends the runs of a task. */
   endRuns(task: string): Promise<void>;
-  /** Ends what the commands of a task have left behind. */
+  /** Ends processes that the commands of a task have left behind. */
   endCommands(task: string): Promise<void>;
   config(): { readonly values: PartialConfig };
-  /** A task was changed by somebody else than `submit`. */
+  /** A task was changed without `submit`. */
   changed(stored: StoredTask): void;
-  /** What is wrong with the workspace of a task has changed. */
+  /** The problem of a task's workspace has changed. */
   troubled(task: string): void;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
   /** Whether a person has paused a project. */
@@ -62,20 +58,22 @@ export interface GitPartsPorts {
   onError(error: unknown): void;
 }
 
-/** What is done with git: workspaces, merging, pull requests. */
-export interface GitParts {
+/** The parts that use git: workspaces, merging, pull requests. */
+interface GitParts {
   readonly outsideOf: OutsideOf;
   readonly repositories: Repositories;
   readonly pools: PoolPorts;
   readonly forge: ForgeEffectPorts | undefined;
   readonly performers: Performers;
-  /** Writes the task's document into its workspace, and gives the name of a role's own file. */
+  /** Undefined where there is no forge. */
+  readonly forgePerformers: Performers | undefined;
+  /** Writes the task's document into its workspace, and returns the name of the role's own file. */
   placeFiles(task: Task, role: string): Promise<string>;
   /** A task has changed. */
   noticed(stored: StoredTask): void;
-  /** After a start, before tasks go on: puts the pools in order. */
-  takeUp(): Promise<void>;
-  /** And when they go on. */
+  /** After a start, before tasks continue: puts the pools in order. */
+  preparePools(): Promise<void>;
+  /** After a start: continues merges and upkeep. */
   recover(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -86,11 +84,11 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const stopping = new AbortController();
   const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
     config().values[name] ?? configFields[name].default;
-  const usualLimits = () => {
+  const defaultLimits = () => {
     const [trashDays, trashLimit] = [setting("trashDays"), setting("trashLimit")];
     return readLimits({ trashDays, trashLimit, diskLimit: setting("diskLimit"), keepEnded: setting("keepEnded") });
   };
-  const limits = given.limits ?? usualLimits;
+  const limits = given.limits ?? defaultLimits;
   const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
   const parking = createParking({ store, clock, log, workspacesOf, settingsOf: given.settingsOf });
@@ -115,12 +113,12 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       changed: given.changed,
       tellPerson: given.tellPerson,
     });
-  /** Agents see in their files where the task is. */
+  /** Updates the task files, in which agents see the state of the task. */
   const refreshFiles = (id: string) =>
     inTurn(filesOf(id), async () => {
       const stored = await store.getTask(id);
       if (stored === undefined || !stored.isOpen || stored.task.workspace === "") return;
-      // Its folder may have been given back already, and be another task's.
+      // The folder may have been released already, and belong to another task.
       const bound = await store.workspaces.list({ task: id });
       if (!bound.some(({ path }) => path === stored.task.workspace)) return;
       const project = await store.getProject(stored.task.project);
@@ -129,7 +127,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       await placeTaskFiles(store, await workflowOf(stored.task), kind, stored.task);
     });
   const underWay = new Set<Promise<void>>();
-  /** What failed last for a task. It is tried again with every change of the task; the log says it once. */
+  /** The last failure of each task. It is retried with every change of the task, and logged once. */
   const failures = new Map<string, string>();
   const inBackground = (id: string, complaint: string, work: Promise<unknown>) => {
     const key = `${id} ${complaint}`;
@@ -144,14 +142,13 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     working.finally(() => underWay.delete(working));
   };
   const refresh = ({ id }: Task) => inBackground(id, "The task file could not be written", refreshFiles(id));
-  /** A merged task needs its branch no more. */
+  /** A task that is over no longer needs its branch, unless the branch has work that is nowhere else. */
   const dropBranch = (task: Task) => {
     const drop = async () => {
-      const merge = await store.merges.get(task.id);
-      const project = merge?.state === "merged" ? await store.getProject(task.project) : undefined;
-      if (project !== undefined) await deleteMergedBranches(pools, project, task);
+      const project = await store.getProject(task.project);
+      if (project !== undefined) await deleteSpentBranches(pools, project, task);
     };
-    inBackground(task.id, "The branch of a merged task could not be deleted", drop());
+    inBackground(task.id, "The branch of an ended task could not be deleted", drop());
   };
 
   return {
@@ -163,10 +160,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     repositories,
     pools,
     forge,
-    performers: {
-      ...gitEffects({ ...repositories, ...given, workspacesOf, parking, limits, room }),
-      ...(forge === undefined ? {} : forgeEffects(forge)),
-    },
+    performers: gitEffects({ ...repositories, ...given, workspacesOf, parking, limits, room }),
+    forgePerformers: forge && forgeEffects(forge),
     async placeFiles(task, role) {
       const project = await store.getProject(task.project);
       if (project === undefined) return "";
@@ -179,9 +174,9 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       if (stored.task.workspace !== "") refresh(stored.task);
       if (!stored.isOpen) dropBranch(stored.task);
     },
-    async takeUp() {
+    async preparePools() {
       await followHome({ ...pools, submit });
-      await takeUpPools(pools);
+      await recoverPools(pools);
       upkeepTimer.start();
     },
     async recover() {

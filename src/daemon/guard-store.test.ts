@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
-import { createMemoryStore } from "../adapters/store/memory.ts";
+import { createMemoryStore } from "../../test/memory-store/memory-store.ts";
 import { Fault } from "../fault.ts";
 import { guardStore } from "./guard-store.ts";
 
@@ -25,14 +25,14 @@ function stage() {
 const losses: readonly (readonly [string, (file: string) => void])[] = [
   ["the database is deleted", (file) => rmSync(file)],
   ["the database is emptied", (file) => truncateSync(file)],
-  ["the database is cut short", (file) => truncateSync(file, 2)],
+  ["the database is truncated", (file) => truncateSync(file, 2)],
   ["the database is replaced", (file) => replace(file)],
   ["the log is deleted", (file) => rmSync(`${file}-wal`)],
   ["the log is emptied", (file) => truncateSync(`${file}-wal`)],
 ];
 
 test.for(losses)(
-  "once %s nothing is written any more, what is there is read, and it is told once",
+  "once %s nothing more is written, the data can still be read, and the loss is reported once",
   async ([, lose]) => {
     const { file, store, told, written } = stage();
     await store.addProject(sampleProject("coffee"));
@@ -60,7 +60,7 @@ const kept = [
   ...(["calls", "conversations", "usage", "merges", "pullRequests"] as const),
 ];
 
-test("once the database is lost no record of any kind is put or removed, and each can still be read", async () => {
+test("once the database is lost no record of any kind is written or removed, and each can still be read", async () => {
   const { file, store } = stage();
   rmSync(file);
   for (const name of kept) {
@@ -95,7 +95,7 @@ test("once the database is lost nothing of a task is written", async () => {
   expect((await store.getTask("one"))?.task.id).toBe("one");
 });
 
-test("a disk that is full is told of once, until something can be saved again", async () => {
+test("a full disk is reported once, until saving works again", async () => {
   const { file } = stage();
   const told: (string | undefined)[] = [];
   const memory = createMemoryStore();
@@ -113,7 +113,7 @@ test("a disk that is full is told of once, until something can be saved again", 
   expect([told.length, told[1], store.unsaved()]).toEqual([2, undefined, undefined]);
 });
 
-test("where the disk has room again nobody has to write for that to be seen", async () => {
+test("room on the disk is noticed without a write", async () => {
   const { file } = stage();
   const full = new Fault("store.full", "The store failed: database or disk is full.", { retry: "later" });
   const store = guardStore(

@@ -1,37 +1,43 @@
-import { type Stats, statfsSync, statSync } from "node:fs";
+import { existsSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Fault } from "../fault.ts";
+import { backupFile, listBackups, pruneBackups } from "../home/backups.ts";
+import { type StoreNote, updateStoreNote, writeStoreNote } from "../home/database.ts";
+import { makePrivateFolder } from "../home/make-folder.ts";
+import type { Places } from "../home/places.ts";
 import type { Kept } from "../ports/records.ts";
 import type { Collection, Store } from "../ports/store.ts";
+import type { Clock, Log } from "../ports/system.ts";
+import { isoTime } from "./views.ts";
 
-export interface GuardPorts {
+interface GuardPorts {
   /** The database's file. */
   readonly file: string;
-  /** Called once, when the file is found to be lost. What was saved can still be read. */
+  /** Called once, when the file is found to be lost. The saved data can still be read. */
   onLost(fault: Fault): void;
   onWritten(): void;
-  /** Nothing can be saved, and why; or, without a fault, it can again. */
+  /** Nothing can be saved, and why; without a fault, saving works again. */
   onUnsaved?(fault: Fault | undefined): void;
 }
 
-export interface GuardedStore extends Store {
-  /** Looks whether the file is still there, also where nobody writes. */
+interface GuardedStore extends Store {
+  /** Checks whether the file still exists, without a write. */
   look(): void;
-  /** Looks, and says why nothing can be saved any more; undefined where it can. */
+  /** Checks the file, and says why nothing can be saved any more; undefined where it can. */
   loss(): Fault | undefined;
-  /** Why nothing can be saved now, which passes once the disk has room, or may be written; undefined where it can. */
+  /** Why nothing can be saved for now, until the disk has room or is writable; undefined where it can. */
   unsaved(): Fault | undefined;
 }
 
 /** Faults of the disk below the store. */
 const ofTheDisk: ReadonlySet<string> = new Set(["store.full", "store.disk", "store.read-only", "store.unreadable"]);
-/** Less than this is not room. */
-const leastRoom = 1024 * 1024;
+/** Bytes; with less, the disk counts as full. */
+const minFreeSpace = 1024 * 1024;
 
 /**
- * The same store, which refuses to write once its file was deleted, replaced or cut short. The system keeps a deleted file
- * for whoever has it open: everything would seem to go well, and be gone with the daemon. What was saved before can still
- * be read, and copied.
+ * The same store, but it refuses to write once its file was deleted, replaced or truncated. The operating system keeps
+ * a deleted file for the process that has it open: writes would seem to succeed, and be lost with the daemon. Earlier
+ * data can still be read and copied.
  */
 export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }: GuardPorts): GuardedStore {
   const files = [file, `${file}-wal`].map((path) => ({ path, own: fileAt(path)?.ino, size: 0 }));
@@ -46,10 +52,10 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     if (fault !== undefined) return;
     for (const each of files) {
       const found = fileAt(each.path);
-      // The log is made with the first write.
+      // SQLite creates the log with the first write.
       each.own ??= found?.ino;
       if (each.own === undefined) continue;
-      // SQLite never makes one of the two smaller while it has it open.
+      // SQLite never shrinks either file while it has it open.
       const isWhole = found?.ino === each.own && found.size >= each.size;
       if (!isWhole) {
         fault = lost(each.path);
@@ -84,8 +90,8 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
       return fault;
     },
     unsaved() {
-      // Nobody may want to write any more.
-      if (failure?.code === "store.full" && roomFor(file) > leastRoom) setFailure(undefined);
+      // There may be no write that would notice it.
+      if (failure?.code === "store.full" && roomFor(file) > minFreeSpace) setFailure(undefined);
       return failure;
     },
     addProject: guarded(store.addProject),
@@ -129,14 +135,113 @@ function roomFor(file: string): number {
 }
 
 function unsavedFault(file: string, { code, message, hint = "", retry }: Fault): Fault {
-  if (code !== "store.full") return new Fault(code, `${message} No task goes on.`, { retry, hint });
-  return new Fault(code, `The disk of ${dirname(file)} is full: nothing can be saved, and no task goes on.`, {
-    ...{ retry, hint: "Make room; nothing is lost, and everything goes on then." },
+  if (code !== "store.full") return new Fault(code, `${message} No task continues.`, { retry, hint });
+  return new Fault(code, `The disk of ${dirname(file)} is full: nothing can be saved, and no task continues.`, {
+    ...{ retry, hint: "Make room; nothing is lost, and all tasks continue then." },
   });
 }
 
 function lost(path: string): Fault {
-  return new Fault("store.lost", `The file ${path} was deleted, replaced or cut short while the daemon used it.`, {
-    hint: "Nothing new can be saved. The daemon has copied what was saved before, if it could; a copy can also be asked for: signalbox backup\nThen stop it and restore the newest copy: signalbox down, then signalbox restore",
+  return new Fault("store.lost", `The file ${path} was deleted, replaced or truncated while the daemon used it.`, {
+    hint: "Nothing new can be saved. The daemon has copied the saved data, if it could. To make another copy: signalbox backup\nThen stop it and restore the newest copy: signalbox down, then signalbox restore",
   });
+}
+
+interface KeeperPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly places: Pick<Places, "backups" | "storeNote">;
+}
+
+/** Backs the store up once a day, and notes the store's position in a file beside it. */
+interface StoreKeeper {
+  start(): void;
+  /** Something was written: the position is noted within a second. */
+  written(): void;
+  /** Copies what can still be read of a store whose file is lost. */
+  rescue(): Promise<void>;
+  /** The home was moved: nothing more is written there. */
+  leave(): void;
+  /** Notes the position durably. The store must still be open. */
+  stop(): Promise<void>;
+}
+
+const day = 24 * 60 * 60 * 1000;
+const checkInterval = 60 * 60 * 1000;
+/** The first check waits until the work after a start is done. */
+const firstCheck = 60 * 1000;
+const noteDelay = 1000;
+
+export function createStoreKeeper(store: Store, { clock, log, places }: KeeperPorts): StoreKeeper {
+  let isLost = false;
+  let cancelNote: (() => void) | undefined;
+  let cancelLook = () => {};
+  let working: Promise<unknown> = Promise.resolve();
+  const noteOf = async (): Promise<StoreNote> => ({
+    number: await store.lastNumber(),
+    projects: (await store.listProjects()).length,
+    at: isoTime(clock.now()),
+  });
+  const note = async (write: typeof writeStoreNote) => {
+    if (isLost) return;
+    try {
+      write(places, await noteOf());
+    } catch (error) {
+      log.warn("The position of the store could not be noted", { error });
+    }
+  };
+  const copy = async (kind: "daily" | "asked") => {
+    makePrivateFolder(places.backups);
+    const path = backupFile(places, clock.now(), kind);
+    await store.backup(path);
+    log.info("The store was copied", { path });
+  };
+  const backUp = async () => {
+    const newest = listBackups(places).find(({ kind, at }) => kind === "daily" && at !== undefined)?.at;
+    // A clock that was set back must not prevent backups for ever.
+    const isDue = newest === undefined || Math.abs(clock.now() - newest) >= day;
+    if (isLost || !isDue || (await store.listProjects()).length === 0) return;
+    await copy("daily");
+    pruneBackups(places, "daily");
+  };
+  const look = (time: number) => {
+    cancelLook = clock.after(time, () => {
+      working = backUp()
+        .catch((error) => log.error("The daily backup failed", { error }))
+        .then(() => look(checkInterval));
+    });
+  };
+  return {
+    start() {
+      look(firstCheck);
+      // The home of an older version has no note yet.
+      working = note(updateStoreNote);
+    },
+    written() {
+      cancelNote ??= clock.after(noteDelay, () => {
+        cancelNote = undefined;
+        working = Promise.all([working, note(updateStoreNote)]);
+      });
+    },
+    async rescue() {
+      isLost = true;
+      // Nothing is written to the old place of a home that was moved.
+      if (!existsSync(dirname(places.storeNote))) return;
+      try {
+        await copy("asked");
+      } catch (error) {
+        log.error("The lost store could not be copied", { error });
+      }
+    },
+    leave() {
+      isLost = true;
+    },
+    async stop() {
+      cancelLook();
+      cancelNote?.();
+      await working;
+      cancelLook();
+      await note(writeStoreNote);
+    },
+  };
 }

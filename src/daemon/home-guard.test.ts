@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createScriptedClock } from "../../test/scripted-ports.ts";
 import { ensureHumanToken } from "../home/human-token.ts";
 import { isLocked, takeLock } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { homePlaces } from "../home/places.ts";
-import type { Log } from "../ports/log.ts";
-import { createScriptedClock } from "../testing/scripted-clock.ts";
+import type { Log } from "../ports/system.ts";
 import { createHomeGuard } from "./home-guard.ts";
 
 function stage() {
@@ -16,7 +16,7 @@ function stage() {
   const places = homePlaces(home);
   for (const folder of [home, places.run, places.bin]) makePrivateFolder(folder);
   const lock = takeLock(places.lock);
-  if (lock === undefined) throw new Error("Somebody has the lock.");
+  if (lock === undefined) throw new Error("Another process holds the lock.");
   const first = ensureHumanToken(places);
   const clock = createScriptedClock();
   const seen: string[] = [];
@@ -53,7 +53,7 @@ function stage() {
   return { base, home, places, clock, seen, errors, first, guard, release };
 }
 
-test("what is deleted of the daemon's files is there again a second later, as it was", async () => {
+test("the daemon restores its deleted files within a second, with the same content", async () => {
   const { places, clock, seen, first, errors } = stage();
   const paused = join(places.run, "paused.json");
   writeFileSync(paused, "{}\n");
@@ -74,17 +74,17 @@ test("what is deleted of the daemon's files is there again a second later, as it
   expect([seen.includes(token), token === first, errors]).toEqual([true, false, []]);
 });
 
-test("what cannot be made again is told once, and the rest is made all the same", async () => {
+test("a file that cannot be restored is reported once, and the others are restored", async () => {
   const { places, clock, seen, errors } = stage();
   writeFileSync(`${places.humanToken}.draft`, "no token", { mode: 0o600 });
   renameSync(`${places.humanToken}.draft`, places.humanToken);
   rmSync(places.socket);
   await clock.pass(5_000);
-  expect([errors, existsSync(places.socket)]).toEqual([["A file of the daemon's could not be made again"], true]);
+  expect([errors, existsSync(places.socket)]).toEqual([["A file of the daemon could not be restored"], true]);
   expect(seen.filter((each) => each === "store")).toHaveLength(5);
 });
 
-test("a home that is moved is told after two looks, and nothing is made where it was", async () => {
+test("a moved home is reported after two checks, and nothing is written to its old place", async () => {
   const { base, home, clock, seen } = stage();
   renameSync(home, join(base, "elsewhere"));
   await clock.pass(1_000);
@@ -93,7 +93,7 @@ test("a home that is moved is told after two looks, and nothing is made where it
   expect([seen, existsSync(home)]).toEqual([["gone"], false]);
 });
 
-test("once the lock is held at its place again, the one whose file was moved away is let go", async () => {
+test("once the lock is held at its path again, the lock on the moved file is released", async () => {
   const { base, places, clock } = stage();
   const elsewhere = join(base, "lock");
   renameSync(places.lock, elsewhere);
@@ -103,9 +103,9 @@ test("once the lock is held at its place again, the one whose file was moved awa
 });
 
 test.for([
-  ["takes its own number away", "4711\n", false],
-  ["leaves the number of another", "4712\n", true],
-] as const)("at its end a daemon %s", async ([, number, isLeft]) => {
+  ["deletes its own pid file", "4711\n", false],
+  ["keeps the pid file of another daemon", "4712\n", true],
+] as const)("a daemon that stops %s", async ([, number, isLeft]) => {
   const { places, clock, guard, release } = stage();
   await clock.pass(1_000);
   await guard.stop();

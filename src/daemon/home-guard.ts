@@ -1,31 +1,30 @@
 import { existsSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { publishFile } from "../durable-file.ts";
 import { ensureHumanToken } from "../home/human-token.ts";
 import { type Lock, takeLock } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import type { Places } from "../home/places.ts";
-import { publishFile } from "../home/publish-file.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
+import type { Clock, Log } from "../ports/system.ts";
 
-export interface HomeGuardPorts {
+interface HomeGuardPorts {
   readonly home: string;
   readonly places: Places;
   readonly clock: Clock;
   readonly log: Log;
   readonly lock: Lock;
   readonly pid: number;
-  /** Whether the file at the socket's path is the one that is listened on. */
+  /** Whether the file at the socket's path is this daemon's socket. */
   isListening(): boolean;
   /** Listens again at the socket's path. */
   listen(): Promise<void>;
-  /** Looks whether the database's files are still there. */
+  /** Checks whether the database's files still exist. */
   lookAtStore(): void;
-  /** Puts there what agents call. */
+  /** Writes the programs that agents call. */
   placePrograms(): void;
-  /** The person's token is another one now. */
+  /** The person's token has changed. */
   useToken(token: string): void;
-  /** The home is not where it was: nothing can be saved or found there any more. */
+  /** The home was moved or deleted: nothing can be saved or found there. */
   onHomeGone(): void;
 }
 
@@ -35,11 +34,11 @@ export interface HomeGuard {
   release(): void;
 }
 
-const interval = 1_000;
+const checkInterval = 1_000;
 
 /**
- * Once a second, makes again what was deleted of the daemon's own files while it runs: folders, lock, number, socket, the
- * person's token, what must outlive the daemon. A home that was moved or deleted ends the daemon.
+ * Once a second, restores the daemon's own files that were deleted: folders, lock, pid file, socket, the person's
+ * token, and the files that must survive a restart. If the home was moved or deleted, the daemon stops.
  */
 export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
   const { home, places, clock, log, pid } = ports;
@@ -55,9 +54,9 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
   let cancel = () => {};
   let looking: Promise<void> = Promise.resolve();
   let isStopped = false;
-  const tell = (what: string) => log.warn(`${what} was deleted or replaced while the daemon ran; it is made again`);
+  const tell = (what: string) => log.warn(`${what} was deleted or replaced while the daemon ran; it is restored`);
 
-  /** What is at the path may be somebody's who took the place of a deleted file: it is tried again until it is ours. */
+  /** Another process may hold the file at the path: retried until this daemon holds it. */
   const keepLock = () => {
     if (lock.isInPlace()) return;
     tell(places.lock);
@@ -70,13 +69,13 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
     if (textOf(places.pid) === `${pid}\n`) return;
     writeFileSync(places.pid, `${pid}\n`, { mode: 0o600 });
   };
-  /** Deleting the token is how a person gets a new one; the old one is worth nothing from then on. */
+  /** A person deletes the token to get a new one; the old one is invalid from then on. */
   const keepToken = () => {
     const found = fileAt(places.humanToken);
     if (found !== undefined && found === token) return;
     ports.useToken(ensureHumanToken(places));
     token = fileAt(places.humanToken);
-    log.warn("The person's token was deleted or replaced; another one counts from now on");
+    log.warn("The person's token was deleted or replaced; it is replaced by a new one");
   };
   const keepFiles = () => {
     for (const each of kept) {
@@ -105,13 +104,13 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
     tell(places.bin);
     ports.placePrograms();
   };
-  /** What could not be done, by the step: it is logged once. */
+  /** The failure of each step; it is logged once. */
   const troubles = new Map<() => void | Promise<void>, string>();
   const look = async () => {
     if (fileAt(home) !== own) {
-      // A folder that is renamed and renamed back again is no reason to end.
+      // A folder that is renamed and renamed back is no reason to stop.
       if (++missed < 2) return;
-      log.error(`The home ${home} was moved or deleted; the daemon stops`);
+      log.error(`The home ${home} was moved or deleted; the daemon is stopping`);
       return ports.onHomeGone();
     }
     missed = 0;
@@ -126,22 +125,22 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
       ports.lookAtStore,
     ];
     for (const step of steps) {
-      // What cannot be made again, on a full disk say, must not keep the rest from it.
+      // A file that cannot be restored, for example on a full disk, must not stop the others from being restored.
       try {
         await step();
         troubles.delete(step);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        if (troubles.get(step) !== message) log.error("A file of the daemon's could not be made again", { error });
+        if (troubles.get(step) !== message) log.error("A file of the daemon could not be restored", { error });
         troubles.set(step, message);
       }
     }
   };
   const wait = () => {
     if (isStopped) return;
-    cancel = clock.after(interval, () => {
+    cancel = clock.after(checkInterval, () => {
       looking = look()
-        .catch((error) => log.error("The daemon's own files could not be looked after", { error }))
+        .catch((error) => log.error("The daemon's own files could not be checked", { error }))
         .then(wait);
     });
   };
@@ -159,7 +158,7 @@ export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
   };
 }
 
-/** Device and number of what is at a path. */
+/** The device and inode number of the file at a path. */
 function fileAt(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;

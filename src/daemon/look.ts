@@ -1,21 +1,22 @@
+import { hash as hashed } from "node:crypto";
+import type { TaskDocument } from "../documents/task-document.ts";
 import type { TaskEvent } from "../engine/decision.ts";
-import type { Facts, Unreadable } from "../engine/request.ts";
+import type { Artifact, Facts, Unreadable } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Store, StoredDocument } from "../ports/store.ts";
-import { type FactsOf, unseen } from "./facts.ts";
-import { nothingOutside, type Outside, type OutsideOf } from "./workspaces/outside.ts";
+import type { Author, Store, StoredArtifact, StoredDocument } from "../ports/store.ts";
+import type { Clock } from "../ports/system.ts";
+import { type Addition, addToSection, parsedDocument, writeDocument } from "./task-documents.ts";
+import { nothingOutside, type Outside, type OutsideOf, type WorkspaceFacts } from "./workspaces/outside.ts";
 import type { WrittenFile } from "./workspaces/task-files.ts";
-import { type Addition, addToSection, writeDocument } from "./write-document.ts";
 
 export interface LookPorts {
   readonly store: Store;
-  /** The workflow a task is pinned to. */
+  /** The workflow that a task is pinned to. */
   workflowOf(task: Task): Promise<Workflow>;
   readonly factsOf: FactsOf;
-  /** What the task's workspace says; nothing where there are no workspaces. */
+  /** Reads the task's workspace; missing where there are no workspaces. */
   readonly outsideOf?: OutsideOf;
 }
 
@@ -23,52 +24,55 @@ export interface LookPorts {
 export interface Seen {
   readonly workflow: Workflow;
   readonly facts: Facts;
-  /** With what the agents have written since it was saved. */
+  /** Includes what the agents have written since it was saved. */
   readonly document: StoredDocument;
-  /** What they have written, for history. */
+  /** The sections that they have written, for the history. */
   readonly changes: readonly TaskEvent[];
-  /** What is wrong with the workspace or its task files, with what to do about it. */
+  /** The problems of the workspace or its task files, with what to do about them. */
   readonly troubles: readonly Unreadable[];
 }
 
-/** Who must have an answer whatever is wrong with the workspace, or however long git takes. */
-export interface Patience {
+/** For callers that must have an answer, whatever is wrong with the workspace and however slow git is. */
+export interface TimeLimit {
   readonly clock: Clock;
-  /** Milliseconds to wait for the workspace; as long as it takes where it is missing. */
+  /** Milliseconds to wait for the workspace; without a limit where it is missing. */
   readonly limit?: number;
 }
 
-export const lookPatience = 5_000;
+export const lookTimeout = 5_000;
 
 interface HandedIn {
   readonly role: string;
   readonly run?: string;
-  /** A task file, or what is added to a section; undefined where nothing is handed in. */
+  /** A task file, or an addition to a section; undefined where nothing is handed in. */
   readonly text: string | Addition | undefined;
-  /** It asks for a state, and says with that that its task file is its own word. */
+  /** The caller asks for a state, and thereby says that its task file is its own work. */
   readonly asks?: boolean;
-  /** The run that has ended, where that is what is told. */
+  /** The run whose end is being reported. */
   readonly ended?: string;
+  /** The requested state, if the work must be merged before the task may end there. */
+  readonly mergedFor?: string;
 }
 
 /**
- * Looks at a task's workspace, and at its document with what was handed in. Saves nothing. With `patience`, a workspace that
- * cannot be looked at is no error: then what is stored counts, and no gate opens.
+ * Reads a task's workspace, and its document with what was handed in. Saves nothing. With `timeLimit`, an unreadable
+ * workspace is no error: then the stored document counts, and no gate opens.
  */
-export async function look(
+export async function gatherFacts(
   { store, workflowOf, factsOf, outsideOf = noOutside }: LookPorts,
   task: Task,
   given: HandedIn = { role: "engine", text: undefined },
-  patience?: Patience,
+  timeLimit?: TimeLimit,
 ): Promise<Seen> {
   const workflow = await workflowOf(task);
   let document = await store.getDocument(task.id);
-  const looking = outsideOf(task, asksForMain(workflow, task));
-  const outside = await (patience === undefined ? looking : lookedAtInTime(looking, patience));
+  const mustBeMerged = given.mergedFor !== undefined && workflow.states[given.mergedFor]?.outcome === "done";
+  const looking = outsideOf(task, mustBeMerged || asksForMain(workflow, task));
+  const outside = await (timeLimit === undefined ? looking : withinLimit(looking, timeLimit));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
-  const isMeant = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
-  for (const { role, run, text } of [...outside.files.filter(isMeant), given]) {
+  const counts = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
+  for (const { role, run, text } of [...outside.files.filter(counts), given]) {
     if (text === undefined) continue;
     const author = run === undefined || run === "" ? { role } : { role, run };
     const written =
@@ -80,7 +84,7 @@ export async function look(
     const writer = typeof text === "string" || text.by === undefined ? author : { role: text.by };
     changes.push(documentChanged(writer, written.changed));
   }
-  for (const file of outside.files.filter((file) => file.run === given.ended && !isMeant(file))) {
+  for (const file of outside.files.filter((file) => file.run === given.ended && !counts(file))) {
     const { changed } = writeDocument(workflow, document, file.text, file, head);
     if (changed.length > 0) changes.push(documentUnclaimed(file, changed));
   }
@@ -89,11 +93,11 @@ export async function look(
   return { workflow, facts: await factsOf(task, document, seen), document, changes, troubles: troublesOf(outside) };
 }
 
-async function lookedAtInTime(looking: Promise<Outside>, { clock, limit }: Patience): Promise<Outside> {
+async function withinLimit(looking: Promise<Outside>, { clock, limit }: TimeLimit): Promise<Outside> {
   if (limit === undefined) return looking.catch(unseenBecause);
   let cancel = () => {};
   const late = new Promise<Outside>((resolve) => {
-    const reason = `The workspace could not be looked at within ${limit / 1000} s.`;
+    const reason = `The workspace could not be read within ${limit / 1000} s.`;
     const fix = "See whether its disk answers, and what git does there: signalbox doctor";
     cancel = clock.after(limit, () => resolve({ ...nothingOutside, unreadable: { reason, fix } }));
   });
@@ -106,19 +110,19 @@ async function lookedAtInTime(looking: Promise<Outside>, { clock, limit }: Patie
 
 function unseenBecause(error: unknown): Outside {
   const why = error instanceof Error ? error.message : String(error);
-  const fix = error instanceof Fault ? (error.hint ?? "") : "Look at the log: signalbox doctor";
-  return { ...nothingOutside, unreadable: { reason: `The workspace cannot be looked at. ${why}`, fix } };
+  const fix = error instanceof Fault ? (error.hint ?? "") : "See the log and run the checks: signalbox doctor";
+  return { ...nothingOutside, unreadable: { reason: `The workspace cannot be read. ${why}`, fix } };
 }
 
 function troublesOf({ unreadable, gone }: Outside): readonly Unreadable[] {
   const missing = gone.map((name) => ({
-    reason: `${name} was gone from the workspace. What was read from it before still counts.`,
-    fix: "The daemon writes it again from what is stored.",
+    reason: `${name} was missing from the workspace. Its last content that was read still counts.`,
+    fix: "The daemon writes it again from the stored document.",
   }));
   return [...(unreadable === undefined ? [] : [unreadable]), ...missing];
 }
 
-/** Whether a way out of the task's state, or a rule of it, depends on what was merged. */
+/** Whether a transition out of the task's state, or a rule of it, depends on what was merged. */
 function asksForMain({ states }: Workflow, { status }: Task): boolean {
   const state = states[status];
   if (state === undefined) return false;
@@ -146,7 +150,86 @@ export function documentChanged(
   };
 }
 
-/** Nobody can tell whether these were the run's words: they do not count, and whoever wonders why finds them in its file. */
+/** These may not be the run's own words: they do not count, and the event shows where they are. */
 function documentUnclaimed({ role, run }: WrittenFile, sections: readonly string[]): TaskEvent {
   return { type: "document.unclaimed", by: "engine", data: { role, run, sections }, set: {} };
+}
+
+/** Gathers the facts outside of a task. */
+export type FactsOf = (task: Task, document?: StoredDocument, workspace?: WorkspaceFacts) => Promise<Facts>;
+
+export function createFacts(store: Store, poolFull: (task: Task) => Promise<boolean>): FactsOf {
+  return async (task, given, workspace = unseen(task)) => {
+    const stored = given ?? (await store.getDocument(task.id));
+    const isFull = task.workspace === "" && (await poolFull(task));
+    // Half of all decisions do not need the document, and parsing it is a third of the cost of a decision.
+    const document = () => parsedDocument(stored);
+    let artifacts: Facts["artifacts"] | undefined;
+    return {
+      get document() {
+        return document();
+      },
+      get artifacts() {
+        artifacts ??= artifactsOf(document(), stored.authors);
+        return artifacts;
+      },
+      ...workspace,
+      poolFull: isFull,
+    };
+  };
+}
+
+/** Without access to workspaces, all that is known is whether there is one. */
+function unseen(task: Task): WorkspaceFacts {
+  return { head: "", numbers: { workspace: task.workspace === "" ? 0 : 1 }, taskFileTracked: false };
+}
+
+/** The authors of the sections that are unchanged since their author wrote them. */
+function artifactsOf(
+  document: TaskDocument,
+  authors: Readonly<Record<string, Author>>,
+): Readonly<Record<string, Artifact>> {
+  const artifacts: Record<string, Artifact> = Object.create(null);
+  for (const [heading, { role, commit, fingerprint }] of Object.entries(authors)) {
+    if (document.byHeading.get(heading)?.fingerprint === fingerprint) artifacts[heading] = { role, commit };
+  }
+  return artifacts;
+}
+
+/** The sections that let a task pass a gate, stored with the decision so that its reason can be found later. */
+export function evidenceOf(
+  task: string,
+  events: readonly TaskEvent[],
+  facts: Facts,
+  authors: StoredDocument["authors"],
+  at: number,
+): readonly StoredArtifact[] {
+  return events.flatMap(({ data }) => {
+    if (!Array.isArray(data.evidence)) return [];
+    return data.evidence.flatMap((heading: string) => {
+      const section = facts.document.byHeading.get(heading);
+      if (section === undefined) return [];
+      const { role = "", run = "" } = (Object.hasOwn(authors, heading) ? authors[heading] : undefined) ?? {};
+      const hash = hashed("sha256", section.body);
+      return [{ task, section: heading, text: section.body, hash, role, run, commit: facts.head, at }];
+    });
+  });
+}
+
+/** Adds to the history which content counted, and which run asked. */
+export function withEvidence(
+  events: readonly TaskEvent[],
+  artifacts: readonly StoredArtifact[],
+  run: string | undefined,
+): readonly TaskEvent[] {
+  if (artifacts.length === 0 && run === undefined) return events;
+  const evidence = artifacts.map(({ section, hash, role, run, commit }) => ({ section, hash, role, run, commit }));
+  return events.map((event, index) => {
+    const data = {
+      ...event.data,
+      ...(run !== undefined && index === 0 ? { run } : {}),
+      ...(Array.isArray(event.data.evidence) ? { evidence } : {}),
+    };
+    return { ...event, data } as TaskEvent;
+  });
 }

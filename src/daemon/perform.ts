@@ -1,77 +1,87 @@
-import { actions } from "../engine/actions/index.ts";
+import { actions } from "../engine/actions.ts";
 import type { Effect, TaskEvent } from "../engine/decision.ts";
 import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Outcome } from "../engine/workflow.ts";
-import { Fault } from "../fault.ts";
-import type { Clock } from "../ports/clock.ts";
-import { retryAtOf } from "../ports/retry-at.ts";
+import { Fault, retryAtOf } from "../fault.ts";
 import type { Store, StoredEffect } from "../ports/store.ts";
+import type { Clock } from "../ports/system.ts";
 import type { Submit } from "./submit.ts";
 
-/** Carries one kind of effect out. Must be safe to run twice: after a crash it is carried out again. */
+/** Carries out one kind of effect. Must be idempotent: after a crash it is carried out again. */
 export type Perform = (effect: Effect, context: PerformContext) => Promise<void>;
 
 export interface PerformContext {
   readonly task: Task;
-  /** The same whenever the same effect is carried out: whoever must not repeat something can remember it. */
+  /** The same whenever the same effect is carried out, so that a performer can recognise a repeat. */
   readonly key: string;
 }
 
 export type Performers = Readonly<Record<string, Perform>>;
 
 export interface Performer {
-  /** A task was changed: it may owe something now, or may have to go on by itself. */
+  /** A task was changed: it may owe effects now, or may have to continue by itself. */
   wake(task: string): void;
-  /** After a start: lets every open task go on from where it was left. */
+  /** After a start: continues every open task from its stored state. */
   recover(): Promise<void>;
   /** Whether a task waits for a person to resume its project. */
   isHalted(task: string): boolean;
-  /** Somebody has been resumed: tasks that waited for that go on. */
+  /** A project was resumed: tasks that waited for that continue. */
   resumed(): void;
-  /** Takes nothing new on, and waits for what is under way. */
+  /** Starts nothing new, and waits for work in progress. */
   stop(): Promise<void>;
 }
 
-export interface PerformPorts {
+interface PerformPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly submit: Submit;
   readonly performers: Performers;
-  /** How a task has ended; undefined where it has not. What was still to be begun for it is pointless then. */
+  /**
+   * How a task has ended; undefined where it has not. Effects that would start something for an ended task are
+   * pointless.
+   */
   outcomeOf?(task: Task): Promise<Outcome | undefined>;
-  /** Whether what the workflow wants to publish of a task has to wait, because a person has paused its project. */
+  /** Whether only effects that end agents may be carried out, because no configuration is known. */
+  isBlocked?(): boolean;
+  /** Whether publishing the work of a task has to wait because a person has paused its project. */
   isPaused?(task: Task): Promise<boolean>;
-  /** Something nobody foresaw. */
+  /** Reports an unforeseen error. */
   onError(error: unknown): void;
 }
 
 interface Work extends PerformPorts {
   isStopped(): boolean;
-  /** Keys of what was carried out but could not be ticked off: when the disk has room again, it is not repeated. */
+  /**
+   * Keys of effects that were carried out but could not be marked as done: they are not repeated when the disk has room
+   * again.
+   */
   readonly unnoted: Set<string>;
-  /** Until when effects wait, by their id, where they do. */
+  /** Until when effects wait, by effect id. */
   readonly waits: Map<number, number>;
   /** Tasks that wait for a person to resume their project. */
   readonly halted: Set<string>;
-  /** How often in a row something has failed for a task that nobody foresaw. */
+  /** How often in a row an unforeseen error has occurred for a task. */
   failuresOf(task: string): number;
-  /** How long effects were told to wait by whom they asked, by their id, where they were. */
+  /** How long a provider told an effect to wait, by effect id. */
   readonly limits: Map<number, number>;
 }
 
 const pageSize = 500;
-/** How often an effect that may work later is tried before a person is asked, and how long the first pause is. */
-const mostTries = 6;
-const firstPause = 1_000;
-/** Something nobody foresaw is tried again too, but a store that is full must not be asked without a pause. */
-const longestPause = 60_000;
-/** Nothing should ever be found by looking; this is for what nobody thought of. */
-const netInterval = 60_000;
+/**
+ * How often an effect is tried before a person is called, and the first pause between two tries; the pause doubles each
+ * time.
+ */
+const maxTries = 6;
+const firstRetryPause = 1_000;
+/** Unforeseen errors are retried too, but a full store must not be asked without a pause. */
+const maxRetryPause = 60_000;
+/** Every owed effect should be woken by an event; this poll is a safety net. */
+const pollInterval = 60_000;
 
 /**
- * Carries out what tasks owe: in order per task, tasks side by side. What was under way when the process died is still
- * owed and is carried out again.
+ * Carries out the effects that tasks owe: in order for each task, tasks in parallel. An effect that was in progress
+ * when the process died is still owed, and is carried out again.
  */
 export function createPerformer(ports: PerformPorts): Performer {
   const { store, clock } = ports;
@@ -94,12 +104,12 @@ export function createPerformer(ports: PerformPorts): Performer {
     if (stopped) return;
     if (busy.has(task)) return void again.add(task);
     cancelTimer(task);
-    // What has changed until the next look at the task is seen by that look.
+    // A change before the next read of the task is seen by that read.
     const looks = () => {
       again.delete(task);
       return !stopped;
     };
-    const done = goOn(work, task, looks)
+    const done = runTask(work, task, looks)
       .then((dueAt) => {
         failures.delete(task);
         if (dueAt !== undefined) wakeIn(task, dueAt - clock.now());
@@ -108,7 +118,7 @@ export function createPerformer(ports: PerformPorts): Performer {
         ports.onError(error);
         const count = failures.get(task) ?? 0;
         failures.set(task, count + 1);
-        wakeIn(task, Math.min(firstPause * 2 ** count, longestPause));
+        wakeIn(task, Math.min(firstRetryPause * 2 ** count, maxRetryPause));
       })
       .finally(() => {
         busy.delete(task);
@@ -135,10 +145,10 @@ export function createPerformer(ports: PerformPorts): Performer {
     }
   };
   let cancelNet = () => {};
-  const spreadNet = () => {
+  const schedulePoll = () => {
     if (stopped) return;
-    cancelNet = clock.after(netInterval, () => {
-      wakeOwing(clock.now()).catch(ports.onError).finally(spreadNet);
+    cancelNet = clock.after(pollInterval, () => {
+      wakeOwing(clock.now()).catch(ports.onError).finally(schedulePoll);
     });
   };
 
@@ -155,7 +165,7 @@ export function createPerformer(ports: PerformPorts): Performer {
         if (before === undefined) break;
       }
       await wakeOwing(Number.MAX_SAFE_INTEGER);
-      spreadNet();
+      schedulePoll();
     },
     isHalted: (task) => work.halted.has(task),
     resumed() {
@@ -170,13 +180,13 @@ export function createPerformer(ports: PerformPorts): Performer {
   };
 }
 
-/** Whether something has failed that nobody was told of before we died: nothing is due any more that would lead to it. */
+/** Whether an effect has failed and the daemon died before it told the engine: no owed effect would lead to it. */
 async function hasFailed(store: Store, { id, held }: Task): Promise<boolean> {
   return held === undefined && (await store.openEffects(id)).some(({ state }) => state === "failed");
 }
 
-/** Lets a task go on as far as it can by itself. Gives the time at which it can go on further, where there is one. */
-async function goOn(ports: Work, task: string, looks: () => boolean): Promise<number | undefined> {
+/** Advances a task as far as it can go by itself. Returns when it can continue, if it has to wait. */
+async function runTask(ports: Work, task: string, looks: () => boolean): Promise<number | undefined> {
   while (looks()) {
     const [first] = await ports.store.openEffects(task);
     if (first?.state !== "owed") {
@@ -192,9 +202,9 @@ async function goOn(ports: Work, task: string, looks: () => boolean): Promise<nu
   return undefined;
 }
 
-/** Nothing waits longer than the pause that was meant, also where the clock has been put back since. */
+/** No effect waits longer than its pause, even if the clock was set back since. */
 function dueTime({ clock, waits, limits }: Work, { id, effect, tries, dueAt }: StoredEffect): number {
-  const pause = limits.get(id) ?? (tries > 0 ? firstPause * 2 ** (tries - 1) : (effect.delay ?? 0) * 1000);
+  const pause = limits.get(id) ?? (tries > 0 ? firstRetryPause * 2 ** (tries - 1) : (effect.delay ?? 0) * 1000);
   const at = Math.min(waits.get(id) ?? dueAt, dueAt, clock.now() + pause);
   waits.set(id, at);
   return at;
@@ -210,7 +220,7 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   try {
     if (!unnoted.has(key)) await perform(owed.effect, { task: stored.task, key });
   } catch (error) {
-    // What was cut short because we stop has not failed; it stays owed.
+    // An effect that was interrupted because the daemon stops has not failed; it stays owed.
     if (isStopped()) return;
     return noteFailure(ports, owed, stored.task, error);
   }
@@ -220,21 +230,29 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
   ports.limits.delete(owed.id);
 }
 
-/** Effects by which a task's work leaves its workspace. */
+/** Effects that publish a task's work. */
 const publishing = new Set(["merge", "merge_pr", "push_branch", "create_pr"]);
 
-/** It stays owed, and no try is spent on it. */
-async function isHalted({ store, halted, isPaused }: Work, { task, effect }: StoredEffect): Promise<boolean> {
+/** Effects that end agents. They depend on no setting. */
+const braking = new Set(["kill_agent", "kill_session"]);
+
+/** A halted effect stays owed, and uses up no try. */
+async function isHalted(
+  { store, halted, isPaused, isBlocked }: Work,
+  { task, effect }: StoredEffect,
+): Promise<boolean> {
   const stored = publishing.has(effect.action) ? await store.getTask(task) : undefined;
-  const is = stored !== undefined && ((await isPaused?.(stored.task)) ?? false);
+  const is =
+    (isBlocked?.() === true && !braking.has(effect.action)) ||
+    (stored !== undefined && ((await isPaused?.(stored.task)) ?? false));
   if (is) halted.add(task);
   else halted.delete(task);
   return is;
 }
 
 /**
- * Owed by an earlier stay of a task that has ended since, and would begin something: it would only keep what comes after it
- * waiting. What ends, gives back, deletes or notes something is carried out all the same.
+ * Whether an effect is owed by an earlier stay of a task that has ended since, and would start something: it would only
+ * delay the effects after it. Effects that end, release, delete or record something are carried out all the same.
  */
 async function isPointless({ store, outcomeOf }: Work, { task: id, entry, effect }: StoredEffect): Promise<boolean> {
   const begins = effect.action === "start_children" ? "agent" : actions[effect.action]?.begins;
@@ -254,7 +272,9 @@ async function unavailable(effect: Effect): Promise<void> {
   throw new Fault("effect.unavailable", `"${effect.action}" is not available in this version yet.`);
 }
 
-/** What may work later is tried again for a while. What nothing depends on is noted, and the task goes on. */
+/**
+ * Retries an effect that may work later. If nothing depends on a failed effect, it is recorded and the task continues.
+ */
 async function noteFailure(
   { store, clock, limits }: Work,
   owed: StoredEffect,
@@ -264,10 +284,10 @@ async function noteFailure(
   const { action } = owed.effect;
   const reason = reasonOf(error);
   const word = error instanceof Fault && Object.hasOwn(actions[action]?.words ?? {}, error.code) ? error.code : "error";
-  // A limit is over when it is over, however often that takes; whoever asks before is not listened to.
+  // A provider's limit is waited for however long it lasts, and uses up no try.
   const limit = Math.max(0, (retryAtOf(error) ?? 0) - clock.now());
-  const isHopeful = error instanceof Fault && error.retry === "later" && (limit > 0 || owed.tries + 1 < mostTries);
-  const pause = Math.max(limit, firstPause * 2 ** Math.min(owed.tries, mostTries));
+  const isHopeful = error instanceof Fault && error.retry === "later" && (limit > 0 || owed.tries + 1 < maxTries);
+  const pause = Math.max(limit, firstRetryPause * 2 ** Math.min(owed.tries, maxTries));
   if (limit > 0) limits.set(owed.id, pause);
   else limits.delete(owed.id);
   const failure = { word, reason, ...(error instanceof Fault ? { code: error.code } : {}) };
@@ -278,7 +298,7 @@ async function noteFailure(
   await store.finishEffect(owed.id, clock.now(), note);
 }
 
-/** A person who reads it must learn what to do about it. */
+/** The reason must tell the person what to do. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof Fault && error.hint !== undefined && error.hint !== ""
@@ -287,8 +307,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Tells the engine what follows from what a task owes; false where nothing does. It only looks at what is stored, so that
- * it does the same after a crash as it would have done before. `first` is the first effect that is not done.
+ * Tells the engine what follows from the effects that a task owes; false where nothing does. It reads only the store,
+ * so that it does the same after a crash. `first` is the first effect that is not done.
  */
 async function advance(ports: Work, id: string, first: StoredEffect | undefined): Promise<boolean> {
   const task = (await ports.store.getTask(id))?.task;
@@ -301,15 +321,15 @@ async function advance(ports: Work, id: string, first: StoredEffect | undefined)
     if (!needsPerson(error)) throw error;
     const { entry, held } = task;
     if (held !== undefined) return false;
-    // A repository that has changed stays so. What else git complains about may have been a moment's.
-    if (error.code !== "project.changed" && ports.failuresOf(id) < mostTries - 1) throw error;
-    const action = "looking at the workspace";
+    // A changed repository stays changed. Other git errors may be temporary.
+    if (error.code !== "project.changed" && ports.failuresOf(id) < maxTries - 1) throw error;
+    const action = "reading the workspace";
     await ports.submit(id, { kind: "unsettled", entry, action, reason: reasonOf(error) });
     return false;
   }
 }
 
-/** A person has to look at the repository, or the workspace, and must be told so: nothing else would change it. */
+/** A person has to check the repository or the workspace; nothing else would solve it. */
 function needsPerson(error: unknown): error is Fault {
   return error instanceof Fault && error.retry === "never" && /^(project|git|workspace)\./.test(error.code);
 }

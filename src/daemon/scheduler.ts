@@ -1,75 +1,99 @@
 import { saysWhenNext } from "../engine/needs.ts";
+import { startOf } from "../engine/persons-turn.ts";
 import type { Request } from "../engine/request.ts";
-import { startOf } from "../engine/start-of.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
-import { createNewest } from "./newest.ts";
+import type { Clock } from "../ports/system.ts";
 
-/** Before what failed is tried again, in milliseconds. */
-const pause = 10_000;
+/** The newest known revision of each open task: while one notification is processed, the next can overtake it. */
+interface RevisionGuard {
+  /** Records a revision; false where a newer one is known already. */
+  hear(stored: StoredTask): boolean;
+  /** Whether no newer revision was recorded since, and the task was not forgotten. */
+  isLast(stored: StoredTask): boolean;
+  /** Whether any revision was recorded since the task was forgotten. */
+  isKnown(task: string): boolean;
+  forget(task: string): void;
+}
+
+export function createRevisionGuard(): RevisionGuard {
+  const heard = new Map<string, number>();
+  return {
+    hear({ task, revision }) {
+      if ((heard.get(task.id) ?? 0) > revision) return false;
+      heard.set(task.id, revision);
+      return true;
+    },
+    isLast: ({ task, revision }) => heard.get(task.id) === revision,
+    isKnown: (task) => heard.has(task),
+    forget: (task) => void heard.delete(task),
+  };
+}
+
+/** Milliseconds before a failed step is retried. */
+const retryPause = 10_000;
 
 export interface Scheduler {
-  /** A task is as it is now: it may wait for a slot, take one, or have given one back. */
+  /** A task has changed: it may wait for a slot, take one, or have released one. */
   noticed(stored: StoredTask): Promise<void>;
   forgot(task: string): void;
-  /** Learns of a task after a start; nothing is begun before all are known. */
+  /** Learns of a task after a start; nothing is started before all tasks are known. */
   recall(stored: StoredTask): Promise<void>;
-  /** Looks again: a project's pool may have changed. */
+  /** Checks again: a project's pool may have changed. */
   wake(): void;
-  /** The slot that a task has, or is about to give back, goes to whoever is next. */
+  /** The slot that a task has, or is about to release, goes to the next task. */
   startNext(task: Pick<Task, "id" | "project">): void;
-  /** Whether a slot was given back by a task whose workflow does not let another start then. */
+  /** Whether a slot was released by a task whose workflow does not start another task then. */
   isLeft(project: string): boolean;
-  /** Whether a slot was left, and this is the task that would have got it: only a person can start it now. */
+  /** Whether a slot was left free, and this task would have got it: only a person can start it now. */
   isNextLeft(task: Pick<Task, "id" | "project">): Promise<boolean>;
   /** Whether a task would start if there were a slot. */
   waits(task: string): boolean;
   /** Whether other tasks have taken all slots of the project. */
   isFull(project: string, task: string): Promise<boolean>;
-  /** Waits for what is under way, then does nothing any more. */
+  /** Waits for work in progress, then does nothing any more. */
   stop(): Promise<void>;
 }
 
-export interface SchedulerPorts {
+interface SchedulerPorts {
   readonly store: Store;
   readonly clock: Clock;
   workflowOf(task: Task): Promise<Workflow>;
   submit(task: string, request: Request): Promise<{ readonly stored: StoredTask }>;
   poolSize(project: string): Promise<number>;
-  /** Whether anything may begin there; missing: always. */
+  /** Whether tasks of the project may start; missing: always. */
   mayStart?(project: string): boolean;
-  /** This task waits for a slot, and somebody else may be the next one now. */
+  /** This task waits for a slot, and the next task in the queue may be another one now. */
   nextChanged?(task: string): void;
   onError(error: unknown): void;
 }
 
 interface Seat {
-  /** News of a task can overtake each other. */
+  /** Notifications of a task can overtake each other. */
   readonly revision: number;
   readonly project: string;
   readonly order: number;
   readonly priority: number;
   readonly dependsOn: readonly string[];
-  /** It has a slot. */
+  /** Whether the task has a slot. */
   readonly isTaken: boolean;
-  /** What starts it; undefined where it has started, is held, or waits for a person's word. */
+  /** The request that starts it; undefined where it has started, is held, or waits for a person. */
   readonly start: Request | undefined;
 }
 
 /**
- * Gives free slots to tasks that wait for one: the highest priority first, then the oldest. Only what is open is kept in
- * memory, and only what changed is looked at.
+ * Gives free slots to waiting tasks: the highest priority first, then the oldest. Only open tasks are kept in memory,
+ * and only changed ones are checked.
  */
 export function createScheduler(ports: SchedulerPorts): Scheduler {
   const seats = new Map<string, Seat>();
-  const newest = createNewest();
+  const revisions = createRevisionGuard();
   const dirty = new Set<string>();
-  /** Projects with a slot that was given back and that nobody was offered since. */
+  /** Projects with a released slot that no task was offered since. */
   const left = new Set<string>();
-  /** Tasks whose slot is somebody else's when they give it back. */
+  /** Tasks whose slot goes to another task when they release it. */
   const passedOn = new Set<string>();
   let working: Promise<void> | undefined;
   let cancel = () => {};
@@ -88,17 +112,17 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     return others >= (await ports.poolSize(project));
   };
 
-  /** Nothing else would make us look again. */
-  const lookLater = (error: unknown) => {
+  /** Retries: no event would trigger another check. */
+  const retryLater = (error: unknown) => {
     ports.onError(error);
     cancel();
-    if (!stopped) cancel = ports.clock.after(pause, wakeAll);
+    if (!stopped) cancel = ports.clock.after(retryPause, wakeAll);
   };
   const waitingIn = (project: string) =>
     [...seats]
       .filter(([, seat]) => seat.project === project && seat.start !== undefined)
       .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
-  const tellWaiting = (project: string) => {
+  const notifyWaiting = (project: string) => {
     for (const [task] of waitingIn(project)) ports.nextChanged?.(task);
   };
   const fill = async (project: string) => {
@@ -107,20 +131,20 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       if (stopped || start === undefined || (await isFull(project, task))) return;
       try {
         if (!(await areDone(ports, dependsOn))) continue;
-        // Its slot is taken before the next one is looked at.
+        // The task's slot is taken before the next task is considered.
         const { stored } = await ports.submit(task, start);
         await note(stored);
       } catch (error) {
-        // What passes, such as a full disk, would be in the way of all of them.
+        // A temporary fault, such as a full disk, would affect all of them.
         if (error instanceof Fault && error.retry === "later") throw error;
-        // One that cannot be started must not keep the others from it.
-        lookLater(error);
+        // A task that cannot be started must not block the others.
+        retryLater(error);
       }
     }
   };
 
   const wakeProject = (project: string) => {
-    if (left.delete(project)) tellWaiting(project);
+    if (left.delete(project)) notifyWaiting(project);
     dirty.add(project);
     if (working !== undefined || stopped) return;
     working = (async () => {
@@ -129,41 +153,41 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
         await fill(each);
       }
     })()
-      .catch(lookLater)
+      .catch(retryLater)
       .finally(() => {
         working = undefined;
         if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "");
       });
   };
 
-  /** Says in which projects somebody may start now who could not before. */
+  /** Returns the projects in which a task may start now that could not before. */
   const note = async (stored: StoredTask): Promise<readonly string[]> => {
     const { task, isOpen, order, revision } = stored;
-    newest.hear(stored);
+    revisions.hear(stored);
     const workflow = await ports.workflowOf(task);
     const before = seats.get(task.id);
-    // One that is over must not get a seat again. What is only older than other news counts until those have their turn:
-    // whoever waits for us relies on the seat being taken.
-    if (!newest.isKnown(task.id) || (before !== undefined && before.revision > revision)) return [];
+    // A closed task must not get a seat again. An older notification counts until the newer ones are processed, because
+    // the caller relies on the seat being taken.
+    if (!revisions.isKnown(task.id) || (before !== undefined && before.revision > revision)) return [];
     if (!isOpen) {
-      newest.forget(task.id);
+      revisions.forget(task.id);
       setSeat(task.id, undefined);
       if (before === undefined) return [];
-      // Others may have waited for it, in whatever project.
+      // Tasks of any project may have waited for it.
       const awaiting = [...seats.values()].filter((seat) => seat.dependsOn.includes(task.id));
       const projects = awaiting.map((seat) => seat.project);
       if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
       left.add(task.project);
-      tellWaiting(task.project);
+      notifyWaiting(task.project);
       return projects;
     }
     const { project, priority, dependsOn, autostart, held, phase, workspace } = task;
     const way = startOf(workflow, task);
     const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
-    // Where it waits it may have been given a slot a moment ago, or not have given back what it had when it came there.
+    // In a waiting state the task may just have been given a slot, or may not have released its earlier one yet.
     const isTaken = way === undefined || phase === "doing" || workspace !== "";
     setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken, start });
-    if (left.has(project)) tellWaiting(project);
+    if (left.has(project)) notifyWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
   const wakeAll = () => {
@@ -183,11 +207,11 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       for (const project of new Set(await note(stored))) wakeProject(project);
     },
     forgot(task) {
-      newest.forget(task);
+      revisions.forget(task);
       passedOn.delete(task);
       const project = seats.get(task)?.project;
       setSeat(task, undefined);
-      if (project !== undefined && left.has(project)) tellWaiting(project);
+      if (project !== undefined && left.has(project)) notifyWaiting(project);
     },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
@@ -206,7 +230,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {
   for (const id of dependsOn) {
     const stored = await store.getTask(id);
-    // What was deleted will never be done, and was over.
+    // A deleted task will never be done, and was over.
     if (stored === undefined) continue;
     const state = (await workflowOf(stored.task)).states[stored.task.status];
     if (state?.outcome !== "done") return false;

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { removeFolder } from "../../test/remove-folder.ts";
-import { spawnCommands } from "../adapters/commands/spawn-commands.ts";
-import { createProcesses } from "../adapters/processes/create-processes.ts";
-import { systemProcessTable } from "../adapters/processes/system-process-table.ts";
-import type { Command, Commands } from "../ports/commands.ts";
+import { systemProcessTable } from "../adapters/processes/process-table.ts";
+import { createProcesses } from "../adapters/processes/processes.ts";
+import { spawnCommands } from "../adapters/system.ts";
+import type { Command, Commands } from "../ports/system.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 
-/** Commands that go on until they are told to end. */
+/** Commands that run until they are aborted. */
 function stage() {
   const started: string[] = [];
   const endless: Commands = {
@@ -37,7 +37,7 @@ function stage() {
   return { commands, paused, ended, started, ends, run };
 }
 
-test("to stop a task kills its commands, and nobody else's", async () => {
+test("stopping a task kills its commands, and no other task's", async () => {
   const { commands, ends, run } = stage();
   await run("t1", "make");
   await run("t1", "lint");
@@ -47,7 +47,7 @@ test("to stop a task kills its commands, and nobody else's", async () => {
   expect(ends).toEqual(["make was killed", "lint was killed"]);
 });
 
-test("a task that is stopped starts no command until everybody who stopped it has let go, each once", async () => {
+test("a stopped task starts no command until every stop is released, and each release counts once", async () => {
   const { commands, started, ends, run } = stage();
   const [first, second] = [commands.stop("t1"), commands.stop("t1")];
   await run("t1", "make");
@@ -61,7 +61,7 @@ test("a task that is stopped starts no command until everybody who stopped it ha
   expect(started).toEqual(["test", "make"]);
 });
 
-test("a command that was ordered before its task ended is not started after that; one that belongs to the end is", async () => {
+test("a command that was owed before its task ended is not started; a command of the end state is", async () => {
   const { ended, started, ends, run } = stage();
   ended.add("t1");
   await run("t1", "setup", { env: { SIGNALBOX_TASK: "t1", SIGNALBOX_STATUS: "working" } });
@@ -70,7 +70,7 @@ test("a command that was ordered before its task ended is not started after that
   expect([started, ends]).toEqual([["teardown", "setup"], ["command.stopped"]]);
 });
 
-test("commands of a paused task wait until it is resumed; one that was under way is killed and run again", async () => {
+test("commands of a paused task wait until it is resumed; a running command is killed and run again", async () => {
   const { commands, paused, started, ends, run } = stage();
   await run("t1", "make");
   await run("t2", "test");
@@ -84,7 +84,7 @@ test("commands of a paused task wait until it is resumed; one that was under way
   expect([started.slice(2).sort(), ends]).toEqual([["lint", "make"], []]);
 });
 
-test("a command that waits for its paused task ends at once when the task is stopped or its caller ends it", async () => {
+test("a command that waits for its paused task ends immediately when the task is stopped or its caller aborts it", async () => {
   const { commands, paused, started, ends, run } = stage();
   const own = new AbortController();
   paused.add("t1").add("t2");
@@ -96,7 +96,7 @@ test("a command that waits for its paused task ends at once when the task is sto
   expect([started, ends]).toEqual([[], ["command.stopped", "command.stopped"]]);
 });
 
-test("a command still ends when its own caller ends it", async () => {
+test("a command ends when its own caller aborts it", async () => {
   const { ends, run } = stage();
   const own = new AbortController();
   await run("t1", "make", { signal: own.signal });
@@ -105,7 +105,7 @@ test("a command still ends when its own caller ends it", async () => {
   expect(ends).toEqual(["make was killed"]);
 });
 
-/** Real commands, each of which leaves a process behind that has left its group and its session. */
+/** Real commands, each of which leaves a process in another process group and session. */
 function realStage() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-commands-"));
   const table = systemProcessTable();
@@ -135,7 +135,7 @@ function realStage() {
   };
 }
 
-test("what a command has started ends with it when it is stopped, and what others have started does not", async () => {
+test("processes that a command has started end when it is stopped, and those of other commands do not", async () => {
   const { commands, run, hasLeft, lives } = realStage();
   await run("t1:1", "server", "exit 0");
   await run("t2:1", "other", "exit 0");
@@ -146,13 +146,13 @@ test("what a command has started ends with it when it is stopped, and what other
   expect([await lives("tests"), await lives("server"), await lives("other")]).toEqual([false, true, true]);
 });
 
-test("what a command has started ends with it at its time limit", async () => {
+test("processes that a command has started end with it at its time limit", async () => {
   const { run, lives } = realStage();
   expect(await run("t1:1", "tests", "sleep 600", 1_000)).toMatchObject({ timedOut: true });
   expect(await lives("tests")).toBe(false);
 });
 
-test("what the commands of a task have left behind can be ended, also when they have ended themselves", async () => {
+test("processes that a task's commands have left can be ended, even after the commands have ended", async () => {
   const { commands, run, lives } = realStage();
   await run("t1:1", "server", "exit 0");
   await run("t1:2", "watcher", "exit 1");

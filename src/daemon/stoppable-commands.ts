@@ -1,36 +1,38 @@
 import { Fault } from "../fault.ts";
-import type { Command, CommandResult, Commands } from "../ports/commands.ts";
+import type { Command, CommandResult, Commands } from "../ports/system.ts";
 
-/** Commands that can be stopped for one task, by the task that each is told of in its environment; paused tasks start none. */
+/** Commands that can be stopped by task; the task is in each command's environment. Paused tasks start none. */
 export interface StoppableCommands extends Commands {
-  /** Kills the commands of all tasks that are paused; each is run again once its task is not. Gives how many were killed. */
+  /**
+   * Kills the commands of all paused tasks; each is run again when its task is resumed. Returns how many were killed.
+   */
   killPaused(): Promise<number>;
-  /** Somebody has been resumed: commands that waited for that are started. */
+  /** A project was resumed: starts the commands that waited for that. */
   resumed(): void;
-  /** Kills the commands of a task that are under way, and starts none for it until the result is called. */
+  /** Kills the running commands of a task, and starts none for it until the returned function is called. */
   stop(task: string): () => void;
-  /** Ends everything that lives of the commands of a task, whether or not they have ended themselves. */
+  /** Ends every process of a task's commands, whether or not the commands have ended. */
   endLeftBehind(task: string): Promise<void>;
 }
 
-export interface SweepPorts {
+interface SweepPorts {
   /** Whether a person has paused the task, so that its commands wait. */
   isPaused(task: string): Promise<boolean>;
-  /** Whether the task had this status, and has ended without its work since: a command that was about to run then is not started. */
+  /** Whether the task has ended without its work since it had this status: then a waiting command is not started. */
   hasEndedSince(task: string, status: string): Promise<boolean>;
-  /** Makes the marks of this daemon's commands differ from those of others: ids of tasks may be the same there. */
+  /** Makes the marks of this daemon's commands unique: other daemons may have tasks with the same ids. */
   readonly home: string;
-  /** Ends everybody who was started with this entry, `NAME=value`, in the environment. */
+  /** Ends every process that was started with this entry, `NAME=value`, in its environment. */
   sweep(entry: string): Promise<void>;
   onError(error: unknown): void;
 }
 
-/** Why a command was killed: it is run again. */
+/** The reason for killing a command that will be run again. */
 const interrupted = Symbol("interrupted");
 
 /**
- * Each command is marked in its environment, by its effect and by its task, and so is everything that it starts, also what
- * leaves its process group. A person's shell in the workspace has neither mark.
+ * Each command is marked in its environment, by its effect and by its task. Everything that it starts inherits the
+ * marks, even in another process group. A person's shell in the workspace has neither mark.
  */
 export function stoppableCommands(
   commands: Commands,
@@ -74,7 +76,7 @@ export function stoppableCommands(
       if (own.signal.reason === interrupted && !command.signal?.aborted) return interrupted;
       throw error;
     } finally {
-      // What one that ended by itself has left behind may be wanted until the workspace is given back.
+      // Processes that a finished command has left may be needed until the workspace is released.
       if (signal.aborted || result?.timedOut) await sweep(`SIGNALBOX_COMMAND=${mark}`).catch(onError);
       others.delete(own);
       if (others.size === 0 && underWay.get(task) === others) underWay.delete(task);

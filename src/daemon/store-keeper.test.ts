@@ -3,16 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
-import { openSqliteStore } from "../adapters/store/sqlite/open.ts";
+import { createScriptedClock } from "../../test/scripted-ports.ts";
+import { openSqliteStore } from "../adapters/sqlite/store.ts";
 import { backupFile, listBackups } from "../home/backups.ts";
-import { lookAtDatabase } from "../home/database.ts";
+import { lookAtDatabase, readStoreNote } from "../home/database.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { homePlaces } from "../home/places.ts";
-import { readStoreNote } from "../home/store-note.ts";
-import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
-import { createScriptedClock } from "../testing/scripted-clock.ts";
-import { createStoreKeeper } from "./store-keeper.ts";
+import type { Log } from "../ports/system.ts";
+import { createStoreKeeper } from "./guard-store.ts";
 
 const hour = 60 * 60 * 1000;
 const day = 24 * hour;
@@ -44,7 +43,7 @@ async function stage(wrap: (store: Store) => Store = (store) => store) {
     },
     { clock, log, places },
   );
-  /** Lets time pass; copies are made in the time of the machine. */
+  /** Advances the clock; copies need real time. */
   const pass = async (milliseconds: number) => {
     for (let passed = 0; passed < milliseconds; passed += hour) {
       await clock.pass(Math.min(hour, milliseconds - passed));
@@ -55,7 +54,7 @@ async function stage(wrap: (store: Store) => Store = (store) => store) {
   return { places, store, clock, keeper, pass, errors };
 }
 
-test("a store with a project is copied once a day, seven copies are kept, and those that a person made stay", async () => {
+test("a store with a project is copied once a day, seven copies are kept, and copies that a person made are kept", async () => {
   const { places, store, keeper, pass } = await stage();
   keeper.start();
   await pass(2 * hour);
@@ -75,7 +74,7 @@ test("a store with a project is copied once a day, seven copies are kept, and th
   await keeper.stop();
 });
 
-test("a backup that fails is logged, and tried again an hour later", async () => {
+test("a backup that fails is logged, and retried an hour later", async () => {
   let isFull = true;
   const { places, store, keeper, pass, errors } = await stage((whole) => ({
     ...whole,
@@ -91,7 +90,7 @@ test("a backup that fails is logged, and tried again an hour later", async () =>
   await keeper.stop();
 });
 
-test("how far the store has come is noted a second after a write, and when it is closed", async () => {
+test("the position of the store is noted a second after a write, and when it is closed", async () => {
   const { places, store, clock, keeper } = await stage();
   keeper.start();
   await clock.pass(0);
@@ -109,7 +108,7 @@ test("how far the store has come is noted a second after a write, and when it is
   expect(readStoreNote(places)?.number).toBeGreaterThan(number);
 });
 
-test("a clock that was put back keeps no backup from being made", async () => {
+test("a clock that was set back prevents no backup", async () => {
   const { places, store, clock, keeper, pass } = await stage();
   await store.addProject(sampleProject());
   makePrivateFolder(places.backups);
@@ -120,7 +119,7 @@ test("a clock that was put back keeps no backup from being made", async () => {
   await keeper.stop();
 });
 
-test("what is left of a lost store is copied once, as if a person had asked; from then on nothing is written", async () => {
+test("a lost store is copied once, as a person's backup, and nothing is written from then on", async () => {
   const { places, store, keeper, pass } = await stage();
   await store.addProject(sampleProject());
   keeper.start();

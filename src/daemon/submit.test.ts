@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
 import { builtIn } from "../../test/engine/drive.ts";
-import { systemClock } from "../adapters/clock/system-clock.ts";
-import { createMemoryStore } from "../adapters/store/memory.ts";
-import { createFacts } from "./facts.ts";
+import { createMemoryStore } from "../../test/memory-store/memory-store.ts";
+import { systemClock } from "../adapters/system.ts";
+import { createFacts } from "./look.ts";
 import { createSubmit } from "./submit.ts";
 
-test("an agent that is quiet is reminded, and then a person is called, whatever fails in its workspace", async () => {
+test("a quiet agent is reminded, and then a person is called, whatever fails in its workspace", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   const runs = { worker: { key: "worker#1", mode: "session" } } as const;

@@ -1,34 +1,35 @@
 import { decide } from "../engine/decide.ts";
 import type { Decision, Effect, Reason, TaskEvent } from "../engine/decision.ts";
+import { workspaceAfter } from "../engine/enter.ts";
 import type { Facts, Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
-import { workspaceAfter } from "../engine/workspace-order.ts";
 import { Fault } from "../fault.ts";
-import type { Clock } from "../ports/clock.ts";
+import { createTurns, type Turns } from "../keyed.ts";
 import type { StoredEffect, StoredTask } from "../ports/store.ts";
-import { evidenceOf, withEvidence } from "./evidence.ts";
-import { type LookPorts, look, lookPatience, type Patience } from "./look.ts";
-import { createTurns, type Turns } from "./turns.ts";
-import type { Addition } from "./write-document.ts";
+import type { Clock } from "../ports/system.ts";
+import { evidenceOf, gatherFacts, type LookPorts, lookTimeout, type TimeLimit, withEvidence } from "./look.ts";
+import type { Addition } from "./task-documents.ts";
 
-export interface SubmitPorts extends LookPorts {
+interface SubmitPorts extends LookPorts {
   readonly clock: Clock;
-  /** The task was changed: somebody should look at what it waits for now and, where it may go on by itself, at what it owes. */
+  /** The task was changed. `mayGoOn`: it may continue by itself, so its owed effects must be checked. */
   changed(stored: StoredTask, mayGoOn: boolean): void;
-  /** Shared with whoever else writes about tasks. */
+  /** The mutex that is shared with other writers of the task. */
   readonly inTurn?: Turns;
 }
 
 export interface Answer {
   readonly decision: Decision;
-  /** As the task is now. */
+  /** The task after the decision. */
   readonly stored: StoredTask;
-  /** Where it was before. */
+  /** Its state before. */
   readonly from: string;
 }
 
-/** `document` is the asker's task file, or something to add to it; it counts, and is kept, only if the request is granted. */
+/**
+ * `document` is the caller's task file, or an addition to it; it counts, and is stored, only if the request is granted.
+ */
 export type Submit = (
   task: string,
   request: Request,
@@ -37,18 +38,15 @@ export type Submit = (
 ) => Promise<Answer>;
 
 /** `brake`: a person stops the task. That waits for no other decision, and depends on no file and no git. */
-export type Urgency = "usual" | "brake";
+type Urgency = "usual" | "brake";
 
-// Another process may have written: then we look again. More often than this at one task is not contention but a loop.
-const mostTries = 10;
+// Another process may have written: then the decision is retried. More retries than this are not contention but a loop.
+const maxTries = 10;
 
-/**
- * The one way by which a task changes: read, decide, save. A refusal changes nothing but is remembered, with the one who
- * asked.
- */
+/** The only way to change a task: read, decide, save. A refusal changes nothing, but is recorded with its caller. */
 export function createSubmit(ports: SubmitPorts): Submit {
   const { store, inTurn = createTurns() } = ports;
-  // Turns only save work: who decides about an older revision is refused by the store, and looks again.
+  // The mutex only saves work: the store refuses a decision about an older revision, and the decision is retried.
   return (id, request, document, urgency = "usual") =>
     urgency === "brake"
       ? submit(id, request, document, urgency)
@@ -63,11 +61,11 @@ export function createSubmit(ports: SubmitPorts): Submit {
     for (let attempt = 1; ; attempt++) {
       const stored = await store.getTask(id);
       if (stored === undefined)
-        throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List them with signalbox task list." });
+        throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List the tasks: signalbox task list" });
       try {
         return await submitOnce(ports, stored, request, document, urgency);
       } catch (error) {
-        if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === mostTries) throw error;
+        if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === maxTries) throw error;
       }
     }
   }
@@ -84,14 +82,23 @@ async function submitOnce(
   const { task } = stored;
   const { id, status: from } = task;
   const actor = actorOf(request);
-  // A failure is noted whatever the workspace says, and it may be the reason why nobody can look there.
+  // A failure is recorded whatever the state of the workspace, which may be the very reason for it.
   const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
-  const told = { asks: request.kind === "move", ...(request.kind === "ended" ? { ended: request.run } : {}) };
-  const patience = urgency === "brake" ? { clock, limit: lookPatience } : patienceFor(request, clock);
-  const { workflow, facts, document, changes } = await look(seen, task, { ...actor, text: given, ...told }, patience);
+  const told = {
+    asks: request.kind === "move",
+    ...(request.kind === "move" && request.word?.merged === true ? { mergedFor: request.to } : {}),
+    ...(request.kind === "ended" ? { ended: request.run } : {}),
+  };
+  const timeLimit = urgency === "brake" ? { clock, limit: lookTimeout } : timeLimitFor(request, clock);
+  const { workflow, facts, document, changes } = await gatherFacts(
+    seen,
+    task,
+    { ...actor, text: given, ...told },
+    timeLimit,
+  );
   const open = await store.openEffects(id);
   if (open.length > 0 && saysAllIsDone(request))
-    return { decision: { kind: "ignored", why: "The task has come to owe something since." }, stored, from };
+    return { decision: { kind: "ignored", why: "The task owes effects by now." }, stored, from };
   const first = decide(workflow, task, request, withOwed(withUnstarted(facts, task, open), task, open));
   const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
@@ -120,12 +127,12 @@ async function submitOnce(
   return { decision, stored: saved, from };
 }
 
-const mostHops = 10;
+const maxHops = 10;
 
-/** A task that owes nothing where it arrives need not be stored as arriving. */
+/** If a task owes nothing in its new state, both steps are saved as one decision. */
 function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hops = 0): Decision {
-  // Rules that drive a task round and round shall be seen in history, not keep the daemon from answering.
-  if (hops === mostHops) return decision;
+  // Rules that move a task in a loop must show in the history, not block the daemon.
+  if (hops === maxHops) return decision;
   if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
   const { task, effects, events } = decision;
   if (effects.length > 0 || task.phase !== "entering" || task.held !== undefined) return decision;
@@ -135,8 +142,8 @@ function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hop
   return settledAtOnce(workflow, { ...next, kind, events: [...events, ...next.events] }, facts, hops + 1);
 }
 
-/** That an agent is quiet is heard whatever fails in its workspace: otherwise nobody would ever ask why nothing moves. */
-function patienceFor({ kind }: Request, clock: Clock): Patience | undefined {
+/** An idle agent is reported whatever fails in its workspace: otherwise no person would learn that nothing moves. */
+function timeLimitFor({ kind }: Request, clock: Clock): TimeLimit | undefined {
   return kind === "idle" ? { clock } : undefined;
 }
 
@@ -144,7 +151,9 @@ function withoutOutside({ outsideOf: _, ...ports }: SubmitPorts): LookPorts {
   return ports;
 }
 
-/** Whoever leads a task away from its work, or from a hook that failed, drops the starts that are owed. */
+/**
+ * A decision that takes a task away from its work, or from a failed hook, drops the runs that are still to be started.
+ */
 function withUnstarted(facts: Facts, { held, phase }: Task, open: readonly StoredEffect[]): Facts {
   if (held?.again !== "effects" && phase !== "doing") return facts;
   const unstarted = open.flatMap(({ effect: { action, agent } }) =>
@@ -153,7 +162,7 @@ function withUnstarted(facts: Facts, { held, phase }: Task, open: readonly Store
   return unstarted.length === 0 ? facts : { ...facts, unstarted };
 }
 
-/** What is owed may give the workspace back, or acquire one, before anything that is decided now is carried out. */
+/** Owed effects may release or acquire the workspace before the effects of this decision are carried out. */
 function withOwed(facts: Facts, { held, phase }: Task, open: readonly StoredEffect[]): Facts {
   if (open.length === 0) return facts;
   const hasOne = facts.numbers.workspace !== 0;
@@ -164,28 +173,28 @@ function withOwed(facts: Facts, { held, phase }: Task, open: readonly StoredEffe
   return willHaveWorkspace === hasOne ? facts : { ...facts, willHaveWorkspace };
 }
 
-/** The task knows these runs as ended: they must end, also where what was to come after that is dropped. */
+/** The task counts these runs as ended, so they must end even if the effects after that are dropped. */
 function endings(open: readonly StoredEffect[]): readonly Effect[] {
   const owed = open.filter(({ state }) => state === "owed").map(({ effect }) => effect);
   return owed.filter(({ action }) => action === "kill_agent" || action === "kill_session");
 }
 
-/** Whoever says so has looked before: what the task owes by now must be carried out all the same. */
+/** The request was made before: effects that the task owes by now must be carried out first. */
 function saysAllIsDone(request: Request): boolean {
   return request.kind === "settled" || (request.kind === "did" && request.word === "ok");
 }
 
-/** Once a state's own work is over or left, what was still to come of it must not happen any more. */
+/** Once the work of a state is over or left, its remaining effects must not be carried out. */
 function endsWork(before: Task, request: Request, after: Task): boolean {
   return before.phase === "doing" && (request.kind === "did" || after.phase !== "doing");
 }
 
-/** Who leads a task out of a state in which a hook failed does without that hook, and without those that came after it. */
+/** Moving a task out of a state with a failed hook skips that hook and those after it. */
 function leavesFailure(before: Task, { kind }: Decision): boolean {
   return kind === "moved" && before.held?.again === "effects";
 }
 
-/** A person has seen to what an effect failed for. */
+/** A person has solved the problem for which an effect failed. */
 function isTriedAgain({ held }: Task, { kind }: Request): boolean {
   return held?.again === "effects" && (kind === "continue" || kind === "respawn");
 }
@@ -194,7 +203,7 @@ function actorOf(request: Request) {
   return "actor" in request ? request.actor : { role: "engine" };
 }
 
-/** History of what was asked in vain. */
+/** The history event of a refused request. */
 export function refusal(request: Request, reasons: readonly Reason[], by: string = actorOf(request).role): TaskEvent {
   return { type: "request.rejected", by, data: { request, reasons }, set: {} };
 }

@@ -1,12 +1,12 @@
 import type { ProjectView } from "../api/routes.ts";
-import type { EventView, PullRequestView, TaskView } from "../api/task-wires.ts";
+import type { EventView, PullRequestView, TaskView } from "../api/tasks.ts";
 import { briefNeed, type Need } from "../engine/needs.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
-import { lifeOf } from "./agents/life-of.ts";
+import { lifeOf } from "./agents/run-signs.ts";
 import type { Core } from "./core.ts";
 
 /** A task as the API shows it. */
@@ -23,7 +23,7 @@ function taskView(
     project: task.project,
     number: task.number,
     branch: task.branch,
-    // Missing in what older versions have stored.
+    // Missing in tasks that older versions have stored.
     base: task.base ?? "",
     summary: task.summary,
     workflow: task.workflow,
@@ -63,7 +63,7 @@ export async function viewOf(
   core: Pick<Core, "workflows" | "agents" | "needs">,
   stored: StoredTask,
 ): Promise<TaskView> {
-  // One task whose workflow does not load any more must not hide the others.
+  // A task whose workflow no longer loads must not hide the others.
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
   return taskView(stored, workflow, core.agents, await core.needs.of(stored));
 }
@@ -73,15 +73,15 @@ function needView(need: Need): TaskView["needs"][number] {
   return { reason, text, brief: briefNeed(need), command, since: isoTime(since) };
 }
 
-/** Whether the agent that the state is about is there. */
+/** Whether the agent that the state waits for is alive. */
 function sessionOf(state: State | undefined, task: Task, agents: Agents | undefined): TaskView["session"] {
   const lives = new Set(Object.values(task.runs).map(({ key }) => lifeOf(agents, task.id, key)));
   for (const life of ["alive", "unknown", "dead", "none"] as const) if (lives.has(life)) return life;
   if (state === undefined || state.terminal || task.runCount === 0) return "none";
-  // In a dialogue the agent ends with its question, and the next one begins with the answer.
+  // In a dialogue each agent ends with its question, and the next one starts with the answer.
   if (task.wait.turn === "reply" || task.wait.turn === "confirm") return "none";
   const { wait } = state;
-  // A state that only stays is held because of a run where that run has ended.
+  // An open state is held because of a run if that run has ended.
   const hasLostOne = wait.kind === "open" && task.held?.again === "wait";
   const wantsRun =
     wait.kind === "agent" ||
@@ -100,8 +100,8 @@ export function eventView({ position, task, project, revision, event, at }: Stor
   return { position, task, project, revision, type: event.type, by: event.by, data: event.data, at: isoTime(at) };
 }
 
-export function effectView({ id, effect, state, tries, dueAt, failure }: StoredEffect) {
-  return { id, action: effect.action, state, tries, dueAt: isoTime(dueAt), failure: failure?.reason ?? null };
+export function effectView({ id, entry, effect, state, tries, dueAt, failure }: StoredEffect) {
+  return { id, entry, action: effect.action, state, tries, dueAt: isoTime(dueAt), failure: failure?.reason ?? null };
 }
 
 export function pullRequestView(record: PullRequestRecord): PullRequestView {

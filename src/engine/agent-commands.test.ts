@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import { type AgentCommand, validFrom, whyNotFrom } from "./agent-commands.ts";
+import { type AgentCommand, validFrom, whyNotFrom } from "./reconcile.ts";
 
 const states = ["idle", "ready", "working", "done", "stuck"] as const;
 
-/** As the seed has it; merging is also for one that is stuck, where it is when its work was done and its tests could not be run. */
+/**
+ * The seed's table. Merging is also allowed for a stuck agent, whose work may be done although its tests could not run.
+ */
 const table = `
 assign   idle
 peek     idle ready working done stuck
@@ -13,7 +15,7 @@ cleanup  idle ready working done stuck
 merge    done stuck
 `;
 
-test("every command is for the states that the table says, and for no others says so with the next step", () => {
+test("a command is allowed in the states of the table, and in all others it is refused with the next step", () => {
   const rows = table
     .trim()
     .split("\n")
@@ -24,7 +26,7 @@ test("every command is for the states that the table says, and for no others say
       const refusal = whyNotFrom(command as AgentCommand, "A", state);
       expect([command, state, refusal === undefined]).toEqual([command, state, valid.includes(state)]);
       if (refusal === undefined) continue;
-      expect(refusal.text).toBe(`A is ${state}; "${command}" is for one that is ${valid.join(" or ")}.`);
+      expect(refusal.text).toBe(`A is ${state}; "${command}" needs an agent that is ${valid.join(" or ")}.`);
       expect(refusal.fix).toContain("signalbox crew ");
     }
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type AgentFinding, type AgentSight, reconcileAgent, recordedState } from "./agent-state.ts";
 import { loadWorkflow } from "./language/load.ts";
+import { type AgentFinding, type AgentSight, reconcileAgent, recordedState } from "./reconcile.ts";
 import { noProgress, type Task } from "./task.ts";
 
 const recorded = ["idle", "ready", "working", "done", "stuck"] as const;
@@ -36,7 +36,7 @@ const all: readonly AgentSight[] = recorded.flatMap((record) =>
   ),
 );
 
-test("for every record, workspace, session and marker it is told how the agent is and what is to be done", () => {
+test("every combination of record, workspace, session and marker gives the agent's state and the next act", () => {
   const rows = table.trim().split("\n");
   const expected = rows.flatMap((row) => {
     const [, , ...cells] = row.split(/\s+/);
@@ -49,7 +49,7 @@ test("for every record, workspace, session and marker it is told how the agent i
   expect(all.map(reconcileAgent)).toEqual(expected);
 });
 
-test("done is who has made something, and not who has just been told to begin again", () => {
+test("an agent is done once it has a result, and not when it has just been told to begin again", () => {
   const text = readFileSync(new URL("../../workflows/crew.yml", import.meta.url), "utf8");
   const { workflow } = loadWorkflow(text, "crew.yml");
   if (workflow === undefined) throw new Error("It does not load.");
@@ -76,7 +76,7 @@ test("done is who has made something, and not who has just been told to begin ag
     ]);
 });
 
-test("between two attempts an agent is at work: it can be killed, and is not waiting for room", () => {
+test("between two attempts an agent is working: it can be killed, and does not wait for a slot", () => {
   const { workflow } = loadWorkflow(
     readFileSync(new URL("../../workflows/crew.yml", import.meta.url), "utf8"),
     "crew.yml",
@@ -91,14 +91,14 @@ test("between two attempts an agent is at work: it can be killed, and is not wai
   expect(recordedState(workflow, { ...failed, crashCount: 0 }, seen)).toBe("ready");
 });
 
-test("whoever is found to be at something has a folder for it, unless its work was handed over", () => {
+test("an agent that is found at work has a workspace, unless its work was handed over", () => {
   for (const sight of all) {
     const { state } = reconcileAgent(sight);
     if (state === "ready" || state === "working" || state === "stuck") expect(sight.workspace).not.toBe("none");
   }
 });
 
-test("what was found once is found again: a second look changes nothing", () => {
+test("reconciling an agent is idempotent: a second time changes nothing", () => {
   for (const sight of all) {
     const first: AgentFinding = reconcileAgent(sight);
     // Its task is back at its beginning.

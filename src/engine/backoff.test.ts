@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { delayBefore } from "./backoff.ts";
+import { delayBefore } from "./duration.ts";
 import type { Backoff } from "./workflow.ts";
 
 const crew: Backoff = { first: 2, factor: 2, max: 60 };
@@ -14,16 +14,16 @@ test.each([
   expect(delays.map((_, index) => delayBefore(index + 1, backoff))).toEqual(delays);
 });
 
-test("the first try waits for nothing", () => {
+test("the first attempt has no delay", () => {
   expect(delayBefore(0, crew)).toBe(0);
 });
 
-test("without a longest delay, a day is the longest, unless the first is longer", () => {
+test("without a maximum the longest delay is a day, unless the first delay is longer", () => {
   expect(delayBefore(1_000_000, pipeline)).toBe(86_400);
   expect(delayBefore(1_000_000, { first: 100_000, factor: 2, max: undefined })).toBe(100_000);
 });
 
-test("delays are finite, within the bounds, and never shrink", () => {
+test("delays are finite, stay within the bounds, and never shrink", () => {
   const backoffs = fc.record({
     first: fc.double({ min: 0, max: 1e6, noNaN: true }),
     factor: fc.double({ min: 1, max: 1e6, noNaN: true }),

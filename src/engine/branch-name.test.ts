@@ -10,7 +10,7 @@ import {
   slug,
 } from "./branch-name.ts";
 
-/** Asks for many names in one shell, because starting a process from here takes longer than git's answer. */
+/** Asks git about many names in one shell, because starting a process takes longer than git's answer. */
 function acceptedByGit(names: readonly string[]): readonly string[] {
   const script = 'for name; do git check-ref-format --branch "$name" >/dev/null 2>&1 && echo yes || echo no; done';
   const { stdout } = spawnSync("sh", ["-c", script, "sh", ...names], { encoding: "utf8" });
@@ -30,7 +30,7 @@ const awkward = [
   "refs/heads/",
 ];
 
-test("accepts ordinary names", () => {
+test("ordinary branch names are accepted", () => {
   for (const name of ["main", "feature/login", "signalbox/a1b2", "fix/größe", "a.b", "x@y", "a;b", "head"]) {
     expect(branchNameProblem(name)).toBeUndefined();
   }
@@ -48,25 +48,25 @@ test.each([
   ["a/.b", 'The branch name "a/.b" has a part that begins with a dot.'],
   ["a.lock/b", 'The branch name "a.lock/b" has a part that ends with .lock.'],
   ["a@{1}", 'The branch name "a@{1}" contains @{.'],
-  ["@", 'The branch name "@" means the present commit to git.'],
-  ["HEAD", 'The branch name "HEAD" means the present commit to git.'],
+  ["@", 'The branch name "@" means the current commit to git.'],
+  ["HEAD", 'The branch name "HEAD" means the current commit to git.'],
   ["a:b", 'The branch name "a:b" contains one of ~ ^ : ? * [ \\.'],
-  ["a\ud800", 'The branch name "a\\ud800" contains half of a character pair, which is no valid text.'],
-])("says what is wrong with %j", (name, problem) => {
+  ["a\ud800", 'The branch name "a\\ud800" contains half of a surrogate pair, which is not valid text.'],
+])("the branch name %j is refused with the reason", (name, problem) => {
   expect(branchNameProblem(name)).toBe(problem);
 });
 
-test("counts the length in bytes", () => {
+test("the length of a branch name is counted in bytes", () => {
   expect(branchNameProblem("a".repeat(200))).toBeUndefined();
   expect(branchNameProblem("é".repeat(101))).toContain("is longer than 200 bytes");
 });
 
 const parts = fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 4 }).map((all) => all.join(""));
-// A NUL cannot be handed to a command.
+// A command's arguments cannot contain NUL.
 const anything = fc.string({ unit: "binary", minLength: 1, maxLength: 6 }).map((name) => name.replaceAll("\0", "x"));
 const names = fc.array(fc.oneof(parts, anything), { minLength: 60, maxLength: 60 });
 
-test("git accepts every name that is accepted here", () => {
+test("git accepts every name that we accept", () => {
   fc.assert(
     fc.property(names, (all) => {
       const accepted = all.filter((name) => branchNameProblem(name) === undefined);
@@ -76,7 +76,7 @@ test("git accepts every name that is accepted here", () => {
   );
 });
 
-test("a name that is refused here is refused by git, too", () => {
+test("git refuses every name that we refuse", () => {
   fc.assert(
     fc.property(names, (all) => {
       // We are stricter in two cases: git reads @{…} as the name of another branch before it judges, and lets a branch
@@ -112,7 +112,7 @@ test.each([
   ["", "task"],
   ["make the quick brown fox jump over the lazy dog", "make-the-quick-brown-fox-jump-over-the"],
   ["x".repeat(50), "x".repeat(40)],
-])("turns %j into %j", (text, expected) => {
+])("the slug of %j is %j", (text, expected) => {
   expect(slug(text)).toBe(expected);
 });
 
@@ -127,7 +127,7 @@ test("a slug is always a short and valid part of a branch name", () => {
   );
 });
 
-test("makes any text a name that git takes, and leaves one that it takes already", () => {
+test("any text becomes a name that git accepts, and an accepted name stays unchanged", () => {
   expect(nearestBranchName("feature/Strong_coffee")).toBe("feature/Strong_coffee");
   expect(nearestBranchName(" feature/strong coffee: please? ")).toBe("feature/strong-coffee-please");
   expect(nearestBranchName("-agent-3")).toBe("agent-3");

@@ -10,8 +10,8 @@ export function branchNameProblem(name: string): string | undefined {
 
 const rules: readonly (readonly [broken: (name: string) => boolean, problem: string])[] = [
   [(name) => new TextEncoder().encode(name).length > 200, "is longer than 200 bytes"],
-  [(name) => !name.isWellFormed(), "contains half of a character pair, which is no valid text"],
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  [(name) => !name.isWellFormed(), "contains half of a surrogate pair, which is not valid text"],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule searches for them.
   [(name) => /[\x00-\x1f\x7f]/.test(name), "contains a control character"],
   [(name) => name.includes(" "), "contains a space"],
   [(name) => /[~^:?*[\\]/.test(name), "contains one of ~ ^ : ? * [ \\"],
@@ -23,10 +23,10 @@ const rules: readonly (readonly [broken: (name: string) => boolean, problem: str
   [(name) => name.startsWith(".") || name.includes("/."), "has a part that begins with a dot"],
   [(name) => name.endsWith(".lock") || name.includes(".lock/"), "has a part that ends with .lock"],
   [(name) => name.includes("@{"), "contains @{"],
-  [(name) => name === "@" || name === "HEAD", "means the present commit to git"],
+  [(name) => name === "@" || name === "HEAD", "means the current commit to git"],
 ];
 
-/** The branch a task has until somebody gives it a better name. */
+/** The branch of a task until an agent or a person names it. */
 export function defaultBranch(id: string): string {
   return `signalbox/${id}`;
 }
@@ -35,7 +35,7 @@ export function isDefaultBranch(branch: string, id: string): boolean {
   return branch === defaultBranch(id);
 }
 
-/** What the branch of an issue with these labels begins with; of several labels the first in this order counts. */
+/** The prefix of the branch of an issue with these labels; of several labels the first in this order counts. */
 export function prefixForLabels(labels: readonly string[]): string {
   const names = new Set(labels.map((label) => label.trim().toLowerCase()));
   if (names.has("bug")) return "fix";
@@ -60,7 +60,7 @@ export function slug(text: string, max = 40): string {
 
 /** The name itself where git takes it; otherwise the nearest one that git takes. */
 export function nearestBranchName(text: string): string {
-  // Git takes no longer ones: the rest would only cost time.
+  // Git accepts no longer names.
   const wanted = text.trim().slice(0, 1_000);
   if (branchNameProblem(wanted) === undefined) return wanted;
   const parts = wanted
@@ -79,7 +79,7 @@ export function nearestBranchName(text: string): string {
   return short.replace(/[/-]+$/, "") || slug("");
 }
 
-/** Letters that Unicode does not take apart. */
+/** Letters that Unicode normalisation does not decompose. */
 const letters: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -92,7 +92,7 @@ const letters: Readonly<Record<string, string>> = {
   ı: "i",
 };
 
-/** In quotes, with nothing invisible, and short enough for a line. */
+/** The name in quotes, with control characters escaped, and short enough for a line. */
 function shown(name: string): string {
   return JSON.stringify(name.length > 60 ? `${name.slice(0, 57)}…` : name);
 }

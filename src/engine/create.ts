@@ -1,14 +1,13 @@
+import { branchNameProblem } from "./branch-name.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
-import { arrive, stateOf } from "./enter.ts";
+import { arrive, moveCounters, stateOf, takesWorkspace, withWorkspace } from "./enter.ts";
 import { noWorkspace } from "./gate.ts";
-import { moveCounters } from "./hooks.ts";
 import { settingProblem } from "./language/read-settings.ts";
-import { rejected } from "./move.ts";
-import type { Facts } from "./request.ts";
-import { noProgress, type Task, type TaskIdentity } from "./task.ts";
+import { rejected, standing } from "./move.ts";
+import type { Actor, Facts } from "./request.ts";
+import { noProgress, type Task, type TaskEdit, type TaskIdentity } from "./task.ts";
 import type { Settings, Way, Workflow } from "./workflow.ts";
-import { takesWorkspace, withWorkspace } from "./workspace-order.ts";
 
 export interface Creation extends TaskIdentity {
   /** Where to start; undefined for the workflow's own choice. */
@@ -18,8 +17,8 @@ export interface Creation extends TaskIdentity {
 }
 
 /**
- * Creates a task. Asked to start elsewhere than at the beginning, it performs the hooks of the way there; where there is
- * no such way it takes a workspace and starts the state's agent itself.
+ * Creates a task. A task that starts in another state than the first performs the hooks of the way there; where there
+ * is no such way, the engine acquires a workspace and starts the state's agent.
  */
 export function createTask(workflow: Workflow, creation: Creation, facts: Facts): Decision {
   const { status: asked, preset = "", settings = {}, ...identity } = creation;
@@ -41,7 +40,7 @@ export function createTask(workflow: Workflow, creation: Creation, facts: Facts)
     set: { ...blank, ...set, previousStatus: "" },
   };
   const created: Decision = { kind: "moved", task: apply(blank, event), events: [event], effects: draft.effects };
-  // A task that begins at the beginning waits for its workspace there. Who asks for more is told at once that it is not to be had.
+  // A task in the first state waits there for its workspace. To start elsewhere is refused while no workspace is free.
   if (facts.poolFull && status !== first && takesWorkspace(draft.effects, facts)) return rejected(noWorkspace);
   return withWorkspace(workflow, created, facts);
 }
@@ -53,7 +52,7 @@ function arriveDirectly(
   facts: Facts,
 ): Partial<Task> {
   const state = stateOf(workflow, status);
-  // The counters of an ordinary arrival hold here too: a reviewer started this way is round 1.
+  // Counters move as on an ordinary arrival: a reviewer that is started this way is round 1.
   const usual: Way | undefined = workflow.ways.find((way) => way.to === status && way.implied === undefined);
   draft.effects.push({ action: "acquire_workspace", params: {} });
   moveCounters(draft, usual?.hooks ?? []);
@@ -127,4 +126,44 @@ function blankTask(
     reason: "",
     log: [],
   };
+}
+
+/** The prompts tell agents to name the branch and to improve the summary; only a person changes the rest. */
+const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
+/** Only the engine knows the workspace, the terminal session and the pull request. */
+const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession"];
+
+export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit): Decision {
+  // The engine may edit an ended task too: it releases the workspace after the end.
+  const refusal =
+    actor.role === "engine"
+      ? undefined
+      : standing({ ...stateOf(workflow, task.status), wait: { kind: "none" } }, task, actor);
+  if (refusal !== undefined) return rejected(refusal);
+  const changed = Object.entries(set).filter(([key, value]) => !isSame(task[key as keyof TaskEdit], value));
+  const isAgent = actor.role !== "human" && actor.role !== "engine";
+  const foreign = changed.filter(([key]) => isAgent && !forAgents.includes(key as keyof TaskEdit));
+  if (foreign.length > 0) {
+    const text = `Only a person can change ${foreign.map(([key]) => key).join(", ")}.`;
+    return rejected({ code: "only-human", text, fix: `You can change ${forAgents.join(" and ")}.` });
+  }
+  if (actor.role !== "engine" && changed.some(([key]) => forEngine.includes(key as keyof TaskEdit))) {
+    const text = `Only the engine can change ${forEngine.join(" and ")}.`;
+    return rejected({ code: "not-allowed", text, fix: "Nothing needs to be done." });
+  }
+  const problem = set.branch === undefined ? undefined : branchNameProblem(set.branch);
+  if (problem !== undefined) return rejected({ code: "bad-value", text: problem, fix: "Choose another name." });
+  if (changed.length === 0) return { kind: "ignored", why: "Nothing would change." };
+  const event: TaskEvent = {
+    type: "task.edited",
+    by: actor.role,
+    data: { changed: changed.map(([key]) => key) },
+    set: Object.fromEntries(changed),
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, i) => each === b[i]);
+  return a === b;
 }

@@ -1,31 +1,24 @@
-import { decideContinue } from "./continue.ts";
+import { decideContinue, isOutdated, openQuestions, remind, respawn, unmergedWork, withWord } from "./continue.ts";
+import { edit } from "./create.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
-import { afterReply, roundLimit } from "./dialogue.ts";
-import { edit } from "./edit.ts";
-import { endWait, endWork } from "./end-of-wait.ts";
-import { stateOf } from "./enter.ts";
-import { wentIdle } from "./idle.ts";
-import { reachedLimit } from "./limit.ts";
+import { stateOf, withWorkspace } from "./enter.ts";
 import { decideMove, rejected, standing } from "./move.ts";
-import { isOutdated, remind, withWord } from "./persons-word.ts";
 import type { Facts, Request } from "./request.ts";
-import { respawn } from "./respawn.ts";
-import { runEnded } from "./run-ended.ts";
-import { settled, unsettled } from "./settled.ts";
-import { after } from "./take-rule.ts";
+import { afterReply, roundLimit, runEnded } from "./run-ended.ts";
+import { reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
+import { after, endWait, endWork } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
-import { withWorkspace } from "./workspace-order.ts";
 
 /**
- * Decides what a request does to a task. The same inputs always give the same decision: no clock, no randomness, no I/O.
- * Whatever it changes is in the events, whatever it owes is in the effects.
+ * Decides what a request does to a task. The same inputs always give the same decision: no clock, no randomness, no
+ * I/O. Every change is in the events, everything still to be carried out is in the effects.
  */
 export function decide(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
   return withWorkspace(workflow, decideAlone(workflow, task, request, waitingFacts(request, facts)), facts);
 }
 
-/** Nobody can be told to ask again later what the machine does by itself: there the effect waits for the workspace. */
+/** An observation cannot be refused and asked again later: where no workspace is free, its effect waits for one. */
 function waitingFacts(request: Request, facts: Facts): Facts {
   return facts.poolFull && !("actor" in request) ? { ...facts, poolFull: false } : facts;
 }
@@ -69,7 +62,12 @@ function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): D
   if (word === undefined) return askedPlainly(workflow, task, request, facts);
   const outdated = isOutdated(task, request.kind, word, facts);
   if (outdated !== undefined) return rejected(outdated);
-  return withWord(workflow, task, askedPlainly(workflow, task, request, facts), word);
+  const decision = askedPlainly(workflow, task, request, facts);
+  const unmerged = word.merged === true ? unmergedWork(workflow, task, decision, facts) : undefined;
+  if (unmerged !== undefined) return rejected(unmerged);
+  const unanswered = word.answered === true ? openQuestions(workflow, task, facts) : undefined;
+  if (unanswered !== undefined && decision.kind !== "rejected") return rejected(unanswered);
+  return withWord(workflow, task, decision, word);
 }
 
 function askedPlainly(workflow: Workflow, task: Task, request: Asking, facts: Facts): Decision {

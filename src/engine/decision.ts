@@ -18,9 +18,9 @@ export type Decision =
       readonly events: readonly TaskEvent[];
       readonly effects: readonly Effect[];
     }
-  /** A report that came too late or twice: nothing changes, nobody needs to know. */
+  /** A report that came too late or twice: nothing changes, and no error is reported. */
   | { readonly kind: "ignored"; readonly why: string }
-  /** Nothing changes; the reasons are for the one who asked. */
+  /** Nothing changes; the reasons are for the asker. */
   | { readonly kind: "rejected"; readonly reasons: readonly Reason[] };
 
 export interface Reason {
@@ -31,7 +31,7 @@ export interface Reason {
   readonly fix: string;
 }
 
-export type ReasonCode =
+type ReasonCode =
   | "no-transition"
   | "not-allowed"
   | "guard"
@@ -54,6 +54,7 @@ export type ReasonCode =
   | "still-alive"
   | "moved-on"
   | "unmerged"
+  | "unanswered"
   | "no-such-state"
   | "bad-value"
   | "no-credential"
@@ -72,14 +73,14 @@ export type TaskEvent = {
   };
 }[TaskEventType];
 
-/** Only what is described may be in it, because programs of other people read it. Every name can be asked for. */
+/** Holds only the documented fields, because other programs read it. Fields of other events read as undefined. */
 export type EventData<Type extends TaskEventType> = {
   readonly [Name in NameIn<Type>]?: unknown;
 } & { readonly [Name in Exclude<NameIn<TaskEventType>, NameIn<Type>>]?: undefined };
 
 type NameIn<Type extends TaskEventType> = Type extends TaskEventType ? keyof (typeof eventTypes)[Type]["data"] : never;
 
-/** One thing to be carried out, recorded before it is. Plain data: it must survive a restart. */
+/** One thing to be carried out, stored first. Plain data: it must survive a restart. */
 export interface Effect {
   readonly action: string;
   readonly params: Readonly<Record<string, ParamValue>>;
@@ -89,7 +90,7 @@ export interface Effect {
   readonly delay?: number;
 }
 
-/** Everything needed to start an agent or to tell a live one something. */
+/** Everything needed to start an agent or to send a live one a message. */
 export interface AgentOrder {
   readonly role: string;
   readonly run: string;
@@ -105,8 +106,8 @@ export interface AgentOrder {
 }
 
 /**
- * Adds one event to a task. The only place where a task changes. Written out field by field because spreading two objects
- * of this size costs more than the rest of a decision together.
+ * Adds one event to a task. The only place where a task changes. Written out field by field because spreading two
+ * objects of this size costs more than the rest of a decision together.
  */
 export function apply(task: Task, { type, set }: TaskEvent): Task {
   if (type === "task.moved") return arrive(task, set as Arrival);
@@ -175,7 +176,7 @@ export type Arrival = Pick<
 > &
   Partial<Pick<Task, "reason">>;
 
-/** Moves are what happens most, and all of them change the same: nothing has to be looked for. */
+/** A fast path for moves, the most frequent event: all moves change the same fields. */
 function arrive(task: Task, set: Arrival): Task {
   return {
     id: task.id,

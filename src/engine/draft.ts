@@ -4,7 +4,7 @@ import type { LiveRun, Task } from "./task.ts";
 import { settingOf } from "./when.ts";
 import type { RunSpec, Workflow } from "./workflow.ts";
 
-/** A task's runs and counters while a decision about them is being made, and the effects it will owe. */
+/** A task's runs and counters while a decision is being made, and the effects that the task will owe. */
 export interface Draft {
   readonly workflow: Workflow;
   readonly task: Task;
@@ -32,16 +32,16 @@ export function startDraft(workflow: Workflow, task: Task, status: string): Draf
     runCount,
     counters,
     stepLimit: undefined,
-    told: nobody,
+    told: noRoles,
     effects: [],
   };
 }
 
-export interface OrderOptions {
+interface OrderOptions {
   /** Instead of the run's own; empty for none. */
   readonly prompt?: string | undefined;
   readonly message?: string;
-  /** Panel members are told apart by a number, from 1. */
+  /** The number of a panel member, from 1. */
   readonly member?: number;
   /** Resume the role's kept session where there is one. */
   readonly resume?: boolean;
@@ -55,7 +55,7 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
   draft.runCount++;
   const isBeside = Object.keys(draft.runs).some((other) => other.split("/")[0] !== spec.role);
   draft.runs = { ...draft.runs, [name]: { key, mode: spec.mode, ...(isBeside ? { beside: true as const } : {}) } };
-  draft.told = draft.told === nobody ? [name] : [...draft.told, name];
+  draft.told = draft.told === noRoles ? [name] : [...draft.told, name];
   const resume = options.resume === false ? "" : (draft.sessions[name] ?? "");
   const effect: Effect = { action: "spawn_agent", params: noParams, agent: order(draft, spec, key, resume, options) };
   draft.effects.push(options.delay ? { ...effect, delay: options.delay } : effect);
@@ -65,11 +65,11 @@ export function startRun(draft: Draft, spec: RunSpec, options: OrderOptions = {}
 export function tellRun(draft: Draft, spec: RunSpec, options: OrderOptions): void {
   const run = draft.runs[spec.role];
   if (run === undefined) return;
-  draft.told = draft.told === nobody ? [spec.role] : [...draft.told, spec.role];
+  draft.told = draft.told === noRoles ? [spec.role] : [...draft.told, spec.role];
   draft.effects.push({ action: "notify_agent", params: noParams, agent: order(draft, spec, run.key, "", options) });
 }
 
-/** Ends a role's run. Its session is forgotten unless it is to be resumed later. */
+/** Ends a role's run. Its session is dropped unless it will be resumed later. */
 export function endRun(draft: Draft, name: string, keepSession = false): void {
   const run = draft.runs[name];
   if (run !== undefined) {
@@ -79,10 +79,10 @@ export function endRun(draft: Draft, name: string, keepSession = false): void {
   if (!keepSession && draft.sessions[name] !== undefined) draft.sessions = without(draft.sessions, name);
 }
 
-/** Ends every run that is alive, whatever its role. */
+/** Ends every live run. */
 export function endRuns(draft: Draft): void {
   for (const name of Object.keys(draft.runs)) endRun(draft, name);
-  draft.told = nobody;
+  draft.told = noRoles;
 }
 
 export function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
@@ -92,7 +92,7 @@ export function without<T>(record: Readonly<Record<string, T>>, key: string): Re
 }
 
 const noParams = {};
-const nobody: readonly string[] = [];
+const noRoles: readonly string[] = [];
 
 function order(draft: Draft, spec: RunSpec, run: string, resume: string, options: OrderOptions): AgentOrder {
   const { window } = spec;

@@ -25,11 +25,11 @@ test.each(["", "s", "5 m", " 5m", "-5s", "+5s", "5M", "5 minutes", "1h30m", "5.s
   },
 );
 
-test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("%d is no duration", (number) => {
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("%d is not a duration", (number) => {
   expect(readDuration(number)).toBeUndefined();
 });
 
-test("a number too large to count is no duration", () => {
+test("a number that is too large is not a duration", () => {
   expect(readDuration(`${"9".repeat(400)}d`)).toBeUndefined();
 });
 
@@ -46,7 +46,7 @@ test.each([
   expect(writeDuration(seconds)).toBe(text);
 });
 
-test("what is written is read back the same", () => {
+test("a written duration is read back unchanged", () => {
   const seconds = fc.oneof(
     fc.integer({ min: 0, max: 1e12 }).map((milliseconds) => milliseconds / 1000),
     fc.integer({ min: 0, max: 1e6 }).map((minutes) => minutes * 60),
@@ -54,6 +54,6 @@ test("what is written is read back the same", () => {
   fc.assert(fc.property(seconds, (value) => readDuration(writeDuration(value)) === value));
 });
 
-test("no text makes it throw", () => {
+test("reading a duration never throws", () => {
   fc.assert(fc.property(fc.string(), (text) => (readDuration(text) ?? 0) >= 0));
 });

@@ -1,3 +1,17 @@
+import type { Backoff } from "./workflow.ts";
+
+/** Seconds to wait before a retry; attempt 1 is the first retry. */
+export function delayBefore(attempt: number, backoff: Backoff | undefined): number {
+  if (backoff === undefined || attempt < 1) return 0;
+  const { first, factor, max = Math.max(first, day) } = backoff;
+  // A first delay of 0 stays 0; times an overflown factor it would be NaN.
+  if (first === 0) return 0;
+  return Math.min(first * factor ** (attempt - 1), max);
+}
+
+/** The longest delay where the file sets none: timers and dates would overflow after more doublings. */
+const day = 24 * 60 * 60;
+
 /** Seconds from `500ms`, `5s`, `5m`, `2h`, `1d` or a plain number of seconds; undefined for anything else. */
 export function readDuration(text: string | number): number | undefined {
   const [, amount, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|[smhd])?$/.exec(String(text)) ?? [];
@@ -7,7 +21,7 @@ export function readDuration(text: string | number): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** The way a person would write it in a workflow file: in the largest unit of which it is a whole number. */
+/** As written in a workflow file: in the largest unit that gives a whole number. */
 export function writeDuration(seconds: number): string {
   const total = Math.round(seconds * 1000);
   if (total === 0) return "0s";

@@ -1,15 +1,15 @@
-import { type Arrival, apply, type Decision, type TaskEvent } from "./decision.ts";
-import { type Draft, endRun, endRuns, startDraft } from "./draft.ts";
-import { addEffects, moveCounters } from "./hooks.ts";
+import { actions } from "./actions.ts";
+import { type Arrival, apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
+import { type Draft, endRun, endRuns, startDraft, startRun, tellRun } from "./draft.ts";
 import type { Facts } from "./request.ts";
-import { panelSize, startWait } from "./start-wait.ts";
+import { specOf } from "./run-spec.ts";
 import { type Member, noProgress, type Task, type WaitProgress } from "./task.ts";
-import { allHold } from "./when.ts";
-import type { State, Way, Workflow } from "./workflow.ts";
+import { allHold, settingOf } from "./when.ts";
+import type { Action, RunSpec, State, Way, Workflow } from "./workflow.ts";
 
 /**
- * Moves a task along a way that is open. Runs that are not kept end first, then come the hooks, then the new state's wait.
- * `by` is `human`, `engine` or a role; `cause` says what made the task move: `asked`, `rule 2`, `escalated`, …
+ * Moves a task along an open way. First runs that are not kept end, then come the hooks, then the new state's wait.
+ * `by` is `human`, `engine` or a role; `cause` says why the task moved: `asked`, `rule 2`, `escalated`, …
  */
 export function enter(
   workflow: Workflow,
@@ -37,7 +37,7 @@ export function enter(
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
-/** Performs a way's hooks and begins the state's wait; gives what changes in the task. */
+/** Turns a way's hooks into effects and begins the state's wait; returns the changes of the task. */
 export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, facts: Facts, byPerson: boolean): Arrival {
   const { workflow, task } = draft;
   moveCounters(draft, way.hooks);
@@ -47,7 +47,7 @@ export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, fact
     state.unless.length > 0 &&
     allHold(state.unless, workflow, { ...task, counters: draft.counters, visits, status: state.name }, facts);
   if (state.terminal) {
-    // No agent outlives its task, whether or not the file says so.
+    // No agent outlives its task, even if the file does not end it.
     endRuns(draft);
     addEffects(draft, state, state.do);
   } else if (!skipped) startWait(draft, state);
@@ -61,7 +61,7 @@ export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, fact
     runs: draft.runs,
     sessions: draft.sessions,
     runCount: draft.runCount,
-    // From here on only something newer counts.
+    // From here on only newer evidence counts.
     spent: { sections: facts.document.fingerprints, head: facts.head },
     wait: progressAtStart(draft, state, skipped),
     attended: false,
@@ -69,7 +69,7 @@ export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, fact
   };
 }
 
-/** Entries are counted only where a condition asks for them; a person's move starts the count anew. */
+/** Visits are counted only where a condition reads them; a person's move resets the count. */
 function visitsAfter(task: Task, state: State, byPerson: boolean): Task["visits"] {
   const before = byPerson ? noVisits : task.visits;
   return state.countsVisits ? { ...before, [state.name]: (before[state.name] ?? 0) + 1 } : before;
@@ -77,17 +77,17 @@ function visitsAfter(task: Task, state: State, byPerson: boolean): Task["visits"
 
 const noVisits: Task["visits"] = {};
 
-/** The count after a person had a hand in the task without moving it. */
+/** The visits after a person acted on the task without moving it. */
 export function restarted(state: State): Task["visits"] {
   return state.countsVisits ? { [state.name]: 1 } : noVisits;
 }
 
-/** Nobody will start them any more. A start may have failed half-way, so they are ended like others. */
+/** Ends runs whose start is dropped. The start may have failed half-way, so they are ended like other runs. */
 function endUnstarted(draft: Draft, { unstarted = [] }: Facts): void {
   for (const [name, { key }] of Object.entries(draft.runs)) if (unstarted.includes(key)) endRun(draft, name, true);
 }
 
-/** Ends what only the old state needed. */
+/** Ends the runs and children that only the old state needed. */
 export function leave(draft: Draft, state: State): void {
   const { wait } = state;
   if ((wait.kind === "agent" || wait.kind === "human") && wait.run !== undefined) {
@@ -125,7 +125,151 @@ export function progressAtStart(
 
 export function stateOf(workflow: Workflow, name: string): State {
   const state = workflow.states[name];
-  // A task is pinned to the workflow that knows its state; anything else is a bug of the caller.
+  // A task is pinned to a workflow that has its state; anything else is a bug of the caller.
   if (state === undefined) throw new RangeError(`The workflow "${workflow.name}" has no state "${name}".`);
   return state;
+}
+
+/** Applies the counters of hooks. This comes first, so that a spawn sees the new value. */
+export function moveCounters(draft: Draft, hooks: readonly Action[]): void {
+  for (const { name, params } of hooks) {
+    if (name === "increment") addOne(draft, String(params.field));
+    else if (name === "set_field") draft.counters = { ...draft.counters, [String(params.field)]: Number(params.value) };
+    else if (name === "spawn_agent" && params.increment !== undefined) addOne(draft, String(params.increment));
+  }
+}
+
+function addOne(draft: Draft, field: string): void {
+  draft.counters = { ...draft.counters, [field]: (draft.counters[field] ?? 0) + 1 };
+}
+
+/** Turns hooks into effects, in order. `state` is where the task will be. */
+export function addEffects(draft: Draft, state: State, hooks: readonly Action[]): void {
+  for (const hook of hooks) addEffect(draft, state, hook);
+}
+
+function addEffect(draft: Draft, state: State, hook: Action): void {
+  switch (hook.name) {
+    case "increment":
+    case "set_field":
+      return;
+    case "spawn_agent":
+      if (hook.run === undefined) return;
+      // A role never has a second agent: a live one gets the prompt as a message.
+      if (draft.runs[hook.run.role] !== undefined) tellRun(draft, hook.run, {});
+      else startRun(draft, hook.run);
+      return;
+    case "kill_agent":
+      endRun(draft, String(hook.params.role));
+      return;
+    case "kill_session":
+      draft.runs = {};
+      draft.sessions = {};
+      draft.effects.push({ action: hook.name, params: hook.params });
+      return;
+    case "notify_agent":
+      addNotice(draft, state, hook);
+      return;
+    case "release_workspace":
+      // Another task gets the folder: no run may stay in it, and no session can be resumed elsewhere.
+      endRuns(draft);
+      draft.sessions = {};
+      draft.effects.push({ action: hook.name, params: hook.params });
+      return;
+    default:
+      draft.effects.push({ action: hook.name, params: hook.params });
+  }
+}
+
+/** A live agent gets a message. A dead one is started with the message as part of its prompt. */
+function addNotice(draft: Draft, state: State, { params }: Action): void {
+  const role = String(params.role);
+  const spec = specOf(draft.workflow, state, role);
+  const prompt = params.prompt === undefined ? "" : String(params.prompt);
+  const message = params.message === undefined ? "" : String(params.message);
+  if (params.steps !== undefined) draft.stepLimit = Number(params.steps);
+  if (draft.runs[role] !== undefined) tellRun(draft, spec, { prompt, message });
+  else if (draft.sessions[role] !== undefined && spec.mode !== "session") startRun(draft, spec, { prompt, message });
+  else startRun(draft, spec, { prompt: prompt || respawnPrompt(state, role) || spec.prompt, message });
+}
+
+/** A message alone lacks context, so a restarted agent gets this prompt with it. */
+function respawnPrompt(state: State, role: string): string | undefined {
+  return state.respawn?.role === role ? state.respawn.prompt : undefined;
+}
+
+/** Begins the state's wait. A role that a hook of the same move started or told something is left alone. */
+export function startWait(draft: Draft, state: State): void {
+  const { wait } = state;
+  switch (wait.kind) {
+    case "agent":
+    case "human":
+      if (wait.run !== undefined) startAgent(draft, state, wait.run);
+      return;
+    case "panel":
+      for (let member = 1; member <= panelSize(draft, wait.member); member++) startRun(draft, wait.member, { member });
+      return;
+    case "fan_out":
+      draft.effects.push({ action: "start_children", params: { workflow: wait.workflow } });
+      return;
+    default:
+  }
+}
+
+function startAgent(draft: Draft, state: State, run: RunSpec): void {
+  if (draft.told.includes(run.role)) return;
+  const isAlive = draft.runs[run.role] !== undefined;
+  if (!isAlive) startRun(draft, run, { prompt: run.prompt ?? state.respawn?.prompt });
+  else if (run.prompt !== undefined) tellRun(draft, run, {});
+}
+
+/** One member for each model of a list setting; one where the model is not a list. */
+function panelSize(draft: Pick<Draft, "workflow" | "task">, member: RunSpec): number {
+  const setting = /^\{([a-z][a-z0-9_]*)\}$/.exec(member.model ?? "")?.[1];
+  const models = setting === undefined ? undefined : settingOf(draft.workflow, draft.task, setting);
+  return Array.isArray(models) ? Math.max(1, models.length) : 1;
+}
+
+/**
+ * Ensures that effects which need a workspace have one: where the task has none by then, the engine acquires one first,
+ * even if the file does not. A task that ends releases such a workspace.
+ */
+export function withWorkspace(workflow: Workflow, decision: Decision, facts: Facts): Decision {
+  if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
+  const effects = inWorkspace(decision.effects, hasWorkspace(facts));
+  if (effects === decision.effects) return decision;
+  const isOver = workflow.states[decision.task.status]?.terminal === true;
+  const isKept = isOver && workspaceAfter(false, effects);
+  return { ...decision, effects: isKept ? [...effects, { action: "release_workspace", params: {} }] : effects };
+}
+
+/** Whether the task will have a workspace after its owed effects. */
+function hasWorkspace({ willHaveWorkspace, numbers }: Pick<Facts, "willHaveWorkspace" | "numbers">): boolean {
+  return willHaveWorkspace ?? numbers.workspace !== 0;
+}
+
+/** Whether these effects acquire a workspace for a task that has none. */
+export function takesWorkspace(effects: readonly Effect[], facts: Facts): boolean {
+  const has = hasWorkspace(facts);
+  return !has && inWorkspace(effects, has).some(({ action }) => action === "acquire_workspace");
+}
+
+export function workspaceAfter(before: boolean, effects: readonly Pick<Effect, "action">[]): boolean {
+  const last = effects.findLast(({ action }) => action === "acquire_workspace" || action === "release_workspace");
+  return last === undefined ? before : last.action === "acquire_workspace";
+}
+
+function inWorkspace(effects: readonly Effect[], before: boolean): readonly Effect[] {
+  let has = before;
+  let all: Effect[] | undefined;
+  for (const [i, effect] of effects.entries()) {
+    if (!has && actions[effect.action]?.inWorkspace === "always") {
+      all ??= effects.slice(0, i);
+      all.push({ action: "acquire_workspace", params: {} });
+      has = true;
+    }
+    has = workspaceAfter(has, [effect]);
+    all?.push(effect);
+  }
+  return all ?? effects;
 }

@@ -10,13 +10,13 @@ const reason = "why";
 const role = "the role";
 const run = "the run";
 const target = "the branch that the work goes into";
-const files = "what conflicts, or is in the way";
+const files = "the files that conflict or block the merge";
 const number = "its number";
 const url = "its address (empty where there is no forge)";
 const message = "the message's id";
-const to = "the run that it is for";
+const to = "the run that it is addressed to";
 
-/** Every event that can stand in history. Names and fields stay as they are: programs of other people read them. */
+/** Every event of a task's history. Names and fields never change, because other programs read them. */
 export const eventTypes = {
   "task.created": {
     when: "a task is created",
@@ -27,52 +27,55 @@ export const eventTypes = {
     data: {
       from: "the state it leaves",
       to: "the state it enters",
-      cause: "`asked`, `rule N`, `escalated` or what else made it move",
+      cause: "`asked`, `rule N`, `escalated` or another cause",
       evidence: "the sections that passed a gate: section, hash, role, run, commit of each",
       run: "the run that asked",
     },
   },
-  "task.settled": { when: "everything that belonged to entering its state is done", data: {} },
-  "task.working": { when: "its state's own work begins", data: { actions: "what is carried out" } },
+  "task.settled": { when: "all effects of its move are done", data: {} },
+  "task.working": { when: "its state's own work begins", data: { actions: "the actions" } },
   "task.worked": { when: "its state's own work has ended", data: { word, reason } },
   "task.held": { when: "no rule covers what happened: it waits for a person", data: { word, reason } },
   "task.continued": {
-    when: "a person ends a wait, or tries a held task again",
+    when: "a person ends a wait, or retries a held task",
     data: { held: "the word it was held after (empty where it was not held)" },
   },
   "task.attended": { when: "a person has attached, or has said something", data: { text: "what was said or done" } },
   "task.approved": {
-    when: "a person says yes to the work",
-    data: { commit: "the commit it was said for", status: "the state it was said in" },
+    when: "a person approves the work",
+    data: { commit: "the approved commit", status: "the state it was approved in" },
   },
-  "task.commented": { when: "somebody comments", data: { text: "the comment", run: "the run that commented" } },
+  "task.commented": {
+    when: "a person or an agent comments",
+    data: { text: "the comment", run: "the run that commented" },
+  },
   "task.migrated": {
     when: "it is put under another version of its workflow",
     data: { from: "the hash before", to: "the hash now", status: "the state it is in then" },
   },
   "task.edited": {
-    when: "what it is called or how it is made has changed",
-    data: { changed: "the names of what has changed", run: "the run that asked" },
+    when: "fields of the task, such as its summary, have changed",
+    data: { changed: "the names of the fields", run: "the run that asked" },
   },
   "workspace.restored": {
-    when: "a person has its workspace made again, which somebody had deleted or broken",
+    when: "a person has its deleted or broken workspace made again",
     data: { workspace: "its folder" },
   },
   "document.unclaimed": {
-    when: "a run that worked beside another role has ended, and its file says what it has not handed in: that does not count",
+    when: "a run beside another role has ended, and its file has sections that it did not hand in: they do not count",
     data: { role, run, sections: "the sections" },
   },
   "document.changed": {
-    when: "somebody has written into the task file",
-    data: { sections: "the sections that are different", run: "the run that wrote them" },
+    when: "a person or an agent has changed the task file",
+    data: { sections: "the changed sections", run: "the run that wrote them" },
   },
   "request.rejected": {
-    when: "something was asked for and refused",
-    data: { request: "what was asked for", reasons: "code, text and fix of each reason" },
+    when: "a request was refused",
+    data: { request: "the request", reasons: "code, text and fix of each reason" },
   },
   "effect.failed": {
-    when: "something that was owed could not be carried out, for good",
-    data: { action: "what it was", reason },
+    when: "an effect has failed, and is not retried",
+    data: { action: "the action", reason },
   },
   "agent.started": {
     when: "a run is at work",
@@ -80,91 +83,91 @@ export const eventTypes = {
       run,
       role,
       harness: "the harness",
-      model: "the model that was asked for",
+      model: "the requested model",
       session: "the harness's session",
       window: "the window's name (empty where there is no terminal)",
-      resumed: "whether it goes on in an earlier session",
+      resumed: "whether it resumes an earlier session",
     },
   },
-  "agent.slept": { when: "an idle run's program was ended to make room; it goes on when it is needed", data: { run } },
-  "agent.woken": { when: "the program of a run that slept is there again, in its session", data: { run } },
+  "agent.slept": { when: "an idle run's program was ended to make room; it resumes when it is needed", data: { run } },
+  "agent.woken": { when: "the program of a sleeping run was started again, in its session", data: { run } },
   "agent.raised": { when: "a run needs a person", data: { run, reason } },
   "person.called": {
     when: "a person is called, because the task needs one",
     data: {
-      reason: "what for, in a word",
-      text: "what is the matter",
-      command: "what the person can do (empty where nothing helps)",
-      since: "since when",
-      call: "the call's key: what is told together has the same",
-      tasks: "how many tasks it is about",
+      reason: "the reason, as one word",
+      text: "the problem",
+      command: "the command that helps (empty where none does)",
+      since: "when the need began",
+      call: "the key of the call, which needs that are reported together share",
+      tasks: "how many tasks the call is about",
     },
   },
   "agent.limited": {
-    when: "a provider takes no more for now",
-    data: { run, harness: "the harness that nothing is started in", until: "until when", reason },
+    when: "a provider's rate limit is reached",
+    data: { run, harness: "the harness in which no run is started", until: "when the limit ends", reason },
   },
   "agent.ended": {
-    when: "a run has ended and counts as such",
-    data: { run: "the run, where nothing else follows from its end", word, reason },
+    when: "a run has ended",
+    data: { run: "the run (missing where the event only records the result)", word, reason },
   },
   "agent.retried": {
-    when: "a run that had an accident is tried again",
-    data: { role, attempt: "which attempt it is", delay: "seconds before it starts" },
+    when: "a failed run is retried",
+    data: { role, attempt: "the number of the attempt", delay: "seconds before it starts" },
   },
-  "agent.respawned": { when: "a person brings a dead agent back", data: { role, prompt: "the prompt's name" } },
-  "agent.resumed": { when: "a run that was lost goes on in its session", data: { role, reason } },
+  "agent.respawned": { when: "a person starts a dead agent again", data: { role, prompt: "the prompt's name" } },
+  "agent.resumed": { when: "a lost run resumes its session", data: { role, reason } },
   "agent.stepped": {
     when: "a step of a stepped run is over",
-    data: { step: "which one", limit: "how many it may take, where this was the last" },
+    data: { step: "its number", limit: "the limit, where this was the last step" },
   },
   "agent.reminded": {
-    when: "an agent that went quiet is told what is missing",
-    data: { role, message: "what it is told" },
+    when: "an idle agent is told what is missing",
+    data: { role, message: "the reminder" },
   },
   "dialogue.asked": {
     when: "an agent asks a person something",
-    data: { message: "what it asks", confirm: "whether a yes ends the dialogue" },
+    data: { message: "the question", confirm: "whether a yes ends the dialogue" },
   },
   "dialogue.answered": {
     when: "a person has answered",
-    data: { text: "the answer", round: "which round it was", confirmed: "whether it was a yes" },
+    data: { text: "the answer", round: "the number of the round", confirmed: "whether it was a yes" },
   },
   "panel.answered": {
     when: "a member of a panel, or its judge, has ended",
     data: { member: "the member (missing for the judge)", word, reason },
   },
-  "children.ended": { when: "the children of a fan-out are all through", data: { word, reason } },
-  "message.sent": { when: "a run is to be told something", data: { message, to, text: "the message" } },
+  "children.ended": { when: "all children of a fan-out have ended", data: { word, reason } },
+  "message.sent": { when: "a message for a run is queued", data: { message, to, text: "the message" } },
   "message.delivered": {
-    when: "it has arrived",
-    data: { message, to, evidence: "`seen`: the harness shows it. `typed`: it was typed, and nothing more is known" },
+    when: "a message has arrived",
+    data: { message, to, evidence: "`seen`: the harness shows it. `typed`: it was typed, without a confirmation" },
   },
   "message.undelivered": {
-    when: "it cannot be delivered, and a person has to see to it",
+    when: "a message cannot be delivered, and needs a person",
     data: { message, to, reason },
   },
-  "merge.asked": { when: "its work gets into line to be merged", data: { target, strategy: "`merge` or `ff`" } },
-  "merge.waits": { when: "something of the person's is in the way of a merge", data: { target, reason, files } },
+  "merge.asked": { when: "its work enters the merge queue", data: { target, strategy: "`merge` or `ff`" } },
+  "merge.waits": { when: "files or commits of the user block the merge", data: { target, reason, files } },
   "merge.landed": {
     when: "the branch contains its work",
     data: { target, commit: "its work", before: "where the branch was", after: "where it is now" },
   },
   "merge.failed": { when: "its work could not be merged", data: { target, word, reason, files } },
-  "merge.undone": { when: "its work was taken back", data: { target, after: "where the branch is now" } },
+  "merge.undone": { when: "its merge was undone", data: { target, after: "where the branch is now" } },
   "merge.predicted": {
-    when: "it is seen to conflict with another task",
+    when: "its work is found to conflict with another task's",
     data: { other: "the other task", files },
   },
   "pr.opened": {
     when: "its pull request was opened",
     data: { number, url, head: "its branch", base: "the branch it is for" },
   },
-  "pr.merged": { when: "its pull request was merged", data: { number, url, commit: "what the merge made" } },
+  "pr.merged": { when: "its pull request was merged", data: { number, url, commit: "the merge commit" } },
   "pr.closed": { when: "its pull request was closed without being merged", data: { number, url, commit: "empty" } },
   "pr.feedback": {
-    when: "people or checks have said something about its pull request",
-    data: { number, url, text: "what they said" },
+    when: "people or checks have reported something on its pull request",
+    data: { number, url, text: "their report" },
   },
 } as const satisfies Readonly<Record<string, EventDescription>>;
 

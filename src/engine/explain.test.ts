@@ -4,7 +4,7 @@ import { explain } from "./explain.ts";
 
 const workflow = builtIn("default");
 
-test("says whom the task waits for, which ways there are, who may ask, and what is missing", () => {
+test("an explanation names what the task waits for, its ways, who may ask for them, and what is missing", () => {
   const { task, facts } = atWork();
   const { where, moves } = explain(workflow, task, { ...facts(), document: emptyDocument() });
   expect(where).toBe('The task is in "working" and waits for worker.');
@@ -18,7 +18,7 @@ test("says whom the task waits for, which ways there are, who may ask, and what 
   expect(moves.find(({ to }) => to === "cancelled")).toMatchObject({ by: ["human"], open: true, missing: [] });
 });
 
-test("a state that waits for a person is one, also where the file only says that its agent may be dead", () => {
+test("a state whose rules only mark its agent as dead is explained as waiting for a person", () => {
   const { task, facts } = atWork();
   const at = (name: string, status: string) =>
     explain(builtIn(name), { ...task, status, phase: "waiting" }, { ...facts(), document: emptyDocument() });
@@ -33,7 +33,7 @@ test("a state that waits for a person is one, also where the file only says that
     });
 });
 
-test("a task that is over has nothing left to be asked", () => {
+test("a task that is over has no moves", () => {
   const { task, facts } = atWork();
   const { where, moves, blocked } = explain(workflow, { ...task, status: "done", phase: "over" }, facts());
   expect({ where, moves, blocked }).toEqual({
@@ -43,7 +43,7 @@ test("a task that is over has nothing left to be asked", () => {
   });
 });
 
-test("a command is shown to whoever may ask for the state, and to nobody else", () => {
+test("a command is shown only to readers who may ask for the state", () => {
   const { task, facts } = atWork();
   const commands = (role: string) =>
     Object.fromEntries(explain(workflow, task, facts(), role).moves.map(({ to, command }) => [to, command]));
@@ -58,7 +58,7 @@ test("a command is shown to whoever may ask for the state, and to nobody else", 
   });
 });
 
-test("where only the engine may go on, and a person's yes lets it, the yes is named, also for work that is not merged", () => {
+test("where the engine moves the task after a person's approval, the command is approve, even for unmerged work", () => {
   const pipeline = builtIn("pipeline");
   const { task, facts } = atWork();
   const unmerged = { ...facts(), numbers: { ...facts().numbers, commits: 2, merged: 0 } };

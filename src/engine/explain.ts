@@ -6,25 +6,25 @@ import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { State, Way, Workflow } from "./workflow.ts";
 
-/** Where a task is, what is missing besides what a person is needed for (`needsOf` tells that), and who can move it. */
-export interface Explanation {
+/** Where a task is, what blocks it apart from its needs (see `needsOf`), and who can move it. */
+interface Explanation {
   readonly where: string;
   readonly blocked: readonly { readonly reason: string; readonly fix: string }[];
   readonly moves: readonly Move[];
 }
 
-export interface Move {
+interface Move {
   readonly to: string;
-  /** Who may ask; empty means everybody who has a say in the task. */
+  /** The roles that may ask; empty means every actor of the task. */
   readonly by: readonly string[];
   readonly open: boolean;
-  /** What the asker can run for it; empty where they may not ask for it. */
+  /** The command that asks for the move; empty where `role` may not ask. */
   readonly command: string;
   /** What is missing, as sentences. */
   readonly missing: readonly string[];
 }
 
-/** `role` is who wants to know. */
+/** `role` is the reader, whose commands are shown. */
 export function explain(workflow: Workflow, task: Task, facts: Facts, role = "human"): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts, role);
@@ -34,11 +34,11 @@ export function explain(workflow: Workflow, task: Task, facts: Facts, role = "hu
 function whereIs(state: State, task: Task): string {
   const name = `"${state.name}"`;
   if (state.terminal && task.held !== undefined)
-    return `The task has ended in ${name} (${state.outcome}), but not everything that belongs to its end could be done.`;
+    return `The task has ended in ${name} (${state.outcome}), but some of its last effects failed.`;
   if (state.terminal) return `The task is over: it ended in ${name} (${state.outcome}).`;
-  if (task.held !== undefined) return `The task is held in ${name} until a person looks at it.`;
-  if (task.phase === "entering") return `The task has entered ${name}; what belongs to that is being carried out.`;
-  if (task.phase === "doing") return `The task is in ${name}, and its own work is under way.`;
+  if (task.held !== undefined) return `The task is held in ${name} for a person.`;
+  if (task.phase === "entering") return `The task has entered ${name}; its hooks are being carried out.`;
+  if (task.phase === "doing") return `The task is in ${name}, and the work of this state is under way.`;
   return `The task is in ${name} and ${waitsFor(state, task)}.`;
 }
 
@@ -62,13 +62,15 @@ function waitsFor(state: State, task: Task): string {
     case "time":
       return `waits for ${wait.seconds} seconds to pass`;
     case "open":
-      return isPersonsTurn(state) ? "waits for a person" : "stays there until somebody asks for another state";
+      return isPersonsTurn(state)
+        ? "waits for a person"
+        : "stays there until a person or an agent asks for another state";
     default:
-      return "stays there until somebody asks for another state";
+      return "stays there until a person or an agent asks for another state";
   }
 }
 
-/** What is missing besides what a person is needed for. */
+/** What blocks the task apart from its needs. */
 function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
   if (state.terminal || task.phase !== "waiting" || task.held !== undefined || isPersonsTurn(state)) return [];
   const { wait } = state;
@@ -111,7 +113,7 @@ function ownCommand(workflow: Workflow, { id, status }: Task, to: string, facts:
   return `signalbox task update ${id} --status ${to}`;
 }
 
-/** Where only the engine takes the way, but a person's word lets it. */
+/** The command for a way that only the engine takes, once a person approves or answers. */
 function commandOfYes(workflow: Workflow, state: State, task: Task, to: string, { document }: Facts): string {
   const isNext = state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
   if (!isNext || task.phase === "doing") return "";

@@ -55,12 +55,12 @@ describe("reading items", () => {
     expect(readItems(value)).toEqual({ ok: false, problem });
   });
 
-  test("names from the prototype are ids like others", () => {
+  test("names from the prototype are ordinary ids", () => {
     expect(readItems(plan("__proto__", "constructor:__proto__")).ok).toBe(true);
     expect(readItems(plan("a:constructor")).ok).toBe(false);
   });
 
-  test("a long chain is read, and a long circle is found", () => {
+  test("a long chain is read, and a long cycle is found", () => {
     const chain = Array.from({ length: 5_000 }, (_, index) => (index === 0 ? "0" : `${index}:${index - 1}`));
     expect(readItems(plan(...chain)).ok).toBe(true);
     expect(readItems(plan("0:4999", ...chain.slice(1)))).toEqual({
@@ -69,7 +69,7 @@ describe("reading items", () => {
     });
   });
 
-  test("nothing makes it throw", () => {
+  test("reading items never throws", () => {
     fc.assert(fc.property(fc.anything(), (value) => typeof readItems(value).ok === "boolean"));
   });
 });
@@ -81,7 +81,7 @@ describe("what comes next", () => {
     expect(nextChildren(items, at("a done", "b running"), base)).toEqual({ ...nothing, start: ["c"] });
   });
 
-  test("with waves it starts when the wave before has ended", () => {
+  test("with waves, a child starts when the wave before it has ended", () => {
     const items = plan("a", "b", "c:a", "d:b");
     const waves = { ...base, waves: true };
     expect(nextChildren(items, at("a done", "b running"), waves)).toEqual(nothing);
@@ -89,7 +89,7 @@ describe("what comes next", () => {
     expect(nextChildren(items, at("a done", "b failed"), waves)).toEqual({ ...nothing, start: ["c"], skip: ["d"] });
   });
 
-  test("a wave has not ended while one of it is to be tried again", () => {
+  test("a wave has not ended while one of its children will be retried", () => {
     const options: FanOutOptions = { ...base, waves: true, policy: "retry" };
     const next = nextChildren(plan("a", "b", "c:a"), at("a done", "b failed"), options);
     expect(next).toEqual({ ...nothing, retry: ["b"] });
@@ -101,19 +101,19 @@ describe("what comes next", () => {
     expect(nextChildren(items, [], { ...base, parallel: 3 }).start).toEqual(["long", "short", "also"]);
   });
 
-  test("running children take up slots", () => {
+  test("running children occupy slots", () => {
     expect(nextChildren(plan("a", "b", "c"), at("a running"), base).start).toEqual(["b"]);
     expect(nextChildren(plan("a", "b", "c"), at("a running", "b running"), base)).toEqual(nothing);
     expect(nextChildren(plan("a", "b", "c"), at("a running", "b running"), { ...base, parallel: 1 })).toEqual(nothing);
   });
 
-  test("a number of slots that makes no sense is one slot", () => {
+  test("an invalid number of slots means one slot", () => {
     for (const parallel of [0, -3, 1.9, Number.NaN]) {
       expect(nextChildren(plan("a", "b"), [], { ...base, parallel }).start).toEqual(["a"]);
     }
   });
 
-  test("when all are done it is over", () => {
+  test("a fan-out is over when all children are done", () => {
     expect(nextChildren(plan("a", "b:a"), at("a done", "b done"), base).over).toEqual({
       word: "ok",
       done: 2,
@@ -122,7 +122,7 @@ describe("what comes next", () => {
     });
   });
 
-  test("continue goes on without the failed child and everything that needs it", () => {
+  test("with `continue`, the fan-out continues without the failed child and everything that needs it", () => {
     const items = plan("a", "b:a", "c:b", "d", "e:d");
     const first = nextChildren(items, at("a failed", "d done"), base);
     expect(first).toEqual({ ...nothing, start: ["e"], skip: ["b", "c"] });
@@ -130,7 +130,7 @@ describe("what comes next", () => {
     expect(last.over).toEqual({ word: "ok", done: 2, failed: 3, reason: "2 of 5 done. Failed: a. Skipped: b, c." });
   });
 
-  test("what is to be skipped now counts as failed at once", () => {
+  test("a child that will be skipped counts as failed immediately", () => {
     const next = nextChildren(plan("a", "b:a"), at("a failed"), base);
     expect(next).toEqual({
       ...nothing,
@@ -139,7 +139,7 @@ describe("what comes next", () => {
     });
   });
 
-  test("retry tries a failed child once more, then goes on without it", () => {
+  test("with `retry`, a failed child is tried once more, then skipped", () => {
     const options: FanOutOptions = { ...base, policy: "retry" };
     const items = plan("a", "b:a");
     expect(nextChildren(items, at("a failed 1"), options)).toEqual({ ...nothing, retry: ["a"] });
@@ -151,13 +151,13 @@ describe("what comes next", () => {
     });
   });
 
-  test("a retry waits for a slot, and its longer path gives it the first", () => {
+  test("a retry waits for a slot, and gets the first one if its path is longest", () => {
     const options: FanOutOptions = { parallel: 1, waves: false, policy: "retry" };
     expect(nextChildren(plan("a", "b", "c:b"), at("a running", "b failed"), options)).toEqual(nothing);
     expect(nextChildren(plan("a", "b", "c:b"), at("b failed"), options)).toEqual({ ...nothing, retry: ["b"] });
   });
 
-  test("stop ends the running, skips the rest, and is over with an error when none runs", () => {
+  test("with `stop`, running children are stopped, the rest is skipped, and the fan-out ends with an error", () => {
     const options: FanOutOptions = { ...base, policy: "stop" };
     const items = plan("a", "b", "c", "d");
     expect(nextChildren(items, at("a failed", "b running", "c done"), options)).toEqual({
@@ -174,7 +174,7 @@ describe("what comes next", () => {
   });
 });
 
-/** Items that need only earlier ones, in a shuffled order. */
+/** Items that need only earlier items, in a shuffled order. */
 const plans = fc
   .array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 1, maxLength: 14 })
   .map((all) =>
@@ -191,7 +191,7 @@ const anyOptions: fc.Arbitrary<FanOutOptions> = fc.record({
   policy: fc.constantFrom("retry", "continue", "stop"),
 });
 
-/** Plays a fan-out to its end. In each tick, what `nextChildren` says is done, then what `endsNow` says ends. */
+/** Runs a fan-out to its end. Each tick carries out `nextChildren`, then ends the children that `endsNow` returns. */
 function play(
   items: readonly Item[],
   options: FanOutOptions,
@@ -243,7 +243,7 @@ function fated(list: Fates) {
   };
 }
 
-describe("any plan, played to its end", () => {
+describe("any plan", () => {
   test("ends with every child done, failed or skipped, within the slots, needs first", () => {
     fc.assert(
       fc.property(plans, anyOptions, fates, (items, options, list) => {
@@ -258,7 +258,7 @@ describe("any plan, played to its end", () => {
     );
   });
 
-  test("goes the same way each time", () => {
+  test("is deterministic", () => {
     fc.assert(
       fc.property(plans, anyOptions, fates, (items, options, list) => {
         expect(play(items, options, fated(list))).toEqual(play(items, options, fated(list)));
@@ -266,7 +266,7 @@ describe("any plan, played to its end", () => {
     );
   });
 
-  test("skips only what needs, directly or not, something that failed", () => {
+  test("skips only items that need a failed one, directly or indirectly", () => {
     fc.assert(
       fc.property(plans, fc.integer({ min: 1, max: 5 }), fates, (items, parallel, list) => {
         const { children } = play(items, { parallel, waves: false, policy: "continue" }, fated(list));
@@ -303,7 +303,7 @@ describe("any plan, played to its end", () => {
   });
 });
 
-/** The items on the longest way to an item, or to any. */
+/** The length of the longest chain of needs that ends in an item, or in any item. */
 function longestPath(items: readonly Item[], id?: string): number {
   const ends = items.filter((item) => id === undefined || item.id === id);
   return Math.max(...ends.map(({ needs }) => 1 + Math.max(0, ...needs.map((need) => longestPath(items, need)))));

@@ -1,15 +1,15 @@
-import { type AnswerSchema, answerProblems } from "./answer.ts";
+import { type AnswerSchema, answerProblems } from "../answers/read-answer.ts";
 
 /**
- * Decides what to do with the children of a fan-out now. It says the same until it has been done, so the caller must record
- * what it did before it asks again. The items must be sound, as `readItems` gives them; an item without a child is waiting.
+ * Decides what to do with the children of a fan-out now. Pure: the caller must record what it did before it calls
+ * again. The items must be valid, as `readItems` returns them; an item without a child is waiting.
  */
 export function nextChildren(items: readonly Item[], children: readonly Child[], options: FanOutOptions): NextChildren {
   const known = new Map(children.map((child) => [child.id, child]));
   const all = items.map(({ id }): Child => known.get(id) ?? { id, state: "waiting", tries: 0 });
   const running = idsOf(all, "running");
   const failed = all.filter((child) => child.state === "failed");
-  const again = new Set(options.policy === "retry" ? idsOf(failed.filter(({ tries }) => tries < mostTries)) : []);
+  const again = new Set(options.policy === "retry" ? idsOf(failed.filter(({ tries }) => tries < maxTries)) : []);
   const lost = [...idsOf(failed).filter((id) => !again.has(id)), ...idsOf(all, "skipped")];
 
   if (options.policy === "stop" && lost.length > 0) {
@@ -39,8 +39,8 @@ export function nextChildren(items: readonly Item[], children: readonly Child[],
   };
 }
 
-/** With the policy `retry`, the first included. */
-const mostTries = 2;
+/** With the policy `retry`, including the first try. */
+const maxTries = 2;
 
 /** One piece of the work, as an agent planned it. */
 export interface Item {
@@ -52,7 +52,7 @@ export interface Item {
 }
 
 export interface Child {
-  /** That of its item. */
+  /** The id of its item. */
   readonly id: string;
   readonly state: "waiting" | "running" | "done" | "failed" | "skipped";
   /** How often it was started. */
@@ -61,34 +61,37 @@ export interface Child {
 
 export interface FanOutOptions {
   readonly parallel: number;
-  /** Start nothing before everything of the level below has ended. */
+  /** Start a level only when the level before it has ended. */
   readonly waves: boolean;
-  /** retry: once more, then as continue. continue: without the failed and what needs it. stop: the first failure ends all. */
+  /**
+   * retry: once more, then as continue. continue: skip the items that need a failed one. stop: the first failure ends
+   * all.
+   */
   readonly policy: "retry" | "continue" | "stop";
 }
 
-/** What to do now, by id: those that gain most from it first. */
-export interface NextChildren {
+/** What to do now, by id: the items with the longest chain of dependents first. */
+interface NextChildren {
   readonly start: readonly string[];
   readonly retry: readonly string[];
   readonly skip: readonly string[];
   readonly stop: readonly string[];
-  /** Set once nothing runs and nothing can be started. What is to be skipped now already counts as failed. */
+  /** Set once nothing runs and nothing can be started. Items in `skip` already count as failed. */
   readonly over: FanOutEnd | undefined;
 }
 
-export interface FanOutEnd {
+interface FanOutEnd {
   readonly word: "ok" | "error";
   readonly done: number;
   readonly failed: number;
   readonly reason: string;
 }
 
-export type ItemsReading =
+type ItemsReading =
   | { readonly ok: true; readonly items: readonly Item[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads the plan of an agent. A plan that could never be finished is refused, and the reason names the items. */
+/** Reads an agent's plan. A plan that could never be finished is refused with a reason that names the items. */
 export function readItems(value: unknown): ItemsReading {
   const [problem] = answerProblems(itemsSchema, { items: value });
   if (problem !== undefined) return { ok: false, problem };
@@ -140,7 +143,7 @@ function wrongNeed(items: readonly Item[]): string | undefined {
 function cycle(items: readonly Item[]): string | undefined {
   const sorted = new Set(inOrder(items));
   const unsorted = new Map(items.filter((item) => !sorted.has(item)).map((item) => [item.id, item]));
-  // Each of these needs another of them, so that following the needs must come back to where it was.
+  // Each of these needs another of them, so following the needs must lead into a cycle.
   const walk: string[] = [];
   let at = [...unsorted.keys()][0];
   while (at !== undefined && !walk.includes(at)) {
@@ -150,11 +153,11 @@ function cycle(items: readonly Item[]): string | undefined {
   if (at === undefined) return undefined;
   const round = [...walk.slice(walk.indexOf(at)), at];
   const steps = round.slice(1).map((need, index) => `${round[index]} needs ${need}`);
-  // However long the circle is, its beginning and its end are enough to find it.
+  // The beginning and the end of a long cycle are enough to find it.
   return `${(steps.length > 10 ? [...steps.slice(0, 9), "…", steps.at(-1)] : steps).join(", ")}.`;
 }
 
-/** Everything after what it needs, otherwise as in the file. What is on a cycle or needs one is left out. */
+/** Topological order, otherwise as in the plan. Items that are on a cycle or need one are left out. */
 function inOrder(items: readonly Item[]): readonly Item[] {
   const missing = new Map(items.map((item) => [item, item.needs.length]));
   const dependents = Map.groupBy(
@@ -178,7 +181,7 @@ function withDependents(order: readonly Item[], ids: readonly string[]): Readonl
   return reached;
 }
 
-/** How many items stand on the longest way from an item to the end, itself included. */
+/** The length of the longest chain of dependents that begins with an item, itself included. */
 function remainingPaths(order: readonly Item[]): ReadonlyMap<string, number> {
   const paths = new Map<string, number>();
   for (const { id, needs } of order.toReversed()) {
@@ -189,7 +192,7 @@ function remainingPaths(order: readonly Item[]): ReadonlyMap<string, number> {
   return paths;
 }
 
-/** Whether an item is of the lowest level that still has an open item. */
+/** Returns whether an item is of the lowest level that still has an open item. */
 function firstWaveOf(order: readonly Item[], isOpen: (id: string) => boolean): (id: string) => boolean {
   const levels = new Map<string, number>();
   let first = order.length;
@@ -201,7 +204,7 @@ function firstWaveOf(order: readonly Item[], isOpen: (id: string) => boolean): (
   return (id) => levels.get(id) === first;
 }
 
-/** A number that makes no sense must not leave the children waiting for ever. */
+/** An invalid number must not leave the children waiting for ever. */
 function slots(parallel: number): number {
   return parallel >= 1 ? Math.floor(parallel) : 1;
 }

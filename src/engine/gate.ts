@@ -1,24 +1,22 @@
 import type { Reason } from "./decision.ts";
-import { defaultNames } from "./default-names.ts";
-import { enter } from "./enter.ts";
-import { ownsSection } from "./ownership.ts";
+import { enter, takesWorkspace } from "./enter.ts";
 import type { Artifact, Facts } from "./request.ts";
+import { defaultNames } from "./run-spec.ts";
 import type { Task } from "./task.ts";
-import type { Gate, Way, Workflow } from "./workflow.ts";
-import { takesWorkspace } from "./workspace-order.ts";
+import type { Gate, State, Way, Workflow } from "./workflow.ts";
 
-/** Says why a gate is closed; undefined where it is open. */
+/** Why a gate is closed; undefined where it is open. */
 export function gateReason(gate: Gate, workflow: Workflow, task: Task, facts: Facts): Reason | undefined {
   const section = facts.document.byHeading.get(gate.section);
   if (section === undefined || section.body === "") return absentReason(gate, section === undefined);
-  // A section may be called "constructor", which every plain record seems to have.
+  // A section may be called "constructor", which plain objects inherit.
   const artifact = Object.hasOwn(facts.artifacts, gate.section) ? facts.artifacts[gate.section] : undefined;
   const misplaced = artifact && artifactReason(gate, workflow, artifact, facts.head);
   if (misplaced !== undefined) return misplaced;
   const { spent } = task;
   if (spent.sections.includes(section.fingerprint) && (gate.verdict !== undefined || facts.head === spent.head)) {
-    const text = `## ${gate.section} has not changed since the task entered "${task.status}", so it is used up.`;
-    return { code: "gate-spent", text, fix: `Write ## ${gate.section} anew for what was done since.` };
+    const text = `## ${gate.section} has not changed since the task entered "${task.status}", so it does not count again.`;
+    return { code: "gate-spent", text, fix: `Rewrite ## ${gate.section} for the work since then.` };
   }
   return fieldReason(gate, section.body) ?? verdictReason(gate, section.body);
 }
@@ -31,26 +29,30 @@ function absentReason(gate: Gate, isMissing: boolean): Reason {
       text: `${heading} is missing from the task file.`,
       fix: `Write ${heading}, then ask again.`,
     };
-  return { code: "gate-empty", text: `${heading} has no content.`, fix: `Write it under ${heading}, then ask again.` };
+  return {
+    code: "gate-empty",
+    text: `${heading} has no content.`,
+    fix: `Write the content under ${heading}, then ask again.`,
+  };
 }
 
-/** What counts must come from somebody whose section it is, and a verdict must be for the commit it lets pass. */
+/** A section counts only if a role that owns it wrote it, and a verdict only for the commit that it is about. */
 function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head: string): Reason | undefined {
-  // A person may stand in for anybody: that is what the person could do by hand.
+  // A person may write every section.
   if (artifact.role !== "human" && !ownsSection(workflow, artifact.role, gate.section)) {
     const owners = workflow.owners[gate.section] ?? [];
     const who = owners.length > 0 ? owners.join(" or ") : defaultNames.roles.task;
-    const text = `## ${gate.section} was written by ${artifact.role}, but only ${who} can.`;
+    const text = `## ${gate.section} was written by ${artifact.role}, but only ${who} may write it.`;
     return { code: "gate-author", text, fix: `Let ${who} write it.` };
   }
   if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;
   const text = `The verdict in ## ${gate.section} is for commit ${short(artifact.commit)}, but the branch is at ${short(head)}.`;
-  // The same words again could not be told from those that stand there already.
-  const fix = `Review the present commit and write the verdict again, with ${short(head)} below its first line.`;
+  // The same text again would have the same fingerprint as the old verdict.
+  const fix = `Review the current commit and write the verdict again, with ${short(head)} below its first line.`;
   return { code: "gate-stale", text, fix };
 }
 
-/** Why a way is closed as far as artifacts go, and the workspace it would need. */
+/** Why a way is closed: missing evidence, or a missing workspace. */
 export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
   let reasons = facts.poolFull && needsWorkspace(way, workflow, task, facts) ? [noWorkspace] : none;
   if (way.gates.length === 0) return reasons;
@@ -70,11 +72,11 @@ export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Fac
 
 const none: readonly Reason[] = [];
 
-// Refused before the status moves: a task in a state whose workspace never came would wait for an agent that never starts.
+// Refused before the task moves: in a state without its workspace it would wait for an agent that never starts.
 export const noWorkspace: Reason = {
   code: "pool-full",
-  text: "All workspaces of the project are taken.",
-  fix: "Wait for a task to end, or enlarge the project's pool_size.",
+  text: "All workspaces of the project are in use.",
+  fix: "Wait for a task to end, or increase the project's pool_size.",
 };
 
 function needsWorkspace(way: Way, workflow: Workflow, task: Task, facts: Facts): boolean {
@@ -96,7 +98,7 @@ function fieldReason(gate: Gate, body: string): Reason | undefined {
   if (empty !== undefined) {
     return {
       code: "gate-field",
-      text: `${heading} has the line "${empty}" with nothing behind the colon.`,
+      text: `${heading} has the line "${empty}" with nothing after the colon.`,
       fix: "Put the content on the same line, then ask again.",
     };
   }
@@ -108,8 +110,8 @@ function fieldReason(gate: Gate, body: string): Reason | undefined {
 }
 
 /**
- * `Name: content`. Agents like to make a list of the fields, and to set them in bold. Looked at from left to right, once:
- * lines are as long as agents make them.
+ * Parses `Name: content`. Agents often write the fields as a list, or in bold. The scan is linear, because lines can be
+ * of any length.
  */
 function fieldIn(line: string): { readonly field: string; readonly content: string } | undefined {
   const start = /^\s*(?:[-*+]\s+)?[*_]*/.exec(line)?.[0].length ?? 0;
@@ -129,14 +131,16 @@ function isEmphasis(line: string, index: number): boolean {
   return char === "*" || char === "_";
 }
 
-/** The verdict that a line consists of, also in bold. Each pattern leaves nothing to choose, so that it fails at once. */
+/**
+ * The verdict that a line consists of, also in bold. The patterns cannot backtrack, so that they are fast on any line.
+ */
 function verdictIn(line: string): string | undefined {
   const head = /^[*_]*Verdict:[*_]*/i.exec(line)?.[0];
   if (head === undefined) return undefined;
   return /^[*_]*(PASS|FAIL)[*_]*\.?$/i.exec(line.slice(head.length).trim())?.[1]?.toUpperCase();
 }
 
-/** What the prompts ask for to the letter; everything else is looked at more closely. */
+/** The exact form that the prompts ask for, as a fast path. */
 const exactVerdicts = { PASS: "Verdict: PASS\n", FAIL: "Verdict: FAIL\n" };
 const anyVerdict = /\b(PASS|FAIL)\b/i;
 
@@ -158,7 +162,7 @@ function verdictReason(gate: Gate, body: string): Reason | undefined {
       fix: "Write PASS or FAIL into the section.",
     };
   }
-  const text = `The first line of ${heading} is "${line.trim()}", which is no verdict.`;
+  const text = `The first line of ${heading} is "${line.trim()}", which is not a verdict.`;
   return { code: "gate-verdict", text, fix: 'Begin the section with "Verdict: PASS" or "Verdict: FAIL".' };
 }
 
@@ -170,4 +174,48 @@ function firstLine(body: string): string {
 
 function short(commit: string): string {
   return commit.slice(0, 10);
+}
+
+/** Sections that belong to people, whichever gates read them. */
+const humanSections = ["Context", "Answers", "Feedback"];
+
+/**
+ * The owners of each gated section: the roles that may ask for the ways it gates; where a way names none, the role that
+ * is started for the state that the way leaves.
+ */
+export function sectionOwners(
+  states: Readonly<Record<string, State>>,
+  ways: readonly Way[],
+): Readonly<Record<string, readonly string[]>> {
+  const owners: Record<string, string[]> = Object.create(null);
+  for (const way of ways) {
+    for (const gate of way.gates) {
+      const found = owners[gate.section] ?? [];
+      owners[gate.section] = found;
+      for (const role of writersOf(states, ways, way)) if (!found.includes(role)) found.push(role);
+    }
+  }
+  for (const section of humanSections) if (owners[section]) owners[section] = ["human"];
+  return owners;
+}
+
+/**
+ * Whether a section counts when this role writes it: its own sections; for the worker also sections without an owner.
+ */
+export function ownsSection(workflow: Workflow, role: string, section: string): boolean {
+  if (humanSections.includes(section)) return role === "human";
+  const owners = workflow.owners[section];
+  if (owners === undefined) return role === defaultNames.roles.task;
+  // A gated section without any owner, because no agent runs before its gate: every role may write it.
+  return owners.length === 0 || owners.includes(role);
+}
+
+function writersOf(states: Readonly<Record<string, State>>, ways: readonly Way[], way: Way): readonly string[] {
+  const named = way.by?.filter((role) => role !== "engine");
+  if (named !== undefined && named.length > 0) return named;
+  const wait = states[way.from]?.wait;
+  if ((wait?.kind === "agent" || wait?.kind === "human") && wait.run !== undefined) return [wait.run.role];
+  return ways
+    .filter((each) => each.to === way.from)
+    .flatMap((each) => each.hooks.flatMap((hook) => hook.run?.role ?? []));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type HarnessDefinition, harnessesProblem, harnessesShape } from "./harness-definition.ts";
-import { fixText } from "./language/context.ts";
+import { fixText } from "./language/problem.ts";
 import { readShape } from "./language/shape.ts";
 import { readTree } from "./language/tree.ts";
 
@@ -17,7 +17,7 @@ function read(text: string) {
   return { harnesses, problem };
 }
 
-test("a definition with everything is right", () => {
+test("a definition with every key is valid", () => {
   const { harnesses, problem } = read(`
 mine:
   title: My agent
@@ -46,7 +46,7 @@ mine:
   expect(harnesses.mine?.turn?.argv[2]).toEqual(["--model", "{model}"]);
 });
 
-describe("what is wrong is told with the next step", () => {
+describe("a mistake in a definition is reported with the next step", () => {
   test.each([
     ["no way to run it", "mine: { title: Mine }", /"mine" is wrong: it has neither "turn" nor "session"/],
     ["a key that is none", "mine: { turns: { argv: [a] } }", /no key "turns".*turn/],
@@ -60,7 +60,7 @@ describe("what is wrong is told with the next step", () => {
     ["JSON without paths", "mine: { turn: { argv: [a], output: json } }", /nothing says where the answer is/],
     ["an expression", 'mine: { session: { argv: [a], ready: "(" } }', /"session.ready" is no regular expression/],
     ["an error that is none", "mine: { session: { argv: [a] }, errors: { limit: a } }", /no key "limit"/],
-    ["a name", "Mine: { session: { argv: [a] } }", /"Mine" is no name/],
+    ["a name", "Mine: { session: { argv: [a] } }", /"Mine" is not a valid name/],
   ])("%s", (_, text, message) => {
     expect(read(text).problem).toMatch(message);
   });

@@ -1,34 +1,34 @@
 import type { Key, Shape } from "./language/shape.ts";
 import { variablesOf } from "./template.ts";
 
-/** How any program is used as a harness, as it stands under its name in the configuration. */
+/** How to use any program as a harness: the value under its name in the configuration. */
 export interface HarnessDefinition {
-  /** As people call it; its name where nothing is said. */
+  /** Its name for people; the key in the configuration by default. */
   readonly title?: string;
-  /** What prints its version. */
+  /** The command that prints its version. */
   readonly version?: readonly string[];
   readonly turn?: TurnDefinition;
   readonly session?: SessionDefinition;
-  /** What starts it so that it speaks the Agent Client Protocol; then nothing else has to be said. */
+  /** The command that starts it with the Agent Client Protocol; then turn and session are not needed. */
   readonly acp?: readonly string[];
-  /** What is put behind the arguments of a run with reduced permissions. Without it the prompt only asks for it. */
+  /** Appended to the arguments of a run with reduced permissions. Without it only the prompt asks for restraint. */
   readonly reduced?: Arguments;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** By the kind of an error a regular expression that finds it in what the program says. */
+  /** For each kind of error a regular expression that recognises it in the program's output. */
   readonly errors?: Readonly<Record<string, string>>;
 }
 
-/** A list inside is left out as a whole where a variable in it has no value. */
+/** A nested list is left out as a whole if a variable in it has no value. */
 export type Arguments = readonly (string | readonly string[])[];
 
 export interface TurnDefinition {
   readonly argv: Arguments;
-  /** How a session is gone on with; without it none can be. */
+  /** How a session is resumed; without it sessions cannot be resumed. */
   readonly resume?: Arguments;
-  /** plain: all that is printed is the answer. json: one JSON document. jsonl: a line of JSON each. */
+  /** plain: the whole output is the answer. json: one JSON document. jsonl: one JSON value per line. */
   readonly output?: "plain" | "json" | "jsonl";
-  /** Where things are in the JSON: `result.text`, `items.0.id`. */
+  /** Paths in the JSON: `result.text`, `items.0.id`. */
   readonly text?: string;
   readonly answer?: string;
   readonly session?: string;
@@ -36,7 +36,7 @@ export interface TurnDefinition {
   readonly usage?: UsagePaths;
 }
 
-export interface UsagePaths {
+interface UsagePaths {
   readonly model?: string;
   readonly input?: string;
   readonly output?: string;
@@ -44,10 +44,10 @@ export interface UsagePaths {
   readonly cost?: string;
 }
 
-export interface SessionDefinition {
+interface SessionDefinition {
   readonly argv: Arguments;
   readonly resume?: Arguments;
-  /** Regular expressions that tell from the end of the screen how it is. */
+  /** Regular expressions that recognise the program's activity from the end of its screen. */
   readonly ready?: string;
   readonly busy?: string;
   readonly asks?: string;
@@ -55,8 +55,8 @@ export interface SessionDefinition {
   readonly events?: boolean;
 }
 
-/** What arguments can be filled with. */
-export const harnessVariables = [
+/** The variables that arguments can contain. */
+const harnessVariables = [
   "prompt",
   "system",
   "model",
@@ -70,7 +70,7 @@ export const harnessVariables = [
 ] as const;
 export type HarnessVariable = (typeof harnessVariables)[number];
 
-/** The kinds of errors that are told apart, wherever a program says which one it is. */
+/** The kinds of errors that a definition can recognise. */
 export const definedErrors = [
   "session-in-use",
   "session-unknown",
@@ -96,7 +96,7 @@ const argumentsShape: Shape = {
 };
 const turnKeys: Readonly<Record<string, Key>> = {
   argv: { shape: argumentsShape, required: true, description: "The program and its arguments" },
-  resume: { shape: argumentsShape, description: "The same for going on with a session" },
+  resume: { shape: argumentsShape, description: "The same for resuming a session" },
   output: {
     shape: { kind: "text", oneOf: ["plain", "json", "jsonl"] },
     description: "What it prints; plain if left out",
@@ -108,28 +108,28 @@ const turnKeys: Readonly<Record<string, Key>> = {
   usage: {
     shape: {
       kind: "record",
-      what: "a map of what is used up",
+      what: "a map of usage",
       keys: {
         model: { shape: text, description: "Where the model is" },
-        input: { shape: text, description: "Where the tokens are that it read" },
-        output: { shape: text, description: "Where the tokens are that it wrote" },
-        cached: { shape: text, description: "Where the tokens are that came from a cache" },
+        input: { shape: text, description: "Where the number of input tokens is" },
+        output: { shape: text, description: "Where the number of output tokens is" },
+        cached: { shape: text, description: "Where the number of cached tokens is" },
         cost: { shape: text, description: "Where the cost is, in US dollars" },
       },
     },
-    description: "Where it tells what was used up",
+    description: "Where the usage is",
   },
 };
 const sessionKeys: Readonly<Record<string, Key>> = {
   argv: { shape: argumentsShape, required: true, description: "The program and its arguments" },
-  resume: { shape: argumentsShape, description: "The same for going on with a session" },
+  resume: { shape: argumentsShape, description: "The same for resuming a session" },
   ready: { shape: text, description: "A regular expression: it waits for a message" },
   busy: { shape: text, description: "A regular expression: it is at work" },
   asks: { shape: text, description: "A regular expression: a dialog waits for a person" },
-  events: { shape: { kind: "boolean" }, description: "Whether it tells what happens in the file of SIGNALBOX_EVENTS" },
+  events: { shape: { kind: "boolean" }, description: "Whether it reports events in the file of SIGNALBOX_EVENTS" },
 };
 
-/** The form of everything under `harnesses` in a configuration. */
+/** The shape of `harnesses` in a configuration. */
 export const harnessesShape: Shape = {
   kind: "map",
   what: "harnesses",
@@ -138,11 +138,14 @@ export const harnessesShape: Shape = {
     kind: "record",
     what: "a harness",
     keys: {
-      title: { shape: text, description: "As people call it" },
-      version: { shape: { kind: "list", of: text, notEmpty: true }, description: "What prints its version" },
+      title: { shape: text, description: "Its name for people" },
+      version: {
+        shape: { kind: "list", of: text, notEmpty: true },
+        description: "The command that prints its version",
+      },
       acp: {
         shape: { kind: "list", of: text, notEmpty: true },
-        description: "What starts it so that it speaks the Agent Client Protocol; instead of turn and session",
+        description: "The command that starts it with the Agent Client Protocol; instead of turn and session",
       },
       turn: {
         shape: { kind: "record", what: "a map of turns", keys: turnKeys },
@@ -165,13 +168,13 @@ export const harnessesShape: Shape = {
             definedErrors.map((kind) => [kind, { shape: text, description: `How it says ${kind}` }]),
           ),
         },
-        description: "Regular expressions that tell errors apart",
+        description: "Regular expressions that recognise kinds of errors",
       },
     },
   },
 };
 
-/** What is wrong with definitions of the right form, as a sentence with the next step; undefined where nothing is. */
+/** The problem with well-formed definitions, as a sentence with the next step; undefined where there is none. */
 export function harnessesProblem(harnesses: Readonly<Record<string, HarnessDefinition>>): string | undefined {
   for (const [name, definition] of Object.entries(harnesses)) {
     const problem = problemOf(definition);
@@ -238,4 +241,28 @@ function expressionProblem(where: string, expression: string): string | undefine
   } catch (error) {
     return `"${where}" is no regular expression (${error instanceof Error ? error.message : error}).`;
   }
+}
+
+/** What a tool does, for harnesses that only know kinds of tools. */
+type ToolKind = "read" | "write" | "execute" | "web";
+
+const kinds: Readonly<Record<string, ToolKind>> = {
+  read: "read",
+  glob: "read",
+  grep: "read",
+  ls: "read",
+  write: "write",
+  edit: "write",
+  multiedit: "write",
+  notebookedit: "write",
+  bash: "execute",
+  execute: "execute",
+  websearch: "web",
+  webfetch: "web",
+  web: "web",
+};
+
+/** The kind of a tool by the name that workflows use; undefined for tools of ours, which every run may use. */
+export function toolKind(name: string): ToolKind | undefined {
+  return kinds[name.toLowerCase()];
 }

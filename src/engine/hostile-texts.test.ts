@@ -1,21 +1,18 @@
 import { expect, test } from "vitest";
-import { changeTicket } from "./change-ticket.ts";
-import { failingTests } from "./failing-tests.ts";
-import { frontmatterValues } from "./frontmatter-block.ts";
+import { readAnswer } from "../answers/read-answer.ts";
+import { frontmatterValues } from "../documents/frontmatter.ts";
+import { bodyOf, parseTaskDocument, takeSections } from "../documents/task-document.ts";
+import { failingTests, summariseOutput } from "../project-tests/output.ts";
+import { plainOutput } from "../text.ts";
+import { changeTicket, readTicket, ticketOfIssue } from "../tickets/ticket.ts";
 import { gateReason } from "./gate.ts";
-import { ticketOfIssue } from "./issue-ticket.ts";
-import { plainOutput } from "./plain-output.ts";
-import { readAnswer } from "./read-answer.ts";
 import type { Facts } from "./request.ts";
-import { summariseOutput } from "./summarise-output.ts";
 import type { Task } from "./task.ts";
-import { bodyOf, parseTaskDocument, takeSections } from "./task-document.ts";
-import { readTicket } from "./ticket.ts";
 import type { Gate, Workflow } from "./workflow.ts";
 
 /**
- * What agents write is read by the daemon, which does nothing else meanwhile. Each of these takes milliseconds where the
- * time grows with the text, and minutes where it grows with its square: then the test never ends.
+ * The daemon's single thread reads what agents write. Each test takes milliseconds if the time is linear in the text,
+ * and minutes if it is quadratic: then the test times out.
  */
 const million = 1_000_000;
 
@@ -49,7 +46,7 @@ for (const [name, line] of [
   });
 }
 
-test("ten thousand sections are taken into a document that has ten thousand others", () => {
+test("ten thousand sections are merged into a document with ten thousand others", () => {
   const sections = (name: string) =>
     Array.from({ length: 10_000 }, (_, i) => `## ${name} ${i}\n\nText ${i}\n`).join("\n");
   const document = parseTaskDocument(sections("Old"));
@@ -59,17 +56,17 @@ test("ten thousand sections are taken into a document that has ten thousand othe
   expect(bodyOf(taken).endsWith("## New 9999\n\nText 9999\n")).toBe(true);
 });
 
-test("a field of the frontmatter has a hundred thousand lines", () => {
+test("a frontmatter field with a hundred thousand lines is read", () => {
   expect(frontmatterValues(`labels:\n${" - a\n".repeat(100_000)}`).labels?.length).toBe(400_000 - 1);
 });
 
-test("a line is written over a million times", () => {
+test("a terminal line that is overwritten a million times is read", () => {
   expect(plainOutput(`${"\r".repeat(million)}x`)).toBe("x");
   expect(plainOutput(`${"a\r".repeat(million / 2)}\r\r`)).toBe("a");
   expect(summariseOutput(`${"\r".repeat(million)}x`)).toBe("x");
 });
 
-test("a program prints long lines in which a failing test could be, but is not", () => {
+test("long lines that almost look like failing tests are read", () => {
   const lines = [" > ", "[ERROR] a.a", " Failed a [", "<testcase ", "1) test a ("].map((part) =>
     `${part.repeat(900 / part.length)}\n`.repeat(1_000),
   );
@@ -77,12 +74,12 @@ test("a program prints long lines in which a failing test could be, but is not",
 });
 
 for (const part of ["{", "[", '{"a":', '"', ",", "}{x", "[1,", "\\", "```json\n", ' {"a" ']) {
-  test(`an answer is looked for in a million characters of ${JSON.stringify(part)}`, () => {
+  test(`an answer is searched for in a million characters of ${JSON.stringify(part)}`, () => {
     expect(readAnswer(part.repeat(million / part.length)).ok).toBe(false);
   });
 }
 
-test("a ticket has fields of a hundred thousand blanks, quotes and comments", () => {
+test("a ticket with fields of a hundred thousand blanks, quotes and comments is read", () => {
   const blanks = " ".repeat(100_000);
   const quotes = '"'.repeat(100_000);
   const text = `---\nstatus: open${blanks}x\ntype: ${quotes}x\ndeps: [a${blanks}b\u2028${" #".repeat(50_000)}\n---\n`;
@@ -90,14 +87,14 @@ test("a ticket has fields of a hundred thousand blanks, quotes and comments", ()
   expect(changeTicket(text, { status: "closed" })).toContain("status: closed\n");
 });
 
-test("an issue names what blocks it behind a hundred thousand blanks", () => {
+test("an issue that names its blocker after a hundred thousand blanks is read", () => {
   const body = `Blocked by${" ".repeat(100_000)}\u2028#7`;
   const issue = { number: 1, isOpen: true, title: "", body, labels: [], assignee: "", created: "" };
   expect(ticketOfIssue(issue).deps).toEqual(["7"]);
 });
 
 for (const part of ["```\n## h\n", "````\n## x\n```\n", "~~~\n## h\n```a\n", "## a\n"]) {
-  test(`a document consists of ${JSON.stringify(part)} a hundred thousand times`, () => {
+  test(`a document that repeats ${JSON.stringify(part)} a hundred thousand times is read`, () => {
     const text = part.repeat(100_000);
     expect(bodyOf(parseTaskDocument(text))).toBe(text);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadWorkflow } from "./language/load.ts";
-import { mergingState } from "./merging-state.ts";
+import { mergingState } from "./persons-turn.ts";
 
 function load(name: string) {
   const { workflow } = loadWorkflow(
@@ -12,13 +12,13 @@ function load(name: string) {
   return workflow;
 }
 
-test("a stuck ticket can be put where its workflow merges it; elsewhere the crew's tasks go there by themselves", () => {
+test("a person can move a stuck crew task to the state that merges it; from other states it gets there by itself", () => {
   const crew = load("crew");
   const found = Object.keys(crew.states).flatMap((status) => [[status, mergingState(crew, status)]]);
   expect(found.filter(([, to]) => to !== undefined)).toEqual([["stuck", "merging"]]);
 });
 
-test("where a person can merge a task straight away, that is what is done", () => {
+test("there is no merging state where a person can merge the task directly", () => {
   const usual = load("default");
   for (const status of Object.keys(usual.states))
     expect([status, mergingState(usual, status)]).toEqual([status, undefined]);

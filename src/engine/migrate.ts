@@ -1,24 +1,23 @@
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { type Draft, endRun, startDraft } from "./draft.ts";
-import { arrive, leave } from "./enter.ts";
+import { arrive, leave, withWorkspace } from "./enter.ts";
 import { settingProblem } from "./language/read-settings.ts";
 import { rejected } from "./move.ts";
 import type { Actor, Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import { writeGuard } from "./when.ts";
 import type { Settings, State, Way, Workflow } from "./workflow.ts";
-import { withWorkspace } from "./workspace-order.ts";
 
-/** What moving a task to another version of its workflow would mean. */
+/** The consequences of moving a task to another version of its workflow. */
 export interface Migration {
   readonly isSame: boolean;
   readonly states: Change;
   /** As `from → to`. */
   readonly ways: Change;
   readonly prompts: Change;
-  /** Where the task may be put; the first is where it would be put if nobody says. */
+  /** The states that the task may be put into; the first is the default. */
   readonly targets: readonly string[];
-  /** Settings of the task that the new version does not take. */
+  /** Settings of the task that the new version does not accept. */
   readonly droppedSettings: readonly string[];
 }
 
@@ -45,7 +44,7 @@ export function planMigration(from: Workflow, to: Workflow, task: Task): Migrati
   };
 }
 
-/** Puts a task under another version of its workflow, in `target` or where it is. */
+/** Puts a task under another version of its workflow, in the state `target` or in its present one. */
 export function migrate(
   from: Workflow,
   to: Workflow,
@@ -105,7 +104,7 @@ function problemWith(
   }
   if (to.states[target ?? task.status]?.terminal) {
     const text = `"${target ?? task.status}" is terminal; a task cannot be put there.`;
-    return { code: "not-allowed", text, fix: "Name a state that is not." };
+    return { code: "not-allowed", text, fix: "Name a state that is not terminal." };
   }
   return undefined;
 }
@@ -118,7 +117,7 @@ function noTarget(plan: Migration, status: string): Reason {
   };
 }
 
-/** The wait goes on undisturbed where the state still waits for the same thing and what it waits for is still there. */
+/** Whether the wait can continue: the state waits for the same thing, and all of the task's runs are kept. */
 function canStay(from: Workflow, state: State, task: Task, draft: Draft): boolean {
   const before = from.states[task.status];
   if (state.name !== task.status || before?.wait.kind !== state.wait.kind) return false;
@@ -128,7 +127,7 @@ function canStay(from: Workflow, state: State, task: Task, draft: Draft): boolea
   return was === is && Object.keys(draft.runs).length === Object.keys(task.runs).length;
 }
 
-/** The new version may ask how often the state was entered where the old one did not count. */
+/** The new version may read visits of a state for which the old version did not count them. */
 function atLeastOnce(state: State, visits: Task["visits"]): Task["visits"] {
   return state.countsVisits && visits[state.name] === undefined ? { ...visits, [state.name]: 1 } : visits;
 }

@@ -6,7 +6,7 @@ import type { Task } from "./task.ts";
 import { allHold, compare, fieldValue, holds, writeGuard, writeOpposite, writeValue } from "./when.ts";
 import type { Guard, State, Way, Workflow } from "./workflow.ts";
 
-/** Somebody asks for a state. A rejected request changes nothing and says everything that is missing at once. */
+/** Decides a request for a state. A rejected request changes nothing and lists everything that is missing. */
 export function decideMove(workflow: Workflow, task: Task, to: string, actor: Actor, facts: Facts): Decision {
   const state = stateOf(workflow, task.status);
   const refusal = standing(state, task, actor);
@@ -32,7 +32,7 @@ export function decideMove(workflow: Workflow, task: Task, to: string, actor: Ac
   return { kind: "rejected", reasons: [...reasons, ...missing] };
 }
 
-/** An agent knows its task file. A person is told how to write into it. */
+/** Agents know their task file. For a person the fix says how to write into it. */
 function forAsker(reasons: readonly Reason[], { id }: Task, { role }: Actor): readonly Reason[] {
   if (role !== "human") return reasons;
   return reasons.map((reason) =>
@@ -42,7 +42,7 @@ function forAsker(reasons: readonly Reason[], { id }: Task, { role }: Actor): re
   );
 }
 
-/** Whether somebody has a say in the task at all. */
+/** Why the actor may not ask for anything in this task; undefined where it may. */
 export function standing(state: State, task: Task, actor: Actor): Reason | undefined {
   if (state.terminal) {
     const text = `The task is in "${state.name}", which is the end.`;
@@ -54,7 +54,7 @@ export function standing(state: State, task: Task, actor: Actor): Reason | undef
   }
   if (actor.role === "human" || actor.role === "engine") return undefined;
   if (!isLive(task, actor)) {
-    const text = `This run of ${actor.role} is over; it cannot ask for anything any more.`;
+    const text = `This run of ${actor.role} is over; it can no longer ask for anything.`;
     return { code: "run-over", text, fix: "Stop here." };
   }
   if (state.wait.kind === "human" && !task.attended) {
@@ -64,7 +64,7 @@ export function standing(state: State, task: Task, actor: Actor): Reason | undef
   return undefined;
 }
 
-/** Whether the asker is a run of the task that is alive now. */
+/** Whether the actor is a live run of the task. */
 function isLive(task: Task, actor: Actor): boolean {
   const own = task.runs[actor.role];
   if (own !== undefined && (actor.run === undefined || own.key === actor.run)) return true;
@@ -90,7 +90,10 @@ export function guardReasons(way: Way, workflow: Workflow, task: Task, facts: Fa
     });
 }
 
-/** What a fact that is not so means for somebody who does not know the workflow's file; undefined where only that can tell. */
+/**
+ * Explains a failed guard on a fact without the language of workflow files; undefined where the guard itself must be
+ * shown.
+ */
 function factWords(guard: Guard, { id }: Task, value: number): { text: string; fix: string } | undefined {
   const wantsSome = holdsFor(guard, 1) && !holdsFor(guard, 0);
   const wantsNone = holdsFor(guard, 0) && !holdsFor(guard, 1);
@@ -100,11 +103,11 @@ function factWords(guard: Guard, { id }: Task, value: number): { text: string; f
     case "merged":
       return wantsSome
         ? { text: "The work is not merged yet.", fix: `Merge it: signalbox task merge ${id}` }
-        : { text: "The work is merged already.", fix: look };
+        : { text: "The work is already merged.", fix: look };
     case "dirty":
       return wantsSome
-        ? { text: "Nothing in the workspace is uncommitted.", fix: look }
-        : { text: "Something in the workspace is not committed.", fix: "Commit it there, then ask again." };
+        ? { text: "The workspace has no uncommitted changes.", fix: look }
+        : { text: "The workspace has uncommitted changes.", fix: "Commit them there, then ask again." };
     case "commits":
       return wantsSome
         ? { text: "The branch has no commit of its own yet.", fix: "Commit the work, then ask again." }
@@ -140,18 +143,18 @@ function noWay(workflow: Workflow, state: State, to: string, actor: Actor): Reas
 function notAllowed(state: State, { id, held }: Task, to: string, ways: readonly Way[], actor: Actor): Reason {
   const isNext = state.wait.kind === "human" && state.rules.some(({ does }) => does.kind === "then" && does.to === to);
   if (isNext && actor.role === "human") {
-    const text = `The workflow itself takes the task from "${state.name}" to "${to}", once you say yes.`;
-    const yes = `Say yes: signalbox task approve ${id}`;
-    const again = `Mend what it is held for, then: signalbox task continue ${id}`;
+    const text = `The workflow itself moves the task from "${state.name}" to "${to}" once you approve.`;
+    const yes = `Approve: signalbox task approve ${id}`;
+    const again = `Fix the cause of the hold, then: signalbox task continue ${id}`;
     return { code: "not-allowed", text, fix: held === undefined ? yes : again };
   }
   const askers = [...new Set(ways.flatMap((way) => way.by ?? []))];
   const open = targetsFor(state, actor.role);
-  const text = `Only ${askers.join(" or ")} can take the task from "${state.name}" to "${to}"; you are ${actor.role}.`;
+  const text = `Only ${askers.join(" or ")} can move the task from "${state.name}" to "${to}"; you are ${actor.role}.`;
   return { code: "not-allowed", text, fix: open.length > 0 ? `You can ask for ${open.join(", ")}.` : "Wait." };
 }
 
-/** The states somebody may ask for. */
+/** The states that a role may ask for. */
 export function targetsFor(state: State, role: string): readonly string[] {
   return Object.keys(state.out).filter((to) =>
     state.out[to]?.some((way) => way.by === undefined || way.by.includes(role)),

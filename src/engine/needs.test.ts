@@ -17,17 +17,17 @@ const first = (...args: Parameters<typeof needs>) => needs(...args)[0];
 const run = { key: "worker#1", activity: "idle", what: "", raised: "", error: "" } as const;
 const id = working.id;
 
-test("a task whose agent works needs nobody", () => {
+test("a task whose agent works needs no person", () => {
   expect(needs({}, { runs: [{ ...run, activity: "busy" }] })).toEqual([]);
 });
 
-test("a held task says why, since when, and how to try again", () => {
+test("the need of a held task has its reason, its start, and the command to try again", () => {
   const held: Held = { reason: "The disk is full.", word: "error", again: "effects" };
   expect(needs({ held })).toEqual([
     {
       reason: "effect",
       text: "The disk is full.",
-      fix: `Mend the cause, then try again: signalbox task continue ${id}`,
+      fix: `Fix the cause, then try again: signalbox task continue ${id}`,
       command: `signalbox task continue ${id}`,
       since: 5,
       key: `${id}:${working.entry}:effect`,
@@ -39,12 +39,12 @@ test("a held task says why, since when, and how to try again", () => {
   expect(first({ held: { ...held, word: "cost" } })).toMatchObject({ reason: "budget" });
 });
 
-test("a need that is known already is as old as it was", () => {
+test("a known need keeps its start", () => {
   const known = new Map([[`${id}:${working.entry}:approval`, 2]]);
   expect(first({ status: "reviewing" }, { known })).toMatchObject({ since: 2 });
 });
 
-test("work that a person merges is offered to be merged, before anything else", () => {
+test("where a person merges the work, merging is offered first", () => {
   for (const name of ["default", "classic", "minimal"]) {
     const need = first({ status: "reviewing", runs: {} }, {}, name);
     expect(need).toMatchObject({ reason: "approval", command: `signalbox task merge ${id}` });
@@ -53,11 +53,11 @@ test("work that a person merges is offered to be merged, before anything else", 
   expect(first({ status: "reviewing" })?.fix).toContain(`signalbox task request-changes ${id}`);
 });
 
-test("where an agent goes on with the person's words, an answer is offered first, and the questions are told", () => {
+test("where an agent continues with the person's answer, answering is offered first, and the questions are shown", () => {
   for (const name of ["default", "classic"]) {
     const need = first({ status: "clarification" }, { questions: "Which beans?", asked: "answers" }, name);
     expect(need).toMatchObject({ reason: "question", command: `signalbox task answer ${id}` });
-    expect(need?.text).toContain("Its agent asks:\nWhich beans?");
+    expect(need?.text).toContain("The agent asks:\nWhich beans?");
     expect(need?.fix.split("\n")[0]).toBe(`Answer: signalbox task answer ${id}`);
   }
 });
@@ -70,28 +70,28 @@ test("where a person can send a task to several states, each has a command that 
   ]);
   const asked = { questions: "Which?", asked: "answers" } as const;
   expect(first({ status: "stuck", runs: {} }, asked, "classic")?.fix.split("\n")).toEqual([
-    `Answer, and go on in working: signalbox task answer ${id} --status working`,
-    `Answer, and go on in agent-review: signalbox task answer ${id} --status agent-review`,
+    `Answer, and continue in working: signalbox task answer ${id} --status working`,
+    `Answer, and continue in agent-review: signalbox task answer ${id} --status agent-review`,
   ]);
 });
 
-test("an agent that waits for a person in a state of its person's needs nobody else", () => {
+test("an idle agent in a state that waits for a person is not a second need", () => {
   const idle = { runs: { worker: { key: "worker#1", mode: "session" as const } } };
   expect(needs({ status: "clarification", ...idle }, { runs: [run] }, "classic")).toHaveLength(1);
 });
 
-test("a state in which an agent should be at work, and none is, needs a person; not while something is owed", () => {
+test("a state whose agent is not running needs a person, but not while effects are owed", () => {
   expect(first({ runs: {} })).toMatchObject({ reason: "agent", command: `signalbox task respawn ${id}` });
   expect(first({ runs: {} }, {}, "classic")).toMatchObject({ reason: "agent" });
   expect(needs({ runs: {} }, { isOwing: true })).toEqual([]);
 });
 
-test("a task that has not started needs nobody, whoever starts it", () => {
+test("a task that has not started needs no person", () => {
   for (const name of ["default", "classic", "minimal"])
     expect(needs({ status: "pending", runs: {}, runCount: 0 }, {}, name)).toEqual([]);
 });
 
-test("a run that is raised or asks needs a person, once for each run; what it wrote becomes no command", () => {
+test("a run that is raised or asks needs a person, once for each run; its text never becomes a command", () => {
   const asking = { ...run, activity: "asks", what: "Run signalbox task cancel x" } as const;
   expect(needs({}, { runs: [asking] })).toMatchObject([
     { reason: "agent", command: `signalbox task attach ${id} --role worker#1`, since: 9 },
@@ -102,7 +102,14 @@ test("a run that is raised or asks needs a person, once for each run; what it wr
   expect(needs({}, { runs: [{ ...run, error: "Not logged in." }] })).toMatchObject([{ reason: "agent" }]);
 });
 
-test("messages that did not arrive, limits without an end, merges and dependencies need a person", () => {
+test("a task whose merge is under way needs no person, and a task whose merge waits needs only that merge", () => {
+  const task = { status: "reviewing" };
+  const merge = { target: "main", reason: "" };
+  expect(first(task, { merge: { ...merge, state: "under-way" } })).toBeUndefined();
+  expect(needs(task, { merge: { ...merge, state: "waits" } }).map(({ reason }) => reason)).toEqual(["merge"]);
+});
+
+test("undelivered messages, limits without an end, merges and dependencies need a person", () => {
   const messages = [{ to: "worker#1", text: "Go on\nwith it", problem: "It is deaf." }];
   expect(first({}, { messages, runs: [run] })).toMatchObject({ reason: "message" });
   expect(first({}, { limit: { harness: "claude", text: "No more." }, runs: [run] })).toMatchObject({
@@ -114,27 +121,39 @@ test("messages that did not arrive, limits without an end, merges and dependenci
   expect(needs({ status: "pending", runs: {}, runCount: 0 }, { hopeless })).toMatchObject([{ reason: "dependency" }]);
 });
 
-test("a question of a dialogue is a need for each round", () => {
+test("each round of a dialogue is a need of its own", () => {
   const wait = { ...working.wait, turn: "reply" as const, round: 1 };
   const log = [{ from: "agent" as const, text: "Which beans?" }];
   const one = first({ wait, log });
-  expect(one).toMatchObject({ reason: "question", text: "Its agent asks: Which beans?" });
+  expect(one).toMatchObject({ reason: "question", text: "The agent asks: Which beans?" });
   expect(first({ wait: { ...wait, round: 2 }, log })?.key).not.toBe(one?.key);
 });
 
-test("a dialogue that is held needs a person for that alone: nobody would hear an answer", () => {
+test("a held dialogue needs a person only for the hold: no agent would receive an answer", () => {
   const wait = { ...working.wait, turn: "reply" as const, round: 1 };
   const log = [{ from: "agent" as const, text: "Which beans?" }];
   const held: Held = { reason: "The disk is full.", word: "error", again: "effects" };
   expect(needs({ wait, log, held }).map(({ reason }) => reason)).toEqual(["effect"]);
 });
 
-test("a run that works, or is being started, gets over what it was told by itself", () => {
+test("a run that goes on no more can be ended, so that its workflow starts another", () => {
+  const { project, number } = working;
+  const end = `signalbox agent kill ${project}#${number}/${run.key}`;
+  for (const stuck of [
+    { ...run, error: "The verdict is for another commit." },
+    { ...run, raised: "It has been idle." },
+  ])
+    expect(first({}, { runs: [stuck] })).toMatchObject({
+      ...{ fix: expect.stringContaining(end), command: expect.stringContaining("signalbox task attach") },
+    });
+});
+
+test("an error of a run that works or is starting needs no person", () => {
   for (const activity of ["busy", "starting"] as const)
     expect(needs({}, { runs: [{ ...run, activity, error: "Not logged in." }] })).toEqual([]);
 });
 
-test("a task that is over needs nobody, unless it still owes something that has failed", () => {
+test("a task that is over needs no person, unless one of its last effects has failed", () => {
   expect(needs({ status: "done", phase: "over", runs: {} })).toEqual([]);
   const held: Held = { reason: "The folder is locked.", word: "error", again: "effects" };
   expect(needs({ status: "done", phase: "entering", runs: {}, held })).toMatchObject([{ reason: "effect" }]);
@@ -145,24 +164,24 @@ test("a task whose workflow is gone needs a person", () => {
   expect(first({ status: "nowhere" })).toMatchObject({ reason: "workflow" });
 });
 
-test("on one line a need has no command, and no line breaks", () => {
+test("a need on one line has no command and no line breaks", () => {
   expect(briefNeed({ text: "The disk\n  is full.", command: "" })).toBe("The disk is full.");
   const command = "signalbox project update coffee --full-permissions allow";
   const text = `Nobody has allowed that yet. To allow it: ${command}`;
   expect(briefNeed({ text, command })).toBe("Nobody has allowed that yet.");
 });
 
-describe("what an agent says", () => {
+describe("the text of an agent", () => {
   const command = "signalbox project update coffee --full-permissions allow";
   const said = `I cannot write. To mend it: ${command}`;
 
-  test.each(["wait", "effects", "do"] as const)("is never the command to copy, when %s is tried again", (again) => {
+  test.each(["wait", "effects", "do"] as const)("is never the command to copy, when %s is retried", (again) => {
     const held: Held = { reason: said, word: "error", again };
     expect(first({ held })).toMatchObject({ text: said, command: `signalbox task continue ${id}` });
     expect(first({ held }, { failure: { code: "command.failed" } })?.command).toBe(`signalbox task continue ${id}`);
   });
 
-  test("is shown whole, also where it looks like a command", () => {
+  test("is shown in full, even where it looks like a command", () => {
     const held: Held = { reason: said, word: "error", again: "wait" };
     const need = first({ held });
     expect(need && briefNeed(need)).toBe(said);
@@ -171,13 +190,13 @@ describe("what an agent says", () => {
     );
   });
 
-  test("does not hide the command of a failure in our own words", () => {
+  test("does not hide the command in our own failure message", () => {
     const held: Held = { reason: said, word: "error", again: "effects" };
     expect(first({ held }, { failure: { code: "permissions.unasked" } })?.command).toBe(command);
   });
 });
 
-test("a broken workspace is a person's business unless the task is about to make it again", () => {
+test("a broken workspace needs a person, unless the task is about to make it again", () => {
   const trouble = { reason: "Its workspace is gone.", fix: "Make it again: signalbox task respawn 1" };
   expect(first({}, { runs: [run], trouble })).toMatchObject({ reason: "workspace", text: trouble.reason });
   expect(needs({}, { runs: [run], trouble, isOwing: true }).map(({ reason }) => reason)).not.toContain("workspace");

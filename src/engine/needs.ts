@@ -1,25 +1,24 @@
-import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
+import { sentence, sentences } from "../text.ts";
+import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Activity } from "./reconcile.ts";
-import { sentence, sentences } from "./sentence.ts";
-import { startOf } from "./start-of.ts";
 import type { Task } from "./task.ts";
 import type { Action, State, Workflow } from "./workflow.ts";
 
-/** Why a task needs a person, for those who want to be called for some of it only. */
+/** Why a task needs a person. The configuration can choose the reasons for which the person is called. */
 export const needReasons = {
-  disk: "nothing can be saved: the disk of the home is full, or cannot be written",
-  question: "an agent asks something, and goes on with the answer",
-  approval: "the task waits for a person: to merge it, to say yes, or to decide",
+  disk: "nothing can be saved: the disk of the home is full or not writable",
+  question: "an agent asks something, and continues with the answer",
+  approval: "the task waits for a person to merge, approve or decide",
   held: "no rule of the workflow covers what happened",
-  effect: "something that the task owes has failed for good",
-  budget: "what may be spent is spent",
-  agent: "an agent is dead, waits in a dialog, or cannot go on",
+  effect: "an effect of the task has failed, and is not retried",
+  budget: "the budget is used up",
+  agent: "an agent is dead, waits in a dialog, or cannot continue",
   message: "a message did not reach its agent",
-  limit: "a provider takes no more for long, or does not say until when",
-  merge: "a merge waits for a file of the person's, or was refused",
-  dependency: "the task depends on one that will never be done",
-  workflow: "the task's workflow cannot be read any more",
+  limit: "a provider's rate limit lasts long, or has no known end",
+  merge: "a merge waits for a file of the user's, or was refused",
+  dependency: "the task depends on a task that will never be done",
+  workflow: "the task's workflow can no longer be read",
   workspace: "the task's workspace, its branch or the repository was deleted, moved or broken",
 } as const;
 
@@ -28,77 +27,79 @@ export type NeedReason = keyof typeof needReasons;
 /** One thing that a task needs a person for. */
 export interface Need {
   readonly reason: NeedReason;
-  /** What is the matter, in sentences. */
+  /** The problem, in sentences. */
   readonly text: string;
-  /** What the person can do, a line each. */
+  /** What the person can do about it, a line each. */
   readonly fix: string;
-  /** The first command in it; empty where none helps. */
+  /** The first command in `fix`; empty where there is none. */
   readonly command: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** The same for as long as the need is the same: task, stay and reason. */
+  /** Identifies the need: task, stay and reason. A need with the same key is not reported again. */
   readonly key: string;
 }
 
-/** What is known of a task and of everything around it that can need a person. */
+/** Everything about a task and its surroundings that can make it need a person. */
 export interface NeedFacts {
   readonly task: Task;
-  /** Undefined where it cannot be read any more. */
+  /** Undefined where it can no longer be read. */
   readonly workflow: Workflow | undefined;
   /** When the task last changed. */
   readonly changedAt: number;
-  /** When it was looked at. */
+  /** When these facts were gathered. */
   readonly now: number;
   /** The runs that the task wants and that were started. */
   readonly runs: readonly SeenRun[];
-  /** What could not be delivered to them. */
+  /** Messages that could not be delivered to them. */
   readonly messages: readonly UntoldMessage[];
-  /** Its merge, where that waits for the person or was refused since the task last changed. */
-  readonly merge: { readonly state: "waits" | "refused"; readonly target: string; readonly reason: string } | undefined;
-  /** The first thing it owes that has failed for good: the code of the fault, empty where nobody noted it. */
+  /** Its merge, where that is under way, waits for the person, or was refused since the task last changed. */
+  readonly merge:
+    | { readonly state: "under-way" | "waits" | "refused"; readonly target: string; readonly reason: string }
+    | undefined;
+  /** The first owed effect that failed and is not retried. The fault's code is empty where it was not recorded. */
   readonly failure: { readonly code: string } | undefined;
-  /** It still owes something, so it goes on by itself. */
+  /** It still owes effects, so it continues by itself. */
   readonly isOwing: boolean;
-  /** The limit of a provider that keeps its runs from going on, where that lasts long or nobody says until when. */
+  /** The provider's rate limit that stops its runs, where it lasts long or has no known end. */
   readonly limit: { readonly harness: string; readonly text: string } | undefined;
-  /** Tasks that it depends on and that ended without being done. */
+  /** Tasks that it depends on, and that ended without being done. */
   readonly hopeless: readonly { readonly name: string; readonly status: string }[];
-  /** What an agent has written down as its questions; empty where nothing. */
+  /** The questions that an agent has written down; empty where there are none. */
   readonly questions: string;
-  /** What the task's state wants of a person; only consent where nobody knows. */
+  /** What the task's state needs from a person; consent where that is not known. */
   readonly asked?: Asked;
-  /** What is wrong with its workspace, and what to do; undefined where nothing is. */
+  /** The problem with its workspace, and what to do; undefined where there is none. */
   readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
-  /** A slot is free, the task is the next one, and nobody is going to start it. */
+  /** A slot is free and the task is the next one, but the scheduler will not start it. */
   readonly isNextLeft?: boolean;
   /** Why nothing can be saved, and what to do; undefined where it can. */
   readonly unsaved?: { readonly reason: string; readonly fix: string } | undefined;
-  /** Since when needs are known that are there already, by key. */
+  /** When each need that is already known began, by key. */
   readonly known: ReadonlyMap<string, number>;
 }
 
-export interface UntoldMessage {
+interface UntoldMessage {
   readonly to: string;
   readonly text: string;
   readonly problem: string;
-  /** What the person can do; to look at the agent where nothing is said. */
+  /** What the person can do; attaching to the agent where it is left out. */
   readonly fix?: string;
 }
 
 export interface SeenRun {
   readonly key: string;
   readonly activity: Activity;
-  /** What it is at, or asks. */
+  /** What the agent is doing, or asks. */
   readonly what: string;
-  /** Why it needs a person; empty where it does not. */
+  /** Why the run needs a person; empty where it does not. */
   readonly raised: string;
-  /** What its provider or program said, where the run cannot go on because of it; empty where nothing. */
+  /** The error of its provider or program that stops the run; empty where there is none. */
   readonly error: string;
 }
 
 /**
- * Everything that a task needs a person for, the most pressing first; nothing where it goes on without one. This is the only
- * place that decides it: lists, the guide, `explain`, `doctor` and the calls all show what it says.
+ * Everything that a task needs a person for, the most urgent first; empty where it continues without one. This is the
+ * only place that decides it: lists, the guide, `explain`, `doctor` and the calls all show these needs.
  */
 export function needsOf(facts: NeedFacts): readonly Need[] {
   const { unsaved } = facts;
@@ -111,7 +112,7 @@ function ownNeeds(facts: NeedFacts): readonly Need[] {
   const state = workflow?.states[task.status];
   if (task.phase === "over" || state?.terminal === true) return afterTheEnd(facts);
   if (workflow === undefined || state === undefined) return [lostWorkflow(facts)];
-  // What the task still owes, such as the start of an agent, makes a workspace again where it has to.
+  // Owed effects, such as the start of an agent, make a missing workspace again.
   const trouble = facts.isOwing ? undefined : facts.trouble;
   return [
     ...(trouble === undefined ? [] : [need(facts, "workspace", trouble.reason, trouble.fix)]),
@@ -134,11 +135,11 @@ function need(
   detail = "",
 ): Need {
   const key = [task.id, task.entry, reason, ...(detail === "" ? [] : [detail])].join(":");
-  // What an agent, a program or a file name says never becomes a command to copy: only failures whose words are all ours name one.
+  // Text of an agent, a program or a file name must never become a command to copy: only our own messages may name one.
   const isOurs = ownFailures.has(failure?.code ?? "") && task.held?.reason === text;
   const [, own] = (isOurs && endsWithCommand.exec(text)) || [];
   const [command = ""] = /signalbox [^\n]+/.exec(own ?? fix) ?? [];
-  // What is not the task's own has begun since it last changed.
+  // Needs that do not come from the task's state may have begun after it last changed.
   const since = known.get(key) ?? (isStanding.has(reason) ? changedAt : now);
   return { reason, text, fix, command, since, key };
 }
@@ -148,12 +149,12 @@ const isStanding = new Set<NeedReason>(["question", "approval", "held", "effect"
 const ownFailures: ReadonlySet<string> = new Set(["permissions.unasked", "agents.budget"]);
 const endsWithCommand = /(signalbox [^\n]+?)\.?$/;
 
-/** A task in its last state can still owe something, such as giving its workspace back. */
+/** A task in its last state can still owe effects, such as releasing its workspace. */
 function afterTheEnd(facts: NeedFacts): readonly Need[] {
   const { id, held, phase } = facts.task;
   if (held === undefined || phase === "over") return [];
-  const again = `Mend the cause, then try again: signalbox task retry ${id}`;
-  const forget = `Or forget the task; what is in its workspace is saved first: signalbox task delete ${id}`;
+  const again = `Fix the cause, then retry: signalbox task retry ${id}`;
+  const forget = `Or delete the task; its workspace is saved first: signalbox task delete ${id}`;
   return [{ ...heldNeed(facts, held.reason), fix: `${again}\n${forget}` }];
 }
 
@@ -161,47 +162,48 @@ function lostWorkflow(facts: NeedFacts): Need {
   const { id, workflow, status } = facts.task;
   const text =
     facts.workflow === undefined
-      ? `Its workflow "${workflow}" cannot be read any more.`
-      : `Its workflow "${workflow}" has no state "${status}".`;
-  return need(facts, "workflow", text, `Move it to a version that can: signalbox task migrate ${id}`);
+      ? `The task's workflow "${workflow}" can no longer be read.`
+      : `The task's workflow "${workflow}" has no state "${status}".`;
+  return need(facts, "workflow", text, `Move the task to another version: signalbox task migrate ${id}`);
 }
 
 function mergeNeeds(facts: NeedFacts): readonly Need[] {
   const { merge, task } = facts;
-  if (merge === undefined) return [];
+  if (merge === undefined || merge.state === "under-way") return [];
   const { state, target, reason } = merge;
   if (state === "waits") return [need(facts, "merge", `It waits to be merged into "${target}". ${reason}`, "", state)];
   const [first = ""] = reason.split("\n");
-  return [need(facts, "merge", first, `Mend it, then ask again: signalbox task merge ${task.id}`, state)];
+  return [need(facts, "merge", first, `Fix the cause, then merge again: signalbox task merge ${task.id}`, state)];
 }
 
-/** What an agent asks in a dialogue. */
+/** The question that an agent asks in a dialogue. */
 function dialogueNeeds(facts: NeedFacts): readonly Need[] {
   const { id, wait, log, held } = facts.task;
   if (held !== undefined || (wait.turn !== "reply" && wait.turn !== "confirm")) return [];
   const said = log.findLast(({ from }) => from === "agent")?.text.trim() ?? "";
   const answer =
     wait.turn === "confirm"
-      ? `Say yes, or what is to be different: signalbox task reply ${id} yes`
+      ? `Confirm, or say what should change: signalbox task reply ${id} yes`
       : `Reply to it: signalbox task reply ${id} "Your answer"`;
-  const text = said === "" ? "Its agent waits for an answer." : `Its agent asks: ${said}`;
+  const text = said === "" ? "The agent waits for an answer." : `The agent asks: ${said}`;
   return [need(facts, "question", text, answer, `${wait.turn}-${wait.round}-${log.length}`)];
 }
 
 function runNeeds(facts: NeedFacts, { key, activity, what, raised, error }: SeenRun): readonly Need[] {
-  const fix = `Look at it: signalbox task attach ${facts.task.id} --role ${key}`;
+  const { id, project, number } = facts.task;
+  const fix = `Look at it: signalbox task attach ${id} --role ${key}`;
+  const orEnd = `${fix}\nOr end it, and its workflow goes on: signalbox agent kill ${project}#${number}/${key}`;
   const asks = activity === "asks";
-  const said = error === "" ? "" : `It was told: ${error}`;
+  const said = error === "" ? "" : `Its program reports: ${error}`;
   if (raised !== "") {
     const question = asks && what !== "" ? `It asks: ${what}` : "";
-    return [need(facts, "agent", sentences([`${key}: ${raised}`, question, said]), fix, key)];
+    return [need(facts, "agent", sentences([`${key}: ${raised}`, question, said]), asks ? fix : orEnd, key)];
   }
-  if (asks)
-    return [need(facts, "agent", sentences([`${key} asks: ${what || "its screen says what"}`, said]), fix, key)];
-  // One that is at work gets over it by itself, or is raised.
+  if (asks) return [need(facts, "agent", sentences([`${key} asks: ${what || "see its screen"}`, said]), fix, key)];
+  // A busy agent gets over the error by itself, or is raised later.
   return error === "" || activity === "busy" || activity === "starting"
     ? []
-    : [need(facts, "agent", `${key} was told: ${error}`, fix, key)];
+    : [need(facts, "agent", `${key} reports: ${error}`, orEnd, key)];
 }
 
 function messageNeeds(facts: NeedFacts): readonly Need[] {
@@ -216,23 +218,25 @@ function messageNeeds(facts: NeedFacts): readonly Need[] {
 function limitNeeds(facts: NeedFacts): readonly Need[] {
   if (facts.limit === undefined) return [];
   const { harness, text } = facts.limit;
-  return [need(facts, "limit", text, `If that does not hold any more: signalbox resume --harness ${harness}`)];
+  return [need(facts, "limit", text, `If the limit is over: signalbox resume --harness ${harness}`)];
 }
 
-/** What comes from where the task stands. */
+/** The needs that come from the task's state. */
 function standingNeeds(facts: NeedFacts, workflow: Workflow, state: State): readonly Need[] {
-  const { task, runs, isOwing } = facts;
+  const { task, runs, isOwing, merge } = facts;
   if (task.held !== undefined) return [heldNeed(facts, task.held.reason)];
+  // A merge was requested: it continues by itself, or has a need of its own.
+  if (merge?.state === "under-way" || merge?.state === "waits") return [];
   const isTalking = task.wait.turn === "reply" || task.wait.turn === "confirm";
   if (task.phase !== "waiting" || isTalking) return [];
   if (isPersonsTurn(state)) return [turnNeed(facts, workflow, state)];
   if (isOwing || Object.keys(task.runs).length > 0 || runs.length > 0) return [];
   const role = state.wait.kind === "agent" ? state.wait.run.role : state.respawn?.role;
   if (role !== undefined && (state.wait.kind === "agent" || state.wait.kind === "open")) {
-    const fix = `Bring it back: signalbox task respawn ${task.id}`;
-    return [need(facts, "agent", `It waits for ${role}, which is not running.`, fix, role)];
+    const fix = `Start it again: signalbox task respawn ${task.id}`;
+    return [need(facts, "agent", `The task waits for ${role}, which is not running.`, fix, role)];
   }
-  // Nobody is at work, and nothing happens by itself.
+  // No agent is at work, and nothing happens by itself.
   const isStill = state.wait.kind === "open" && startOf(workflow, task) === undefined;
   return isStill ? [turnNeed(facts, workflow, state)] : [];
 }
@@ -241,10 +245,10 @@ function heldNeed(facts: NeedFacts, why: string): Need {
   const { id, held } = facts.task;
   const isSpent = facts.failure?.code === "agents.budget" || held?.word === "cost";
   const reason = isSpent ? "budget" : held?.again === "effects" ? "effect" : isAgents(facts) ? "agent" : "held";
-  return need(facts, reason, why, `Mend the cause, then try again: signalbox task continue ${id}`);
+  return need(facts, reason, why, `Fix the cause, then try again: signalbox task continue ${id}`);
 }
 
-/** The task is held because its agent ended, or went quiet. */
+/** The task is held because its agent ended, or stopped without a result. */
 function isAgents({ task: { held } }: NeedFacts): boolean {
   return held?.again === "wait" && ["exit", "idle", "stall", "error", "lost"].includes(held.word);
 }
@@ -252,9 +256,9 @@ function isAgents({ task: { held } }: NeedFacts): boolean {
 function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const { task, questions, asked = "consent" } = facts;
   const wantsWords = asked !== "consent";
-  const open = wantsWords && questions !== "" ? `Its agent asks:\n${questions}` : "";
+  const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
-  const text = said ?? (wantsWords ? "It waits for your answer." : plainTurn(workflow, state));
+  const text = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
   const fix = personsVerbs(workflow, state, task, asked).join("\n");
   const told = open === "" ? text : `${sentence(text)}\n${open}`;
   return need(
@@ -266,22 +270,24 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
 }
 
 function plainTurn(workflow: Workflow, state: State): string {
-  return isMergedFrom(workflow, state) ? "Its work is ready to be looked at, and merged." : "A person is needed.";
+  return isMergedFrom(workflow, state) ? "The work is ready to be read and merged." : "The task needs a person.";
 }
 
 function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
   if (facts.task.held !== undefined || startOf(workflow, facts.task) === undefined) return [];
   return facts.hopeless.map(({ name, status }) => {
-    const text = `It depends on ${name}, which is in "${status}" and will never be done.`;
+    const text = `The task depends on ${name}, which is in "${status}" and will never be done.`;
     const rest = `signalbox task update ${facts.task.id} --depends-on ""`;
-    return need(facts, "dependency", text, `Take it off: ${rest}`, name);
+    return need(facts, "dependency", text, `Remove the dependency: ${rest}`, name);
   });
 }
 
-/** Why a task waits though a slot is free: the workflow says itself when the next one starts, and that has not happened. */
+/**
+ * Why a task waits although a slot is free: only spawn_next in its workflow starts the next task, and it has not run.
+ */
 export function leftReason(workflow: Workflow): string {
   const { starting } = endsThatStart(workflow);
-  const when = starting.length === 0 ? "after certain ends" : `when one ends in ${starting.join(" or ")}`;
+  const when = starting.length === 0 ? "after certain ends" : `when another ends in ${starting.join(" or ")}`;
   return `A slot is free, but this task does not start by itself: the next task is started only ${when}.`;
 }
 
@@ -297,8 +303,8 @@ export function endsThatStart(workflow: Workflow): Readonly<Record<"starting" | 
 }
 
 /**
- * Whether a workflow says itself where the next task may start. Then giving a slot back starts nobody: it would not be seen
- * in the file which ways do.
+ * Whether spawn_next in the workflow decides when the next task starts. Then a freed slot starts nothing by itself, so
+ * that the file shows every way that does.
  */
 export function saysWhenNext({ ways, states }: Workflow): boolean {
   return ways.some(({ hooks }) => startsNext(hooks)) || Object.values(states).some((state) => startsNext(state.do));
@@ -314,7 +320,7 @@ function leftNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
   return [need(facts, "approval", leftReason(workflow), `Start it: signalbox task spawn ${task.id}`, "slot")];
 }
 
-/** What is the matter, on one line and without its own command at the end, which is shown beside it. */
+/** A need's text on one line, without the command at its end, which is shown beside it. */
 export function briefNeed({ text, command }: Pick<Need, "text" | "command">): string {
   const ended = text.replace(/\.$/, "");
   const isNamed = command !== "" && ended.endsWith(command);

@@ -1,19 +1,18 @@
-import { answerProblems } from "./answer.ts";
-import { delayBefore } from "./backoff.ts";
+import { answerProblems } from "../answers/read-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
-import { attemptsOf, endWait } from "./end-of-wait.ts";
+import { delayBefore } from "./duration.ts";
 import { stateOf } from "./enter.ts";
 import type { Facts, Request } from "./request.ts";
-import { after, takeRule } from "./take-rule.ts";
+import { after, attemptsOf, endWait, takeRule } from "./take-rule.ts";
 import type { Member, Task } from "./task.ts";
-import { countFailure } from "./words.ts";
+import { countFailure } from "./when.ts";
 import type { RunSpec, Wait, Workflow } from "./workflow.ts";
 
 type Panel = Extract<Wait, { kind: "panel" }>;
 type Ended = Extract<Request, { kind: "ended" }>;
 
-/** A run of a panel ended: the judge's turn comes when every member is through, and the judge's answer is the panel's. */
+/** A run of a panel ended. The judge starts when every member has ended, and its answer is the panel's answer. */
 export function afterMember(
   workflow: Workflow,
   task: Task,

@@ -7,7 +7,7 @@ import { createWorlds } from "./explore/graph.ts";
 import { stimuli } from "./explore/stimuli.ts";
 import { factsOf, takeStep, type World } from "./explore/world.ts";
 import { type PersonAction, personActions } from "./person-actions.ts";
-import { createRandom } from "./simulate/random.ts";
+import { createRandom } from "./simulate/live.ts";
 
 const workflow = builtIn("default");
 const nobody: Surroundings = {
@@ -30,13 +30,13 @@ test("a task that waits to be merged can be approved, merged, sent back and canc
   const { task, facts } = reviewed();
   const actions = personActions(workflow, { ...task, workspace: "/w" }, facts(), working);
   expect(names(actions)).toEqual([
-    // What the person is offered there comes first, as everywhere.
+    // The actions of the person's turn come first.
     ...["merge", "diff", "request-changes"],
     ...["attach", "approve", "create-pr", "send", "sync", "cancel", "move", "move"],
     ...["peek", "logs", "explain", "history", "open", "shell", "edit", "kill"],
   ]);
   expect(of(actions, "merge")).toMatchObject({ key: "m", to: "done", command: "signalbox task merge t1", why: "" });
-  expect(of(actions, "approve")).toMatchObject({ label: "Say yes: Merge", to: "done", allowed: true });
+  expect(of(actions, "approve")).toMatchObject({ label: "Approve: Merge", to: "done", allowed: true });
   expect(of(actions, "request-changes")).toMatchObject({ key: "r", to: "working" });
   expect(of(actions, "cancel")).toMatchObject({ key: "x", to: "cancelled" });
   expect(actions.filter(({ name }) => name === "move").map(({ key, to, allowed }) => [key, to, allowed])).toEqual([
@@ -46,7 +46,7 @@ test("a task that waits to be merged can be approved, merged, sent back and canc
   ]);
 });
 
-test("Enter starts a task, attaches to its agent, or brings it back, whichever can be done", () => {
+test("Enter starts a task, attaches to its agent, or starts the agent again, whichever is allowed", () => {
   const enter = (actions: readonly PersonAction[]) =>
     actions.filter(({ key }) => key === "Enter").map(({ name }) => name);
   const created = drive(workflow);
@@ -57,28 +57,28 @@ test("Enter starts a task, attaches to its agent, or brings it back, whichever c
   expect(enter(personActions(workflow, dead, facts(), { ...nobody, hasWorked: true }))).toEqual(["respawn"]);
 });
 
-test("what is not allowed says why, and what to do", () => {
+test("an action that is not allowed says why, and what to do", () => {
   const { task, facts } = atWork();
   const actions = personActions(workflow, task, facts(), nobody);
   expect(of(actions, "merge").why).toContain('There is no transition from "working" to "done"');
   expect(of(actions, "attach").why).toContain("signalbox task explain t1");
   expect(of(actions, "answer").why).toBe(
-    '"working" does not wait for a person. See what it waits for: signalbox task explain t1',
+    '"working" does not wait for a person. See what the task waits for: signalbox task explain t1',
   );
   expect(of(actions, "open").why).toContain("no workspace");
   expect(of(actions, "delete").why).toContain("signalbox task cancel t1");
 });
 
-test("a held task can be tried again, and nothing is answered", () => {
+test("a held task can be retried, but not answered", () => {
   const { task, facts } = atWork();
   const held = { ...task, held: { reason: "The disk is full.", word: "error", again: "effects" as const } };
   const actions = personActions(workflow, held, facts(), { ...working, hasFailed: true });
-  expect(of(actions, "continue")).toMatchObject({ allowed: true, label: "Try again what it is held for" });
+  expect(of(actions, "continue")).toMatchObject({ allowed: true, label: "Retry what the task is held for" });
   expect(of(actions, "retry").allowed).toBe(true);
-  expect(of(actions, "approve").why).toContain("The disk is full. Mend the cause, then: signalbox task continue t1");
+  expect(of(actions, "approve").why).toContain("The disk is full. Fix the cause, then: signalbox task continue t1");
 });
 
-test("an agent's question in a dialogue is replied to", () => {
+test("a person can reply to an agent's question in a dialogue", () => {
   const { task, facts } = atWork();
   const talk = { ...task, wait: { ...task.wait, turn: "reply" as const } };
   const actions = personActions(workflow, talk, facts(), working);
@@ -90,14 +90,14 @@ test("an agent's question in a dialogue is replied to", () => {
   expect(of(actions, "answer")).toMatchObject({ key: "", allowed: false });
 });
 
-test("a task that is over can be looked at, gone on with and forgotten", () => {
+test("a task that is over can be inspected, continued in a new task and deleted", () => {
   const { task, facts } = atWork();
   const over = { ...task, status: "done", phase: "over" as const, runs: {} };
   const actions = personActions(workflow, over, facts(), { ...nobody, hasWorked: true, hasWork: true });
   expect(names(actions)).toEqual([...["diff", "peek", "logs", "explain", "history", "edit", "create-from", "delete"]]);
 });
 
-test("where several states have agents, changes can be asked for in each, and the command names it", () => {
+test("where several states have agents, changes can be requested in each, and the command names the state", () => {
   const two = loadText(`name: two
 version: 1
 states:
@@ -112,7 +112,7 @@ prompts: { work: "Work on {summary}." }
 `);
   const { task, facts } = drive(two);
   const asked = personActions(two, task, facts(), nobody).filter(({ name }) => name === "request-changes");
-  const said = 'signalbox task request-changes t1 -m "What is to be different"';
+  const said = 'signalbox task request-changes t1 -m "What should change"';
   expect(asked.map(({ to, key, command, allowed }) => [to, key, command, allowed])).toEqual([
     ["sketch", "r", `${said} --status sketch`, true],
     ["build", "", `${said} --status build`, true],
@@ -134,7 +134,7 @@ const anywhere = fc
     return { workflow, world };
   });
 
-test("in every position: each key is one action's, a refusal has its reason, and what is allowed the engine does", () => {
+test("in every position each key belongs to one action, refusals have reasons, and the engine does what is allowed", () => {
   fc.assert(
     fc.property(anywhere, ({ workflow, world }) => {
       const { task } = world;

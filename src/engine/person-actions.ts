@@ -16,34 +16,42 @@ import {
   saying,
   seeAgents,
 } from "./allowance.ts";
-import { endState } from "./end-state.ts";
+import { openQuestions } from "./continue.ts";
 import { stateOf } from "./enter.ts";
-import { mergingState } from "./merging-state.ts";
 import { targetsFor } from "./move.ts";
-import { answerTarget, askedOf, isPersonsTurn, personsVerbs } from "./persons-turn.ts";
+import {
+  answerTarget,
+  askedOf,
+  endState,
+  isPersonsTurn,
+  mergingState,
+  personsVerbs,
+  startOf,
+  waysBack,
+} from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
-import { startOf } from "./start-of.ts";
 import type { Task } from "./task.ts";
-import { waysBack } from "./ways-back.ts";
 import type { State, Workflow } from "./workflow.ts";
 
 /** Something that a person can do with a task, now or in another state. */
 export interface PersonAction {
-  /** As the command line calls it; `move` for every way that a person may take by hand. */
+  /** Its name on the command line; `move` for every way that a person may take by hand. */
   readonly name: string;
   readonly label: string;
-  /** For dashboards; empty where another action has it now. */
+  /** The shortcut in dashboards; empty where another action has that key now. */
   readonly key: string;
   readonly command: string;
-  /** The state that it leads to; empty where the task stays, or nobody can tell. */
+  /** The state that it leads to; empty where the task stays, or where the state is not known yet. */
   readonly to: string;
   readonly allowed: boolean;
-  /** Why it is not allowed, and what to do; empty where it is. */
+  /** Why the action is not allowed, and what to do instead; empty where it is allowed. */
   readonly why: string;
 }
 
-/** Everything a person can do with a task, the most important first. What is allowed is decided by its workflow. */
+/**
+ * Everything that a person can do with a task, the most important first. The task's workflow decides what is allowed.
+ */
 export function personActions(
   workflow: Workflow,
   task: Task,
@@ -66,7 +74,7 @@ export function personActions(
   );
 }
 
-/** Where it is the person's turn, what they are offered there comes first, in the same order everywhere. */
+/** Where it is a person's turn, the actions that `personsVerbs` offers come first, in its order. */
 function withNeededFirst(
   { workflow, task, state, facts }: Seen,
   actions: readonly PersonAction[],
@@ -87,39 +95,48 @@ function spawn(seen: Seen): PersonAction {
   const allowance = state.terminal
     ? over(seen)
     : start === undefined
-      ? no(`The task has started already: it is in "${state.name}".`, "")
+      ? no(`The task has already started: it is in "${state.name}".`, "")
       : judge(seen, { ...start, actor: human });
-  return action(seen, "spawn", "Start it", "Enter", allowance);
+  return action(seen, "spawn", "Start the task", "Enter", allowance);
 }
 
 function attach(seen: Seen): PersonAction {
   const { around, task } = seen;
-  const allowance = around.terminals.length > 0 ? free : no("No agent of its has a terminal now.", seeAgents(seen));
-  return action(seen, "attach", "Sit down at its agent's terminal", "Enter", allowance, `attach ${task.id}`);
+  const allowance =
+    around.terminals.length > 0 ? free : no("None of the task's agents has a terminal.", seeAgents(seen));
+  return action(seen, "attach", "Attach to the agent's terminal", "Enter", allowance, `attach ${task.id}`);
 }
 
 function respawn(seen: Seen): PersonAction {
-  return action(seen, "respawn", "Bring its agent back", "Enter", judge(seen, { kind: "respawn", actor: human }));
+  return action(seen, "respawn", "Start the agent again", "Enter", judge(seen, { kind: "respawn", actor: human }));
 }
 
 function send(seen: Seen): PersonAction {
   const { around, task } = seen;
-  const allowance = around.terminals.length > 0 ? free : no("No agent of its listens.", seeAgents(seen));
-  return action(seen, "send", "Tell its agent something", "s", allowance, `send ${task.id} "Your message"`);
+  const allowance =
+    around.terminals.length > 0 ? free : no("None of the task's agents can receive a message.", seeAgents(seen));
+  return action(seen, "send", "Send the agent a message", "s", allowance, `send ${task.id} "Your message"`);
 }
 
 function reply(seen: Seen): PersonAction {
   const { task } = seen;
   const allowance = noDialogue(seen) ?? free;
   const words = task.wait.turn === "confirm" ? "yes" : '"Your answer"';
-  return action(seen, "reply", "Reply to its agent", "a", allowance, `reply ${task.id} ${words}`);
+  return action(seen, "reply", "Reply to the agent", "a", allowance, `reply ${task.id} ${words}`);
 }
 
 function answer(seen: Seen): PersonAction {
   const to = answerTarget(seen.workflow, seen.state, seen.facts.document);
   const request = to === undefined ? ({ kind: "continue" } as const) : ({ kind: "move", to } as const);
   const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { ...request, actor: human });
-  return action(seen, "answer", "Answer, and let it go on", "a", allowance, `answer ${seen.task.id} -m "Your answer"`);
+  return action(
+    seen,
+    "answer",
+    "Answer the agent's questions",
+    "a",
+    allowance,
+    `answer ${seen.task.id} -m "Your answer"`,
+  );
 }
 
 function approve(seen: Seen): PersonAction {
@@ -130,20 +147,20 @@ function approve(seen: Seen): PersonAction {
   const asIs = judge(seen, request);
   const allowance = nothingToApprove(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
   const label =
-    state.ask === undefined ? "Say yes to what is asked" : `Say yes: ${textForPerson(workflow, task, state.ask)}`;
+    state.ask === undefined ? "Approve what is asked" : `Approve: ${textForPerson(workflow, task, state.ask)}`;
   return action(seen, "approve", label, "A", allowance);
 }
 
-/** One for each state with an agent that a person can send the task back to. */
+/** One action for each state with an agent that a person can send the task back to. */
 function requestChanges(seen: Seen): readonly PersonAction[] {
   const { workflow, task, state } = seen;
   const back = waysBack(workflow, state).toAgents;
   const label = "Ask for changes";
-  const said = `request-changes ${task.id} -m "What is to be different"`;
+  const said = `request-changes ${task.id} -m "What should change"`;
   if (state.terminal || back.length === 0) {
     const allowance = state.terminal
       ? over(seen)
-      : no(`From "${state.name}" no person can send the task back to an agent.`, explain(task));
+      : no(`From "${state.name}" a person cannot send the task back to an agent.`, explain(task));
     return [action(seen, "request-changes", label, "r", allowance, said)];
   }
   return back.map((to) => {
@@ -159,38 +176,42 @@ function merge(seen: Seen): PersonAction {
   const to = endState(workflow, task.status, "done");
   const through = mergingState(workflow, task.status);
   const allowance = around.isMerging
-    ? no("Its work is on its way already.", explain(task))
+    ? no("The task's work is already in the merge queue.", explain(task))
     : through !== undefined
       ? judge(seen, { kind: "move", to: through, actor: human })
       : to === undefined
-        ? no(`The workflow "${workflow.name}" has no state in which a task is done.`, explain(task))
+        ? no(`The workflow "${workflow.name}" has no terminal state with the outcome done.`, explain(task))
         : judge(merged(seen), { kind: "move", to, actor: human });
-  return action(seen, "merge", "Merge its work", "m", allowance);
+  return action(seen, "merge", "Merge the task's work", "m", allowance);
 }
 
 function createPr(seen: Seen): PersonAction {
   const { task } = seen;
-  const label = task.prUrl === "" ? "Open its pull request" : "Bring its pull request up to date";
+  const label = task.prUrl === "" ? "Open a pull request" : "Update the pull request";
   const allowance = seen.around.hasRemote
     ? needsWorkspace(seen)
-    : no("Its project has no remote.", `Merge it here: signalbox task merge ${task.id}`);
+    : no("The project has no remote.", `Merge it here: signalbox task merge ${task.id}`);
   return action(seen, "create-pr", label, "p", allowance);
 }
 
 function sync(seen: Seen): PersonAction {
-  return action(seen, "sync", "Bring what is new into its branch", "u", needsWorkspace(seen));
+  return action(seen, "sync", "Update from the default branch", "u", needsWorkspace(seen));
 }
 
-/** What a held task tries again, or what a person's word lets go on. */
+/** Retries a held task, or ends a wait for a person. */
 function goOn(seen: Seen): PersonAction {
-  const label = seen.task.held === undefined ? "Let it go on" : "Try again what it is held for";
-  return action(seen, "continue", label, "n", judge(seen, { kind: "continue", actor: human }));
+  const { workflow, task, facts } = seen;
+  const allowance = judge(seen, { kind: "continue", actor: human });
+  if (openQuestions(workflow, task, facts) !== undefined)
+    return action(seen, "continue", "Continue the task without an answer", "n", allowance, `continue ${task.id} --yes`);
+  const label = task.held === undefined ? "Continue the task" : "Retry what the task is held for";
+  return action(seen, "continue", label, "n", allowance);
 }
 
 function retry(seen: Seen): PersonAction {
   const { around, task } = seen;
-  const allowance = around.hasFailed ? free : no("Nothing that it owes has failed.", explain(task));
-  return action(seen, "retry", "Carry out again what failed", "t", allowance);
+  const allowance = around.hasFailed ? free : no("None of the task's effects has failed.", explain(task));
+  return action(seen, "retry", "Retry the failed effect", "t", allowance);
 }
 
 function cancel(seen: Seen): PersonAction {
@@ -198,9 +219,9 @@ function cancel(seen: Seen): PersonAction {
   const to = endState(workflow, task.status, "cancelled");
   const allowance =
     to === undefined
-      ? no(`The workflow "${workflow.name}" has no state in which a task is cancelled.`, explain(task))
+      ? no(`The workflow "${workflow.name}" has no terminal state with the outcome cancelled.`, explain(task))
       : judge(seen, { kind: "move", to, actor: human });
-  return action(seen, "cancel", "Cancel it", "x", allowance);
+  return action(seen, "cancel", "Cancel the task", "x", allowance);
 }
 
 function moves(seen: Seen): readonly PersonAction[] {
@@ -209,44 +230,46 @@ function moves(seen: Seen): readonly PersonAction[] {
     const isLost = seen.workflow.states[to]?.outcome === "done" && (seen.facts.numbers.commits ?? 0) > 0;
     const allowance = judge(seen, { kind: "move", to, actor: human });
     const merging = `Merge it: signalbox task merge ${task.id}`;
-    const told = "why" in allowance ? allowance : isLost ? no("Its work is not merged.", merging) : { to };
+    const told = "why" in allowance ? allowance : isLost ? no("The work is not merged.", merging) : { to };
     const said = `update ${task.id} --status ${to}`;
-    return { ...action(seen, "move", `Move it to ${to}`, i < 9 ? String(i + 1) : "", told, said), to };
+    return { ...action(seen, "move", `Move the task to ${to}`, i < 9 ? String(i + 1) : "", told, said), to };
   });
 }
 
 function looks(seen: Seen): readonly PersonAction[] {
   const { task, around } = seen;
-  const worked = around.hasWorked ? free : no("No agent has worked for it yet.", explain(task));
-  const changed = around.hasWork ? free : no("There is no work of its yet.", explain(task));
+  const worked = around.hasWorked ? free : no("No agent has worked on the task yet.", explain(task));
+  const changed = around.hasWork ? free : no("The task has no work to show yet.", explain(task));
   return [
-    action(seen, "diff", "See what it changes", "d", changed),
-    action(seen, "peek", "See its agent's screen", "e", worked),
-    action(seen, "logs", "See what its agent has shown", "l", worked),
-    action(seen, "explain", "See what it waits for", "i", free),
-    action(seen, "history", "See what has happened", "h", free),
+    action(seen, "diff", "Show what the task changes", "d", changed),
+    action(seen, "peek", "Show the agent's screen", "e", worked),
+    action(seen, "logs", "Show the agent's output", "l", worked),
+    action(seen, "explain", "Show what the task waits for", "i", free),
+    action(seen, "history", "Show the task's history", "h", free),
   ];
 }
 
 function folders(seen: Seen): readonly PersonAction[] {
   const { task } = seen;
   const allowance =
-    task.workspace === "" ? no(`It has no workspace${seen.state.terminal ? " any more" : ""}.`, explain(task)) : free;
+    task.workspace === ""
+      ? no(`The task has no workspace${seen.state.terminal ? " any more" : ""}.`, explain(task))
+      : free;
   return [
-    action(seen, "open", "Open its workspace in your editor", "o", allowance),
-    action(seen, "shell", "Open a shell in its workspace", "!", allowance),
-    action(seen, "edit", "Edit its task file", "E", free),
+    action(seen, "open", "Open the workspace in your editor", "o", allowance),
+    action(seen, "shell", "Open a shell in the workspace", "!", allowance),
+    action(seen, "edit", "Edit the task file", "E", free),
   ];
 }
 
-/** What puts an end to something: an agent, or, once it is over, the task itself. */
+/** Actions that end an agent, or remove a task that is over. */
 function ends(seen: Seen): readonly PersonAction[] {
   const { task, around, state } = seen;
   const running = state.terminal
-    ? no("What belongs to its end is still being carried out.", explain(task))
-    : no("It is not over.", `Cancel it first: signalbox task cancel ${task.id}`);
+    ? no("The last effects of the task are still being carried out.", explain(task))
+    : no("The task is not over.", `Cancel it first: signalbox task cancel ${task.id}`);
   const isOver = state.terminal && task.phase === "over" ? free : running;
-  // One that cannot do what belongs to its end can be forgotten all the same.
+  // An ended task whose last effects have failed can be deleted too.
   const canForget = state.terminal && task.held !== undefined ? free : isOver;
   const kills = around.alive.map((run) => {
     const command = `signalbox agent kill ${task.project}#${task.number}/${run}`;
@@ -255,12 +278,12 @@ function ends(seen: Seen): readonly PersonAction[] {
   const from = action(
     seen,
     "create-from",
-    "Go on with its branch in a new task",
+    "Continue its branch in a new task",
     "N",
     isOver,
     `create --from ${task.id}`,
   );
-  return [...kills, from, action(seen, "delete", "Forget it", "D", canForget)];
+  return [...kills, from, action(seen, "delete", "Delete the task", "D", canForget)];
 }
 
 function action(
@@ -282,7 +305,7 @@ function byHand(state: State): readonly string[] {
   return targetsFor(state, "human").filter((to) => state.out[to]?.some(({ implied }) => implied !== "escalation"));
 }
 
-/** A key belongs to one action only: of several the first that is allowed. */
+/** A key belongs to one action: the first that is allowed among those that want it. */
 function withOwnKeys(actions: readonly PersonAction[]): readonly PersonAction[] {
   const owners = new Map<string, PersonAction>();
   for (const each of actions) {

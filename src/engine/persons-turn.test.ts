@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { atWork, builtIn } from "../../test/engine/drive.ts";
 import { load } from "../../test/language/workflow-texts.ts";
+import { withSection } from "../documents/task-document.ts";
+import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "./allowance.ts";
 import { decide } from "./decide.ts";
 import { stateOf } from "./enter.ts";
 import { explain } from "./explain.ts";
-import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "./nobody-asks.ts";
 import { personActions } from "./person-actions.ts";
 import { answerTarget, askedOf, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
-import { withSection } from "./task-document.ts";
 import type { Workflow } from "./workflow.ts";
 
 const { task: working, facts } = atWork();
@@ -37,7 +37,7 @@ test.each([
   ["classic", ["clarification", "reviewing", "stuck"]],
   ["minimal", ["reviewing"]],
   ["crew", []],
-])("in %s the next move is a person's in %j, and nowhere else", (name, states) => {
+])("in %s it is a person's turn in %j, and in no other state", (name, states) => {
   const { states: all } = builtIn(name);
   expect(Object.values(all).flatMap((state) => (isPersonsTurn(state) ? [state.name] : []))).toEqual(states);
 });
@@ -47,14 +47,14 @@ test.each([
   ["classic", "reviewing"],
   ["classic", "stuck"],
   ["minimal", "reviewing"],
-])("in %s an agent that is idle in %s is told nothing, and its task is not held for it", (name, status) => {
+])("in %s an agent that is idle in %s gets no reminder, and its task is not held", (name, status) => {
   const { workflow, task, facts: seen } = at(name, status);
   const tired = { ...task, wait: { ...task.wait, reminded: 9 } };
   for (const each of [task, tired])
     expect(decide(workflow, each, { kind: "idle", run: "worker#1" }, seen)).toMatchObject({ kind: "ignored" });
 });
 
-test("in classic and minimal an idle agent in working is still told what is missing", () => {
+test("in classic and minimal an idle agent in working is told what is missing", () => {
   for (const name of ["classic", "minimal"]) {
     const { workflow, task, facts: seen } = at(name, "working");
     expect(decide(workflow, task, { kind: "idle", run: "worker#1" }, seen)).toMatchObject({ kind: "stayed" });
@@ -69,7 +69,7 @@ test.each(["classic", "minimal"])(
     expect(actions[0]).toMatchObject({ name: "merge", allowed: true, to: "done" });
     expect(actions.find(({ name: which, to }) => which === "move" && to === "done")).toMatchObject({
       allowed: false,
-      why: `Its work is not merged. Merge it: signalbox task merge ${task.id}`,
+      why: `The work is not merged. Merge it: signalbox task merge ${task.id}`,
     });
     expect(actions.find(({ name: which }) => which === "approve")).toMatchObject({ allowed: true, to: "done" });
     expect(explain(workflow, task, seen).moves.find(({ to }) => to === "done")).toMatchObject({
@@ -78,7 +78,7 @@ test.each(["classic", "minimal"])(
   },
 );
 
-test("an answer in classic's clarification leads to the one state in which an agent goes on with it", () => {
+test("an answer in classic's clarification leads to the one state in which an agent continues with it", () => {
   const { workflow, task, state, facts: seen } = at("classic", "clarification");
   expect(answerTarget(workflow, state, seen.document)).toBe("working");
   expect(whyNobodyAsks(workflow, task, seen.document)).toBeUndefined();
@@ -86,7 +86,7 @@ test("an answer in classic's clarification leads to the one state in which an ag
   expect(first).toMatchObject({ name: "answer", allowed: true, to: "working" });
 });
 
-test("where nothing can be answered or approved, the command that works is named", () => {
+test("where nothing can be answered or approved, the refusal names the command that works", () => {
   const stuck = at("classic", "stuck");
   const { document } = stuck.facts;
   expect(answerTarget(stuck.workflow, stuck.state, document)).toBeUndefined();
@@ -118,7 +118,7 @@ test("a reply where no agent asks in a dialogue is refused with the commands tha
   expect(whyNoDialogue(workflow, talking, seen.document, false)).toBeUndefined();
 });
 
-test("where an agent has open questions a yes is neither offered nor taken, and the answer is named", () => {
+test("while an agent has open questions, approving is neither offered nor accepted, and answering is named", () => {
   const { workflow, task, state, facts: seen } = at("default", "clarification");
   const asked = { ...seen, document: withSection(seen.document, "Questions", "Arabica or Robusta?") };
   const approve = (which: typeof seen) =>
@@ -126,20 +126,39 @@ test("where an agent has open questions a yes is neither offered nor taken, and 
   expect(approve(seen)).toMatchObject({ allowed: true, to: "planning" });
   expect(approve(asked)).toMatchObject({
     allowed: false,
-    why: `Its agent has questions, and a yes does not answer them. Answer them: signalbox task answer ${task.id} -m "Your answer"`,
+    why: `The agent has questions, and an approval does not answer them. Answer them: signalbox task answer ${task.id} -m "Your answer"`,
   });
   const verbs = personsVerbs(workflow, state, task, askedOf(workflow, state, asked.document));
   expect(verbs.join()).not.toContain("approve");
 });
 
-test("questions that were answered do not forbid a yes in another state", () => {
+test("a task whose agent has open questions goes on without an answer only where the person says so", () => {
+  const { workflow, task, facts: seen } = at("default", "clarification");
+  const asked = { ...seen, document: withSection(seen.document, "Questions", "Arabica or Robusta?") };
+  const actor = { role: "human" };
+  const continued = (facts: typeof seen, which = task) =>
+    decide(workflow, which, { kind: "continue", actor, word: { answered: true } }, facts);
+  expect(continued(seen).kind).toBe("moved");
+  expect(continued(asked)).toMatchObject({
+    kind: "rejected",
+    reasons: [{ code: "unanswered", fix: expect.stringContaining(`signalbox task answer ${task.id}`) }],
+  });
+  // To try again what failed is no answer to anything.
+  const held = { reason: "The disk is full.", word: "error" as const, again: "wait" as const };
+  expect(continued(asked, { ...task, held }).kind).not.toBe("rejected");
+  const goOn = personActions(workflow, task, asked, around).find(({ name }) => name === "continue");
+  expect(goOn).toMatchObject({ allowed: true, command: `signalbox task continue ${task.id} --yes` });
+  expect(decide(workflow, task, { kind: "continue", actor, word: {} }, asked).kind).toBe("moved");
+});
+
+test("answered questions do not forbid an approval in another state", () => {
   const { workflow, state, facts: seen } = at("default", "clarification");
   const answered = withSection(withSection(seen.document, "Questions", "Which?"), "Answers", "Both.");
   expect(wantsAnswer(workflow, state, answered)).toBe(true);
   expect(wantsAnswer({ ...workflow, unclear: "pending" }, state, answered)).toBe(false);
 });
 
-test("before any work nothing is merged, whatever ways the file has; behind it, a person's way to the end merges", () => {
+test("the first state is never merged from, whatever its ways; later a person's way to the end merges", () => {
   const workflow = load(`
 version: 1
 states: { ideas: { waits_for: human }, checking: { waits_for: human }, done: { terminal: true } }
@@ -151,12 +170,12 @@ transitions:
   expect(merged.map(({ name }) => name)).toEqual(["checking"]);
 });
 
-test("where the workflow merges once a person says yes, a request to merge names that yes, or what a held task needs", () => {
+test("where the workflow merges after an approval, a request to merge names approve, or continue for a held task", () => {
   const { workflow, task, facts: seen } = at("pipeline", "MERGE_READY");
   const merge = (which: Task) => personActions(workflow, which, seen, around).find(({ name }) => name === "merge");
   expect(merge(task)).toMatchObject({ allowed: false });
   expect(merge(task)?.why).toBe(
-    `The workflow itself takes the task from "MERGE_READY" to "DONE", once you say yes. Say yes: signalbox task approve ${task.id}`,
+    `The workflow itself moves the task from "MERGE_READY" to "DONE" once you approve. Approve: signalbox task approve ${task.id}`,
   );
   const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
   expect(merge({ ...task, held })?.why).toContain(`signalbox task continue ${task.id}`);
@@ -174,7 +193,7 @@ states:
   done: { terminal: true }
 prompts: { p: "{summary}" }`);
 
-describe("words are no consent", () => {
+describe("an answer is not an approval", () => {
   const about = (workflow: Workflow, status: string, document = facts().document) => {
     const task: Task = { ...working, workflowHash: workflow.hash, status, phase: "waiting", workspace: "/w" };
     const seen = { ...facts(), document };
@@ -202,14 +221,17 @@ describe("words are no consent", () => {
     ["mine", "ideas"],
     ["mine", "approval"],
     ["mine", "merge"],
-  ])("in %s an answer moves nothing in %s, is not offered, and its refusal names what works", (name, status) => {
-    const { offered, reason, verbs } = about(name === "mine" ? mine : builtIn(name), status);
-    expect(offered).toMatchObject({ allowed: false });
-    expect(reason).toMatchObject({ code: "not-waiting" });
-    expect(reason?.fix).toMatch(/signalbox task (approve|merge|request-changes) /);
-    expect(reason?.fix).toContain("signalbox task send");
-    expect(`${verbs}${reason?.fix}`).not.toContain("task answer");
-  });
+  ])(
+    "in %s an answer moves nothing in %s, is not offered, and its refusal names a command that works",
+    (name, status) => {
+      const { offered, reason, verbs } = about(name === "mine" ? mine : builtIn(name), status);
+      expect(offered).toMatchObject({ allowed: false });
+      expect(reason).toMatchObject({ code: "not-waiting" });
+      expect(reason?.fix).toMatch(/signalbox task (approve|merge|request-changes) /);
+      expect(reason?.fix).toContain("signalbox task send");
+      expect(`${verbs}${reason?.fix}`).not.toContain("task answer");
+    },
+  );
 
   test("where an agent has open questions, or the workflow asks what is unclear, an answer moves the task", () => {
     const asked = withSection(facts().document, "Questions", "Which beans?");
@@ -222,13 +244,13 @@ describe("words are no consent", () => {
       expect(reason).toBeUndefined();
       expect(verbs).toContain("signalbox task answer");
     }
-    // Merging is nobody's answer, whatever is asked.
+    // Where a person merges, an answer is never what is needed.
     expect(about(mine, "merge", asked).reason).toBeDefined();
   });
 
-  test("a yes says where it leads", () => {
+  test("the approval line names the state that it leads to", () => {
     expect(about(builtIn("default"), "stuck").verbs).toContain(
-      "Say yes, and it goes to reviewing: signalbox task approve",
+      "Approve, which moves it to reviewing: signalbox task approve",
     );
   });
 });

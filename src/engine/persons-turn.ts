@@ -1,13 +1,15 @@
-import { mergingState } from "./merging-state.ts";
+import type { TaskDocument } from "../documents/task-document.ts";
+import type { Reason } from "./decision.ts";
+import { stateOf } from "./enter.ts";
 import { targetsFor } from "./move.ts";
+import type { Request } from "./request.ts";
 import type { Task } from "./task.ts";
-import type { TaskDocument } from "./task-document.ts";
-import { isWorkedIn, waysBack } from "./ways-back.ts";
-import type { State, Workflow } from "./workflow.ts";
+import type { Outcome, State, Workflow } from "./workflow.ts";
 
 /**
- * Whether the next move in this state is a person's. Besides `waits_for: human` that is a state without a wait whose rules
- * only say that an agent which ends there is dead (seed 001): the agent may sit idle, and nothing is expected of it.
+ * Whether the next move in this state is a person's. Besides `waits_for: human` that is a state without a wait whose
+ * rules only say that an agent which ends there is dead, as in `classic`: the agent may be idle, and the workflow expects
+ * nothing of it.
  */
 export function isPersonsTurn({ terminal, wait, rules }: State): boolean {
   if (terminal) return false;
@@ -26,7 +28,15 @@ export function isMergedFrom(workflow: Workflow, state: State): boolean {
   return targetsFor(state, "human").some((to) => workflow.states[to]?.outcome === "done");
 }
 
-/** Where an agent goes on with what a person says here; empty where words lead to no agent, several where each may be meant. */
+/** Whether the task's work is merged from the state that it is in: by a person, or by the workflow. */
+export function isMergedNext(workflow: Workflow, { status }: Pick<Task, "status">): boolean {
+  const state = workflow.states[status];
+  return state !== undefined && (state.do.some(({ name }) => name === "merge") || isMergedFrom(workflow, state));
+}
+
+/**
+ * The states in which an agent continues with a person's answer. Several where the answer alone does not decide which.
+ */
 export function wordsLeadTo(workflow: Workflow, state: State): readonly string[] {
   const isWorked = (to: string) => isWorkedIn(workflow.states[to]);
   if (state.wait.kind === "human") {
@@ -36,7 +46,10 @@ export function wordsLeadTo(workflow: Workflow, state: State): readonly string[]
   return isPersonsTurn(state) ? targetsFor(state, "human").filter(isWorked) : [];
 }
 
-/** Where an answer leads that names no state, in a state without a wait: to the one in which an agent goes on with it. */
+/**
+ * The state that an answer without a named state leads to, from a state without a wait; undefined where there is not
+ * just one.
+ */
 export function answerTarget(workflow: Workflow, state: State, document: TaskDocument): string | undefined {
   if (askedOf(workflow, state, document) === "consent") return undefined;
   const [only, ...others] = state.wait.kind === "open" ? wordsLeadTo(workflow, state) : [];
@@ -44,30 +57,31 @@ export function answerTarget(workflow: Workflow, state: State, document: TaskDoc
 }
 
 /**
- * What is wanted of a person: `answers` to open questions of an agent, to which a yes would tell nothing; `words` or a yes, in
- * the state for what is unclear; or `consent`, which no words are: there an answer moves nothing.
+ * What the task needs from a person. `answers`: an agent has open questions, which an approval would not answer.
+ * `words`: an answer or an approval, in the state for unclear tasks. `consent`: an approval only; an answer moves
+ * nothing.
  */
 export type Asked = "answers" | "words" | "consent";
 
 /**
- * Decided by the workflow, never by the name of a state. Questions that were answered stay in the file: elsewhere than where
- * the workflow asks what is unclear, an answer settles them.
+ * The workflow decides it, never the name of a state. Answered questions stay in the task file: outside of the state
+ * for unclear tasks, a written answer settles them.
  */
 export function askedOf(workflow: Workflow, state: State, { byHeading }: TaskDocument): Asked {
   if (wordsLeadTo(workflow, state).length === 0 || isMergedFrom(workflow, state)) return "consent";
-  // Without a state of its own for what is unclear, a task without a summary only waits to be started.
+  // Without a separate state for unclear tasks, a task without a summary only waits to be started.
   const isUnclear = state.name === workflow.unclear && state.name !== workflow.initial[0];
   const isWritten = (heading: string) => (byHeading.get(heading)?.body.trim() ?? "") !== "";
   if (isWritten("Questions") && (isUnclear || !isWritten("Answers"))) return "answers";
   return isUnclear ? "words" : "consent";
 }
 
-/** Whether an agent has open questions in a state that waits for a person, so that a yes would tell it nothing. */
+/** Whether an agent has open questions in a state that waits for a person, so that an approval is not enough. */
 export function wantsAnswer(workflow: Workflow, state: State, document: TaskDocument): boolean {
   return state.wait.kind === "human" && askedOf(workflow, state, document) === "answers";
 }
 
-/** What a person can say where it is their turn, the likeliest first, a line each: nothing may stand behind a command. */
+/** What a person can do where it is their turn, the likeliest first. A line each, which ends with its command. */
 export function personsVerbs(workflow: Workflow, state: State, { id }: Task, asked: Asked): readonly string[] {
   const words = wordsLeadTo(workflow, state);
   const back = sendBack(waysBack(workflow, state).toAgents, id);
@@ -77,7 +91,7 @@ export function personsVerbs(workflow: Workflow, state: State, { id }: Task, ask
       `Merge it: signalbox task merge ${id}`,
       `Look at it first: signalbox task diff ${id}`,
       ...back,
-      ...(next === undefined ? [] : [`Let it go on in ${next}: signalbox task continue ${id}`]),
+      ...(next === undefined ? [] : [`Continue in ${next}: signalbox task continue ${id}`]),
     ];
   }
   if (state.wait.kind !== "human") {
@@ -90,19 +104,135 @@ export function personsVerbs(workflow: Workflow, state: State, { id }: Task, ask
   return [...answer, ...(asked === "answers" ? [] : [yes(state, id)]), ...back];
 }
 
-/** A yes is understood only by who knows where it leads. */
+/** Names the state that an approval leads to, where there is only one. */
 function yes({ rules }: State, id: string): string {
   const [only, ...others] = new Set(rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : [])));
-  const where = only !== undefined && others.length === 0 ? `, and it goes to ${only}` : "";
-  return `Say yes${where}: signalbox task approve ${id}`;
+  const where = only !== undefined && others.length === 0 ? `, which moves it to ${only}` : "";
+  return `Approve${where}: signalbox task approve ${id}`;
 }
 
 function answerLines(words: readonly string[], id: string): readonly string[] {
   if (words.length === 1) return [`Answer: signalbox task answer ${id}`];
-  return words.map((to) => `Answer, and go on in ${to}: signalbox task answer ${id} --status ${to}`);
+  return words.map((to) => `Answer, and continue in ${to}: signalbox task answer ${id} --status ${to}`);
 }
 
 function sendBack(back: readonly string[], id: string): readonly string[] {
   if (back.length <= 1) return back.map(() => `Send it back: signalbox task request-changes ${id}`);
   return back.map((to) => `Send it back to ${to}: signalbox task request-changes ${id} --status ${to}`);
 }
+
+/**
+ * The distance, in ways, from a state to the nearest state in which a task is done. It lets tasks of any workflow be
+ * ordered by how close they are to their end. A state that leads to no such end is farther than all others.
+ */
+export function waysToDone(workflow: Workflow, state: string): number {
+  const distances = known.get(workflow) ?? distancesIn(workflow);
+  known.set(workflow, distances);
+  return distances.get(state) ?? Object.keys(workflow.states).length;
+}
+
+const known = new WeakMap<Workflow, ReadonlyMap<string, number>>();
+
+function distancesIn({ states, ways }: Workflow): ReadonlyMap<string, number> {
+  const ends = Object.values(states).filter(({ outcome }) => outcome === "done");
+  const distances = new Map(ends.map(({ name }) => [name, 0]));
+  // Breadth first, backwards: entries that are added to a Map while it is iterated come last.
+  // An escalation follows failures, so it is no progress towards the end.
+  for (const [name, distance] of distances)
+    for (const { from, to, implied } of ways)
+      if (to === name && implied !== "escalation" && !distances.has(from)) distances.set(from, distance + 1);
+  return distances;
+}
+
+/** Where a person can send a task that is in this state, so that it is worked on again. */
+interface WaysBack {
+  /** States that are not terminal, without those that the person's wait leads to anyway. */
+  readonly all: readonly string[];
+  /** Those of them in which an agent works. */
+  readonly toAgents: readonly string[];
+}
+
+export function waysBack({ states }: Workflow, state: State): WaysBack {
+  const next = state.wait.kind === "human" ? targetsOfRules(state) : [];
+  const all = Object.entries(state.out).flatMap(([to, ways]) => {
+    const isForPeople = ways.some((way) => way.implied !== "escalation" && (way.by?.includes("human") ?? true));
+    return isForPeople && states[to]?.terminal === false && !next.includes(to) ? [to] : [];
+  });
+  return { all, toAgents: all.filter((to) => isWorkedIn(states[to])) };
+}
+
+/**
+ * The state that a person can send the task back to: the wanted one, else the only one. Otherwise the reason for
+ * refusing.
+ */
+export function theWayBack(workflow: Workflow, task: Task, wanted?: string): string | Reason {
+  const state = stateOf(workflow, task.status);
+  const { id } = task;
+  if (state.terminal) {
+    const fix = `Continue its branch in a new task: signalbox task create --from ${id}`;
+    return { code: "terminal", text: `The task is in "${state.name}", which is the end.`, fix };
+  }
+  const { all, toAgents } = waysBack(workflow, state);
+  const [only, ...others] = toAgents;
+  if (wanted !== undefined && all.includes(wanted)) return wanted;
+  if (wanted === undefined && only !== undefined && others.length === 0) return only;
+  const named = wanted !== undefined || only === undefined ? all : toAgents;
+  if (named.length > 0) {
+    const text = `From "${state.name}" a person can send the task to ${named.join(", ")}.`;
+    return { code: "bad-value", text, fix: `Say which: --status ${named.join(" or --status ")}` };
+  }
+  const text = `From "${state.name}" a person cannot send the task back to an agent.`;
+  const fix = Object.keys(task.runs).length > 0 ? `Tell the agent that is at work: signalbox task send ${id}` : "";
+  return { code: "no-transition", text, fix: fix || `See what can be done: signalbox task explain ${id}` };
+}
+
+function targetsOfRules({ rules }: State): readonly string[] {
+  return rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : []));
+}
+
+/** Whether agents work in this state. */
+export function isWorkedIn(state: State | undefined): boolean {
+  if (state === undefined) return false;
+  const { kind } = state.wait;
+  return kind === "agent" || kind === "panel" || kind === "fan_out" || (kind === "open" && state.respawn !== undefined);
+}
+
+/** The terminal state with this outcome: one that a way leads to from `status`, else the first in the file. */
+export function endState(workflow: Workflow, status: string, outcome: Outcome): string | undefined {
+  const ends = Object.values(workflow.states).filter((state) => state.outcome === outcome);
+  const end = ends.find(({ name }) => workflow.states[status]?.out[name] !== undefined) ?? ends[0];
+  return end?.name;
+}
+
+/**
+ * The state that a person can move a task to so that the workflow merges it; undefined where there is none, or where a
+ * person can move the task directly to its end.
+ */
+export function mergingState(workflow: Workflow, status: string): string | undefined {
+  const state = workflow.states[status];
+  if (state === undefined || state.terminal) return undefined;
+  const targets = targetsFor(state, "human").flatMap((name) => workflow.states[name] ?? []);
+  if (targets.some(({ outcome }) => outcome === "done")) return undefined;
+  return targets.find((each) => each.do.some(({ name }) => name === "merge"))?.name;
+}
+
+/**
+ * The request that starts a task which waits for a slot; undefined where it waits for something else. Workflows like
+ * `classic` and `minimal` have no such wait: there a task that has never run starts along the first way that acquires a workspace.
+ */
+export function startOf(workflow: Workflow, task: Task): StartRequest | undefined {
+  const state = workflow.states[task.status];
+  if (state === undefined) return undefined;
+  if (state.wait.kind === "slot") return { kind: "continue", actor: engine };
+  if (state.wait.kind !== "open" || state.name !== workflow.initial[0] || task.runCount > 0) return undefined;
+  const ways = Object.values(state.out).flat();
+  const way = ways.find(
+    ({ by, hooks }) =>
+      (by === undefined || by.includes("engine")) && hooks.some(({ name }) => name === "acquire_workspace"),
+  );
+  return way && { kind: "move", to: way.to, actor: engine };
+}
+
+type StartRequest = Extract<Request, { kind: "continue" | "move" }>;
+
+const engine = { role: "engine" };

@@ -1,15 +1,15 @@
-import { builtInVariables } from "./language/variables.ts";
+import { builtInVariables } from "./language/read-settings.ts";
 import type { Task } from "./task.ts";
 import { fill } from "./template.ts";
 import { settingOf } from "./when.ts";
 import type { Workflow } from "./workflow.ts";
 
-/** What only the outside knows: `cli`, `task_file`, `base`, `diff`, `parent.branch`, … */
+/** Variables that the daemon provides: `cli`, `task_file`, `base`, `diff`, `parent.branch`, … */
 export type OutsideValues = Readonly<Record<string, string>>;
 
-export type Built = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
+type Built = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
-/** Builds what an agent is told. Values are data: whatever they contain is not looked at again. */
+/** Builds the prompt of an agent. Values are data: variables in them are not filled in. */
 export function buildPrompt(workflow: Workflow, task: Task, key: string, outside: OutsideValues, message = ""): Built {
   const prompt = key === "" ? "" : workflow.prompts[key];
   if (prompt === undefined) return { ok: false, problem: `The workflow "${workflow.name}" has no prompt "${key}".` };
@@ -25,10 +25,10 @@ export function fillText(workflow: Workflow, task: Task, text: string, outside: 
   const filled = fill(text, (name) => variable(workflow, task, name, outside));
   if (filled.ok) return { ok: true, text: filled.text };
   const names = filled.unknown.map((name) => `{${name}}`).join(", ");
-  return { ok: false, problem: `Nothing gives a value to ${names}.` };
+  return { ok: false, problem: `There is no value for ${names}.` };
 }
 
-/** A text of a workflow as a person reads it: for people the command line has its own name. */
+/** A text of a workflow for a person: `{cli}` becomes `signalbox`. */
 export function textForPerson(workflow: Workflow, task: Task, text: string): string {
   const filled = fillText(workflow, task, text, { cli: "signalbox" });
   return filled.ok ? filled.text : text.replaceAll("{cli}", "signalbox");

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { renderTaskDocument } from "./render-task-document.ts";
-import { bodyOf, parseTaskDocument } from "./task-document.ts";
-import { type FrontmatterTask, readFrontmatter, tamperedFields } from "./task-frontmatter.ts";
+import { bodyOf, parseTaskDocument } from "../documents/task-document.ts";
+import { type FrontmatterTask, readFrontmatter, renderTaskDocument, tamperedFields } from "./task-frontmatter.ts";
 
 const task: FrontmatterTask = {
   model: "",
@@ -76,26 +75,26 @@ const text = fc
   .tuple(fc.constantFrom("", "\ufeff", "---\n"), fc.array(line), fc.constantFrom("\n", "\r\n"))
   .map(([start, lines, eol]) => start + lines.join(eol));
 
-test("writes the frontmatter in front of the body and leaves the body alone", () => {
+test("rendering writes the frontmatter before the body and leaves the body unchanged", () => {
   const body = "\nHello.\n\n##  Odd heading \nkept   \n\n\n## Plan\r\nAPPROACH: x";
   expect(renderTaskDocument(task, parseTaskDocument(body))).toBe(rendered + body);
 });
 
-test("repairs what an agent did to the frontmatter", () => {
+test("rendering repairs a frontmatter that an agent changed", () => {
   const edited = rendered.replace("brewing", "served").replace("parent:", "???:").replace("---\n", "---\nmood: good\n");
   expect(renderTaskDocument(task, parseTaskDocument(`${edited}\n## Plan\n`))).toBe(`${rendered}\n## Plan\n`);
 });
 
-test("keeps the lines of a frontmatter that lost its end, as body", () => {
+test("rendering keeps the lines of an unterminated frontmatter as body", () => {
   expect(renderTaskDocument(task, parseTaskDocument("---\nid: x\n## Plan\n"))).toBe(`${rendered}---\nid: x\n## Plan\n`);
 });
 
-test("a document with CRLF stays one", () => {
+test("a document with CRLF keeps its line endings", () => {
   const crlf = `${rendered}\n## Plan\n\nAPPROACH: x\n`.replaceAll("\n", "\r\n");
   expect(renderTaskDocument(task, parseTaskDocument(crlf))).toBe(crlf);
 });
 
-test("whatever the body is, it comes back with the same sections, and a second time nothing changes", () => {
+test("rendering keeps the sections of any body, and is idempotent", () => {
   fc.assert(
     fc.property(text, (source) => {
       const document = parseTaskDocument(source);
@@ -110,7 +109,7 @@ test("whatever the body is, it comes back with the same sections, and a second t
   );
 });
 
-test("whatever the fields are, a YAML parser and we read them back", () => {
+test("a YAML parser and our own reader both read any fields back", () => {
   const field = fc.string({ unit: "binary" });
   fc.assert(
     fc.property(field, field, fc.array(field), fc.integer(), fc.nat(), (summary, branch, labels, priority, round) => {

@@ -1,19 +1,19 @@
+import type { TaskDocument } from "../documents/task-document.ts";
 import type { TaskEdit } from "./task.ts";
-import type { TaskDocument } from "./task-document.ts";
 
-/** Something that may change a task: somebody asks, or something was observed. */
+/** Something that may change a task: an actor asks, or the daemon observed something. */
 export type Request =
-  /** Somebody asks for a state. */
+  /** An actor asks for a state. */
   | { readonly kind: "move"; readonly to: string; readonly actor: Actor; readonly word?: PersonsWord }
-  /** The wait is over: a person's word, a free slot, time that has passed. Of a held task: try again. */
+  /** The wait is over: a person approved, a slot is free, time has passed. For a held task: try again. */
   | { readonly kind: "continue"; readonly actor: Actor; readonly word?: PersonsWord }
   /** A person answered or attached. In a dialogue the text is the reply. */
   | { readonly kind: "reply"; readonly actor: Actor; readonly text: string }
-  /** A person brings a dead agent back without moving the task. */
+  /** A person starts a dead agent again without moving the task. */
   | { readonly kind: "respawn"; readonly actor: Actor }
-  /** Somebody has something for the state's agent to know: a live one is told, a dead one is brought back. */
+  /** A message for the state's agent: a live agent gets it, a dead one is started again with it. */
   | { readonly kind: "remind"; readonly actor: Actor; readonly word: PersonsWord }
-  /** Somebody changes what the task is called or how it is made, not where it stands. */
+  /** Changes fields of the task, such as its summary or harness, but not its state. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */
   | {
@@ -27,60 +27,64 @@ export type Request =
   | {
       readonly kind: "idle";
       readonly run: string;
-      /** It was told not long ago: it counts if it has produced what is waited for, and is not told again yet. */
+      /** The agent got a message recently: its result still counts, but it is not reminded yet. */
       readonly isPatient?: boolean;
     }
   /** Every effect of the entry has been carried out. */
   | { readonly kind: "settled"; readonly entry: number }
-  /** An effect of the entry failed for good. */
+  /** An effect of the entry failed, and is not retried. */
   | { readonly kind: "unsettled"; readonly entry: number; readonly action: string; readonly reason: string }
   /** The state's own work ended: `ok`, `error` or a word its action declares. */
   | { readonly kind: "did"; readonly entry: number; readonly word: string; readonly reason?: string }
-  /** The children of a fan-out are all through. */
+  /** All children of a fan-out have ended. */
   | { readonly kind: "children"; readonly entry: number; readonly word: "ok" | "error"; readonly reason?: string }
   /** A limit of the state (`entry` given) or of the whole task was reached. */
   | { readonly kind: "limit"; readonly word: "time" | "cost"; readonly entry?: number };
 
-/** What comes with a request of a person's. It changes nothing about where the task goes. */
+/** What a person's request carries with it. It does not change where the task goes. */
 export interface PersonsWord {
-  /** What the agent that goes on has to know: a text with variables, as in a workflow. */
+  /** A message for the agent that continues: a text with variables, as in a workflow. */
   readonly tell?: string;
-  /** What a live agent hears that goes on in another state, and to which the workflow says nothing there. */
+  /** A message for a live agent that continues in another state, unless the workflow sends it one there. */
   readonly wake?: string;
-  /** The commit that is approved; refused where the branch is elsewhere. */
+  /** The approved commit; the request is refused where the branch is at another commit. */
   readonly approves?: string;
-  /** The stay that it is meant for; refused in any other. */
+  /** The stay that the person saw; the request is refused in any other. */
   readonly entry?: number;
+  /** Refuse this if it would end the task as done while it has commits that are not merged. */
+  readonly merged?: true;
+  /** Refuse this where an agent has open questions: it would go on without an answer. */
+  readonly answered?: true;
 }
 
-/** How a run can end. `lost` is no fault of its own: the machine or the terminal server went away. */
+/** How a run can end. `lost` is not the run's fault: the machine or the terminal server went down. */
 export type RunEnd = "ok" | "exit" | "error" | "invalid" | "stall" | "step" | "time" | "cost" | "lost";
 
 export interface Actor {
   /** `human`, `engine` or a role of the task. */
   readonly role: string;
-  /** The run whose credential was shown; absent for people and the engine. */
+  /** The run whose credential the caller presented; absent for people and the engine. */
   readonly run?: string;
 }
 
-/** What is true outside at the moment of the request. */
+/** The state of the world outside of the task when the request is decided. */
 export interface Facts {
   readonly document: TaskDocument;
   /** The commit the task's branch is at; empty where there is none. */
   readonly head: string;
-  /** Who wrote a section, and for which commit, where that is known. */
+  /** The author of a section, and the commit it is about, where known. */
   readonly artifacts: Readonly<Record<string, Artifact>>;
   /** The numbers guards can ask for; `true` is 1. */
   readonly numbers: Readonly<Partial<Record<FactName, number>>>;
   /** The branch contains the task file, which must stay out of git. */
   readonly taskFileTracked: boolean;
-  /** Why a task file, or the whole workspace, cannot be read now: then no evidence opens a gate. */
+  /** Why the task file, or the whole workspace, cannot be read now: then no evidence opens a gate. */
   readonly unreadable?: Unreadable;
-  /** The project has no workspace left to give. */
+  /** The project's pool has no free workspace. */
   readonly poolFull: boolean;
-  /** Whether the task has a workspace once what it owes is carried out; missing where that is as it is now. */
+  /** Whether the task has a workspace after its owed effects; missing where they do not change that. */
   readonly willHaveWorkspace?: boolean;
-  /** Runs whose start is owed and is dropped when the task leaves its state. */
+  /** Runs whose start is owed; it is dropped when the task leaves its state. */
   readonly unstarted?: readonly string[];
 }
 
@@ -88,7 +92,7 @@ export interface Unreadable {
   /** As a sentence. */
   readonly reason: string;
   readonly fix: string;
-  /** The branch that the workspace has checked out, where that is not the task's: then nothing is approved or merged. */
+  /** The branch that the workspace has checked out instead of the task's: then nothing is approved or merged. */
   readonly otherBranch?: string;
 }
 

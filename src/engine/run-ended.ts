@@ -1,22 +1,88 @@
-import { answerProblems } from "./answer.ts";
-import { delayBefore } from "./backoff.ts";
+import { answerProblems } from "../answers/read-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
-import { afterTurn } from "./dialogue.ts";
 import { startDraft, startRun, without } from "./draft.ts";
-import { attemptsOf, endWait } from "./end-of-wait.ts";
-import { stateOf } from "./enter.ts";
+import { delayBefore } from "./duration.ts";
+import { restarted, stateOf } from "./enter.ts";
 import { afterMember } from "./panel.ts";
 import type { Facts, Request } from "./request.ts";
-import { specOf } from "./spec-of.ts";
-import { after, hasProduced, takeRule } from "./take-rule.ts";
-import type { Task } from "./task.ts";
-import { resolve } from "./when.ts";
-import { countFailure, isAccident } from "./words.ts";
+import { specOf } from "./run-spec.ts";
+import { after, attemptsOf, endWait, hasProduced, matches, takeRule } from "./take-rule.ts";
+import type { LogEntry, Task } from "./task.ts";
+import { countFailure, isAccident, resolve } from "./when.ts";
 import type { RunSpec, State, Workflow } from "./workflow.ts";
+
+/** The agent's turn in a dialogue ended with a valid answer: the person replies, or confirms the end. */
+function afterTurn(workflow: Workflow, task: Task, spec: RunSpec, answer: unknown, facts: Facts): Decision {
+  const isReady = matches(spec.until ?? {}, answer);
+  const said: LogEntry = { from: "agent", text: textOf(answer) };
+  const turn = isReady ? (spec.confirm ? "confirm" : undefined) : "reply";
+  const asked: TaskEvent = {
+    type: "dialogue.asked",
+    by: spec.role,
+    data: { message: said.text, confirm: turn === "confirm" },
+    set: { log: [...task.log, said], wait: { ...task.wait, turn } },
+  };
+  const next = apply(task, asked);
+  if (turn !== undefined) return { kind: "stayed", task: next, events: [asked], effects: [] };
+  return after(asked, endWait(workflow, next, { word: "ok", reason: "", answer, again: "wait" }, facts));
+}
+
+/** The person replied. A message that is only a yes confirms; anything else is feedback, and the agent continues. */
+export function afterReply(
+  workflow: Workflow,
+  task: Task,
+  spec: RunSpec,
+  text: string,
+  limit: number,
+  facts: Facts,
+): Decision {
+  const log: readonly LogEntry[] = [...task.log, { from: "human", text }];
+  const isConfirmed = task.wait.turn === "confirm" && isYes(text);
+  const round = task.wait.round + 1;
+  const isOver = isConfirmed || round >= limit;
+  const draft = startDraft(workflow, task, task.status);
+  if (!isOver) startRun(draft, spec);
+  const answered: TaskEvent = {
+    type: "dialogue.answered",
+    by: "human",
+    data: { text, round, confirmed: isConfirmed },
+    set: {
+      log,
+      attended: true,
+      wait: { ...task.wait, round, turn: isOver ? undefined : "agent" },
+      runs: draft.runs,
+      runCount: draft.runCount,
+      visits: restarted(stateOf(workflow, task.status)),
+    },
+  };
+  const next = apply(task, answered);
+  if (!isOver) return { kind: "stayed", task: next, events: [answered], effects: draft.effects };
+  const answer = spec.result === undefined ? undefined : task.results[spec.result];
+  const reason = isConfirmed ? "" : `All ${limit} rounds are used; the task continues with the last answer.`;
+  return after(
+    answered,
+    endWait(workflow, next, { word: isConfirmed ? "ok" : "rounds", reason, answer, again: "wait" }, facts),
+  );
+}
+
+export function roundLimit(workflow: Workflow, task: Task, spec: RunSpec): number {
+  const limits = workflow.states[task.status]?.limits;
+  return resolve(limits?.rounds ?? spec.limits.rounds ?? Number.POSITIVE_INFINITY, workflow, task);
+}
+
+function isYes(text: string): boolean {
+  return /^\s*(y|yes|yep|yeah|ok|okay|sure|confirm|confirmed|lgtm|go ahead|proceed)[\s.!]*$/i.test(text);
+}
+
+function textOf(answer: unknown): string {
+  const message =
+    typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>).message : undefined;
+  return typeof message === "string" ? message : JSON.stringify(answer ?? "");
+}
 
 type Ended = Extract<Request, { kind: "ended" }>;
 
-/** A run ended. Each run is judged once: one that is not live any more was judged, killed or replaced before. */
+/** A run ended. Each run is judged once: a run that is no longer live was judged, killed or replaced before. */
 export function runEnded(workflow: Workflow, task: Task, request: Ended, facts: Facts): Decision {
   const name = nameOf(task, request.run);
   if (name === undefined) return { kind: "ignored", why: `The run ${request.run} is not live any more.` };
@@ -37,7 +103,7 @@ export function nameOf(task: Task, run: string): string | undefined {
   return Object.keys(task.runs).find((name) => task.runs[name]?.key === run);
 }
 
-/** Whether the state waits for this run. A state without a wait of its own looks at every run that a hook started. */
+/** Whether the state waits for this run. A state without a wait of its own watches every run that a hook started. */
 export function isAwaited(state: State, task: Task, name: string): boolean {
   const { wait } = state;
   if (task.wait.skipped) return false;
@@ -66,7 +132,7 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
   );
 }
 
-/** What the end of a run means in its mode. */
+/** Interprets the end of a run according to its mode. */
 function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
   const { word, reason = "", answer } = request;
   const same = { word: word as string, reason, answer: undefined as unknown, results: task.results };
@@ -92,7 +158,7 @@ function nextStep(workflow: Workflow, task: Task, state: State, spec: RunSpec, f
     type: "agent.stepped",
     by: spec.role,
     data: isLast ? { step, limit } : { step },
-    // A step that succeeded ends the row of failures.
+    // A successful step ends the row of failures.
     set: { wait: { ...task.wait, step }, crashCount: 0, runs: draft.runs, runCount: draft.runCount },
   };
   const next = apply(task, stepped);
@@ -101,7 +167,7 @@ function nextStep(workflow: Workflow, task: Task, state: State, spec: RunSpec, f
   return after(stepped, endWait(workflow, next, { word: "steps", reason, answer: undefined, again: "wait" }, facts));
 }
 
-/** Starts the same run again; after a stall or a nonsense answer in a session of its own. */
+/** Retries the run: in its old session after an error between steps or in a dialogue, otherwise in a new one. */
 function tryAgain(workflow: Workflow, task: Task, state: State, spec: RunSpec, word: string, count: number): Decision {
   const draft = startDraft(workflow, task, task.status);
   const goesOn = word === "error" && spec.mode === "steps" && task.wait.step > 0;
@@ -121,7 +187,9 @@ function tryAgain(workflow: Workflow, task: Task, state: State, spec: RunSpec, w
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
-/** The machine or the terminal server went away, or a person paused: no fault of the agent, and no crash. */
+/**
+ * Resumes a run that was lost because the machine or the terminal server went down, or a person paused: not a crash.
+ */
 function resume(
   workflow: Workflow,
   task: Task,
@@ -148,7 +216,8 @@ function resume(
 }
 
 function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec): TaskEvent {
-  // A session that can be resumed is remembered: after a loss always, else where the role keeps it, or steps go on in it.
+  // Keep the session where it can be resumed: after a loss, where the role keeps it, and where more turns or steps
+  // follow.
   const canResume =
     request.word === "lost" ||
     spec.keep ||

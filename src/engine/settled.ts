@@ -1,13 +1,148 @@
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
-import { endWait } from "./end-of-wait.ts";
-import { stateOf } from "./enter.ts";
+import { endRun, startDraft, tellRun } from "./draft.ts";
+import { addEffects, stateOf } from "./enter.ts";
 import { readItems } from "./fan-out.ts";
-import type { Facts } from "./request.ts";
-import { after } from "./take-rule.ts";
+import { gateReasons } from "./gate.ts";
+import { isPersonsTurn } from "./persons-turn.ts";
+import { textForPerson } from "./prompt.ts";
+import type { Facts, Request } from "./request.ts";
+import { isAwaited, nameOf } from "./run-ended.ts";
+import { specOf } from "./run-spec.ts";
+import { after, endWait, endWork, hasProduced, hold } from "./take-rule.ts";
 import type { Held, Task } from "./task.ts";
-import type { FanOut, Workflow } from "./workflow.ts";
+import type { FanOut, State, Workflow } from "./workflow.ts";
 
-/** Every effect of the move has been carried out: the failures of the state before are forgotten, and a state without a wait passes on. */
+/** How often an idle agent is told what is missing before the task is held for a person. */
+const maxReminders = 2;
+
+/** An interactive agent finished a turn. If it produced what the state waits for, that counts like its exit. */
+export function wentIdle(
+  workflow: Workflow,
+  task: Task,
+  { run, isPatient = false }: Extract<Request, { kind: "idle" }>,
+  facts: Facts,
+): Decision {
+  const name = nameOf(task, run);
+  if (name === undefined) return { kind: "ignored", why: `The run ${run} is not live any more.` };
+  if (!isRunAwaited(workflow, task, run)) return { kind: "ignored", why: "Nothing waits for this agent." };
+  const state = stateOf(workflow, task.status);
+  if (hasProduced(workflow, task, facts)) {
+    return endWait(workflow, task, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts);
+  }
+  if (isPatient) return { kind: "ignored", why: "It got a message a short time ago." };
+
+  const { missing, command } = whatIsMissing(workflow, task, state, name, facts);
+  if (task.wait.reminded >= maxReminders) {
+    return hold(workflow, task, {
+      word: "idle",
+      reason: `${name} is quiet. ${missing || "It has not said what is next."}`,
+      answer: undefined,
+      again: "wait",
+    });
+  }
+  const draft = startDraft(workflow, task, task.status);
+  const message = missing === "" ? `Say what is next: ${command}` : `${missing} To ask: ${command}`;
+  tellRun(draft, specOf(workflow, state, name), { prompt: "", message });
+  const event: TaskEvent = {
+    type: "agent.reminded",
+    by: "engine",
+    data: { role: name, message: textForPerson(workflow, task, message) },
+    set: { wait: { ...task.wait, reminded: task.wait.reminded + 1 } },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
+}
+
+/** Whether the task waits for this run to do something. */
+export function isRunAwaited(workflow: Workflow, task: Task, run: string): boolean {
+  const name = nameOf(task, run);
+  const state = stateOf(workflow, task.status);
+  const { wait, rules } = state;
+  if (name === undefined || task.held !== undefined || task.phase === "doing") return false;
+  // Where it is a person's turn, an agent may be idle.
+  return wait.kind === "agent"
+    ? wait.run.role === name
+    : wait.kind === "open" && rules.length > 0 && !isPersonsTurn(state);
+}
+
+/**
+ * The evidence that the agent has not written yet, empty where none is missing, and the command for its next request.
+ */
+function whatIsMissing(workflow: Workflow, task: Task, state: State, role: string, facts: Facts) {
+  const asks = Object.entries(state.out).flatMap(([to, ways]) =>
+    ways
+      .filter((way) => way.gates.length > 0 && (way.by === undefined || way.by.includes(role)))
+      .map((way) => ({ to, way })),
+  );
+  const [first] = asks;
+  const commandFor = (targets: readonly string[]) => `{cli} task update --status ${targets.join(" | ")}`;
+  if (first === undefined) return { missing: "", command: commandFor(Object.keys(state.out)) };
+  const reason = gateReasons(first.way, workflow, task, facts)[0];
+  const missing = reason === undefined ? "The task has not moved on." : `${reason.text} ${reason.fix}`;
+  return { missing, command: commandFor([...new Set(asks.map(({ to }) => to))]) };
+}
+
+type Limit = Extract<Request, { kind: "limit" }>;
+
+/** A limit on time or cost was reached. The state's rules handle a state's limit; a person handles the task's limit. */
+export function reachedLimit(workflow: Workflow, task: Task, request: Limit, facts: Facts): Decision {
+  const state = stateOf(workflow, task.status);
+  if (state.terminal) return { kind: "ignored", why: "The task is over." };
+  if (request.entry === undefined) return holdTask(workflow, task, request.word);
+  if (request.entry !== task.entry) return { kind: "ignored", why: "The task has moved on." };
+  // A held task waits for a person without a limit; for an entering task the limit is checked again later.
+  if (task.held !== undefined || task.phase === "entering")
+    return { kind: "ignored", why: "The state's wait has not begun, or the task is held." };
+  const reason = `The limit on ${request.word} of "${state.name}" is reached.`;
+  if (task.phase === "doing") return endWork(workflow, task, request.word, reason, facts);
+
+  const draft = startDraft(workflow, task, task.status);
+  for (const name of Object.keys(task.runs)) if (isAwaited(state, task, name)) endRun(draft, name);
+  const stops = state.wait.kind === "fan_out" && !task.wait.childrenOver;
+  if (stops) draft.effects.push({ action: "stop_children", params: {} });
+  const ended: TaskEvent = {
+    type: "agent.ended",
+    by: "engine",
+    data: { word: request.word },
+    set: {
+      runs: draft.runs,
+      sessions: draft.sessions,
+      reason,
+      ...(stops ? { wait: { ...task.wait, childrenOver: true } } : {}),
+    },
+  };
+  const ending = { word: request.word, reason, answer: undefined, again: "wait" as const };
+  const decision = endWait(workflow, apply(task, ended), ending, facts);
+  if (decision.kind === "ignored" || decision.kind === "rejected") return decision;
+  return after(ended, { ...decision, effects: [...draft.effects, ...decision.effects] });
+}
+
+function holdTask(workflow: Workflow, task: Task, word: string): Decision {
+  const state = stateOf(workflow, task.status);
+  const draft = startDraft(workflow, task, task.status);
+  addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
+  const reason = reasonFor(word);
+  const ended: TaskEvent = {
+    type: "agent.ended",
+    by: "engine",
+    data: { word },
+    set: { runs: draft.runs, sessions: draft.sessions, reason },
+  };
+  const again = task.phase === "doing" ? "do" : "wait";
+  const held = hold(workflow, apply(task, ended), { word, reason, answer: undefined, again });
+  if (held.kind !== "stayed") return held;
+  return after(ended, { ...held, effects: draft.effects });
+}
+
+/** Whether this event held the task because a limit on its whole life was reached. */
+export function tellsOfLife({ type, data }: TaskEvent, word: Limit["word"]): boolean {
+  return type === "task.held" && data.reason === reasonFor(word);
+}
+
+function reasonFor(word: string): string {
+  return `The limit on ${word} of the task is reached.`;
+}
+
+/** Every effect of the move is done: failures of the previous state are forgotten, and a state without a wait ends. */
 export function settled(workflow: Workflow, task: Task, entry: number, facts: Facts): Decision {
   if (entry !== task.entry) return { kind: "ignored", why: "The task has moved on." };
   if (task.phase !== "entering") return { kind: "ignored", why: "The task has settled already." };
@@ -36,7 +171,7 @@ export function settled(workflow: Workflow, task: Task, entry: number, facts: Fa
   return { kind: "stayed", task: next, events: [event], effects: [] };
 }
 
-/** An effect failed for good. The status stays; a person looks at it. */
+/** An effect failed and is not retried: the task is held in its state for a person. */
 export function unsettled(task: Task, entry: number, action: string, reason: string): Decision {
   if (entry !== task.entry) return { kind: "ignored", why: "The task has moved on." };
   const held: Held = { reason: `${action} failed: ${reason}`, word: "error", again: "effects" };

@@ -1,16 +1,70 @@
-import type { Decision, TaskEvent } from "./decision.ts";
-import { apply } from "./decision.ts";
-import { enter, stateOf } from "./enter.ts";
+import { sentences } from "../text.ts";
+import { apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
+import { startDraft } from "./draft.ts";
+import { delayBefore } from "./duration.ts";
+import { addEffects, enter, stateOf } from "./enter.ts";
 import { gateReason, gateReasons } from "./gate.ts";
 import type { Facts } from "./request.ts";
-import { sentences } from "./sentence.ts";
 import type { Held, Task } from "./task.ts";
-import { allHold } from "./when.ts";
-import { countFailure, covers, isAccident } from "./words.ts";
-import type { Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
+import { allHold, countFailure, covers, isAccident } from "./when.ts";
+import type { Limits, Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
+
+/** Ends the wait. If it ended with ok, the state's own work comes before the rules. */
+export function endWait(workflow: Workflow, task: Task, ending: Ending, facts: Facts, by = "engine"): Decision {
+  const state = stateOf(workflow, task.status);
+  if (ending.word !== "ok" || state.do.length === 0) return takeRule(workflow, task, ending, facts, by);
+  return startWork(workflow, task, state, by);
+}
+
+/** Starts, or restarts, the engine's own work in a state. */
+export function startWork(workflow: Workflow, task: Task, state: State, by: string, delay = 0): Decision {
+  const draft = startDraft(workflow, task, task.status);
+  addEffects(draft, state, state.do);
+  const effects = draft.effects.map((effect, i): Effect => (i === 0 && delay > 0 ? { ...effect, delay } : effect));
+  const event: TaskEvent = {
+    type: "task.working",
+    by,
+    data: { actions: effects.map((effect) => effect.action) },
+    set: { phase: "doing", held: undefined, runs: draft.runs, sessions: draft.sessions, runCount: draft.runCount },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects };
+}
+
+/** Ends the state's own work. An accident is retried while attempts are left. */
+export function endWork(workflow: Workflow, task: Task, word: string, reason: string, facts: Facts): Decision {
+  const state = stateOf(workflow, task.status);
+  const answer = answerOf(state, task);
+  if (!isAccident(word)) {
+    const worked: TaskEvent = { type: "task.worked", by: "engine", data: { word, reason }, set: { reason } };
+    return after(worked, takeRule(workflow, apply(task, worked), { word, reason, answer, again: "do" }, facts));
+  }
+  const count = task.crashCount + 1;
+  const counted: TaskEvent = {
+    type: "task.worked",
+    by: "engine",
+    data: { word, reason },
+    set: { crashCount: count, reason },
+  };
+  const failed = apply(task, counted);
+  if (count < attemptsOf(state.limits)) {
+    return after(counted, startWork(workflow, failed, state, "engine", delayBefore(count, state.limits.backoff)));
+  }
+  return after(counted, takeRule(workflow, failed, { word, reason, answer, again: "do" }, facts));
+}
+
+export function attemptsOf(...limits: readonly Limits[]): number {
+  return limits.find((each) => each.attempts !== undefined)?.attempts ?? 1;
+}
+
+/** The answer of the run that the state waited for, as its rules see it. */
+function answerOf(state: State, task: Task): unknown {
+  const { wait } = state;
+  const result = wait.kind === "agent" ? wait.run.result : wait.kind === "panel" ? wait.judge.result : undefined;
+  return result === undefined || task.wait.skipped ? undefined : task.results[result];
+}
 
 /** How a state's wait or work ended. */
-export interface Ending {
+interface Ending {
   readonly word: string;
   readonly reason: string;
   /** The validated answer, where the run gave one. */
@@ -19,13 +73,13 @@ export interface Ending {
   readonly again: Held["again"];
 }
 
-/** Takes the first rule that fits and whose way is open; holds the task for a person where there is none. */
+/** Takes the first rule that matches and whose way is open; holds the task for a person where there is none. */
 export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: Facts, by = "engine"): Decision {
   const state = stateOf(workflow, task.status);
   for (const [index, rule] of state.rules.entries()) {
     if (!fits(rule, state, workflow, task, ending, facts)) continue;
     const why = `rule ${index + 1}`;
-    // How it ended may say nothing about what the author makes of it.
+    // The author's reason comes first; the ending's own reason may not explain the rule.
     const reason = sentences([rule.reason ?? "", ending.reason]);
     if (rule.does.kind === "then") {
       const way = openWay(state, rule.does.to, workflow, task, facts);
@@ -44,7 +98,7 @@ function openWay(state: State, to: string, workflow: Workflow, task: Task, facts
   );
 }
 
-/** Whether a session's end brought what some rule waits for: an exit code proves nothing, a fresh artifact does. */
+/** Whether a session has produced what some rule waits for: an exit code proves nothing, fresh evidence does. */
 export function hasProduced(workflow: Workflow, task: Task, facts: Facts): boolean {
   const state = stateOf(workflow, task.status);
   return state.rules.some((rule) => {
@@ -87,7 +141,7 @@ function crash(
   by: string,
   facts: Facts,
 ): Decision {
-  // An accident was counted when it was seen; any other ending counts only if the author calls it a crash.
+  // Accidents are already counted; any other ending counts as a failure only if the author calls it a crash.
   if (does.kind === "crash" && !isAccident(ending.word)) {
     const counted: TaskEvent = {
       type: "agent.ended",
@@ -115,7 +169,7 @@ function escalateOrHold(
     );
     if (way !== undefined) return enter(workflow, task, way, by, "escalated", facts, ending.reason);
   }
-  // Why it came here says more than how a pause ended.
+  // The reason why the task came here says more than how its wait ended.
   const before = task.reason === "" ? "" : ` Before that: ${task.reason}`;
   const left = `"${task.status}" ended with ${ending.word}, which the workflow leaves to a person.${before}`;
   return hold(workflow, task, { ...ending, reason: ending.reason || left });
@@ -136,7 +190,7 @@ export function hold(workflow: Workflow, task: Task, ending: Ending): Decision {
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }
 
-/** Puts an event in front of what was decided about the task it leads to. */
+/** Puts an event before the events of a decision about the task that the event leads to. */
 export function after(event: TaskEvent, decision: Decision): Decision {
   if (decision.kind === "ignored" || decision.kind === "rejected") return decision;
   return { ...decision, events: [event, ...decision.events] };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseTaskDocument } from "./task-document.ts";
+import { parseTaskDocument } from "../documents/task-document.ts";
 import { type FrontmatterTask, frontmatterLines, readFrontmatter, tamperedFields } from "./task-frontmatter.ts";
 
 const task: FrontmatterTask = {
@@ -55,17 +55,17 @@ function documentOf(fields: readonly string[]) {
   return parseTaskDocument(`---\n${fields.join("\n")}\n---\n`);
 }
 
-test("is written in a fixed order", () => {
+test("frontmatter is written in a fixed order", () => {
   expect(frontmatterLines(task)).toEqual(lines);
   expect(frontmatterLines({ ...task, counters: {} })).toContain("review_round: 0");
 });
 
-test("is read back as it was written", () => {
+test("frontmatter is read back as it was written", () => {
   const { counters, number, base, model, ticket, autostart, ...fields } = task;
   expect(readFrontmatter(documentOf(lines))).toEqual({ ...fields, reviewRound: counters.review_round });
 });
 
-test("takes defaults for what is missing, empty or unreadable", () => {
+test("missing, empty and unreadable fields take their defaults", () => {
   const empty = readFrontmatter(parseTaskDocument(""));
   expect(empty).toMatchObject({
     id: "",
@@ -81,13 +81,13 @@ test("takes defaults for what is missing, empty or unreadable", () => {
   });
 });
 
-test("nothing is tampered with in what the engine wrote, in whatever quotes", () => {
+test("frontmatter that the engine wrote has no tampered fields, in any style of quotes", () => {
   expect(tamperedFields(documentOf(lines), task)).toEqual([]);
   const restyled = lines.map((line) => (line.startsWith("status") ? "status: 'brewing'   # now" : line));
   expect(tamperedFields(documentOf(restyled), task)).toEqual([]);
 });
 
-test("names what was changed, removed or added", () => {
+test("changed, removed and added fields are named as tampered", () => {
   const edited = lines
     .filter((line) => !line.startsWith("parent"))
     .map((line) => (line.startsWith("status") ? "status: served" : line))
@@ -103,6 +103,6 @@ test("names what was changed, removed or added", () => {
   ]);
 });
 
-test("without frontmatter every field is missing", () => {
+test("a document without frontmatter misses every field", () => {
   expect(tamperedFields(parseTaskDocument("## Plan\n"), task)).toEqual(lines.map((line) => line.split(":")[0]));
 });

@@ -1,16 +1,15 @@
-import { frontmatterValues } from "./frontmatter-block.ts";
+import { frontmatterValues, readYamlList, readYamlScalar, yamlScalar } from "../documents/frontmatter.ts";
+import { bodyOf, type TaskDocument } from "../documents/task-document.ts";
 import { blankIdentity, type TaskIdentity, type TaskPosition } from "./task.ts";
-import type { TaskDocument } from "./task-document.ts";
-import { readYamlList, readYamlScalar, yamlScalar } from "./yaml-scalar.ts";
 
-/** What the frontmatter tells about a task. The store is the truth; this is for those who read the file. */
-export type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "ticket" | "autostart"> & {
+/** What the frontmatter says about a task. The store is the truth; this is for readers of the file. */
+type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "ticket" | "autostart"> & {
   readonly status: string;
   readonly reviewRound: number;
   readonly crashCount: number;
 };
 
-/** What of a task the frontmatter is rendered from. */
+/** The fields of a task that the frontmatter is rendered from. */
 export type FrontmatterTask = TaskIdentity & Pick<TaskPosition, "status" | "counters" | "crashCount">;
 
 /** Reads what a document says about its task. Missing and unreadable fields take their defaults. */
@@ -30,7 +29,7 @@ export function frontmatterLines(task: FrontmatterTask): readonly string[] {
   return entries.map(([key, field]) => `${key}: ${writeValue(fields[field])}`);
 }
 
-/** The keys that do not say what the engine says, are missing, or are none of its keys. */
+/** The keys that differ from the task, are missing, or are unknown. */
 export function tamperedFields(document: TaskDocument, task: FrontmatterTask): readonly string[] {
   const fields = fieldsOf(task);
   const values = frontmatterValues(document.frontmatter);
@@ -90,4 +89,10 @@ function readValue(raw: string | undefined, like: FieldValue): FieldValue | unde
   const text = readYamlScalar(raw);
   const value = Number(text);
   return text === "" || !Number.isFinite(value) ? undefined : value;
+}
+
+/** Writes TASK.md: the frontmatter from the task, whatever the document had; the body unchanged. */
+export function renderTaskDocument(task: FrontmatterTask, document: TaskDocument): string {
+  const lines = ["---", ...frontmatterLines(task), "---", ""];
+  return lines.join(document.eol) + bodyOf(document);
 }

@@ -1,9 +1,9 @@
 import type { Mode, Settings } from "./workflow.ts";
 
-/** One unit of work. `decide` is the only writer of what the machine needs to know about it. */
+/** One unit of work. Only `decide` writes its position. */
 export interface Task extends TaskIdentity, TaskPosition {}
 
-/** Who the task is: given at creation or changed by people, never read by the machine. */
+/** What identifies and describes the task: given at creation or edited; decisions about moves do not read it. */
 export interface TaskIdentity {
   /** Short, unique in the home. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface TaskIdentity {
   /** Per project: `coffee#12`. */
   readonly number: number;
   readonly branch: string;
-  /** The branch that its work starts from and goes into; empty for the project's default branch. */
+  /** The branch that its work starts from and is merged into; empty for the project's default branch. */
   readonly base: string;
   readonly summary: string;
   readonly workflow: string;
@@ -22,7 +22,7 @@ export interface TaskIdentity {
   readonly workspace: string;
   readonly tmuxSession: string;
   readonly prUrl: string;
-  /** The ticket that it was made from; empty where there is none, missing in what older versions have stored. */
+  /** The ticket that it was made from; empty where there is none, missing in tasks that older versions stored. */
   readonly ticket: string;
   readonly parent: string;
   readonly dependsOn: readonly string[];
@@ -53,16 +53,16 @@ export type TaskEdit = Partial<
   >
 >;
 
-/** Where the task stands in its workflow. */
+/** The task's place in its workflow. */
 export interface TaskPosition {
   /** The content hash of the workflow that governs the task. */
   readonly workflowHash: string;
   readonly preset: string;
-  /** What project and task set over the preset and the file's defaults. */
+  /** Settings of the project and the task, which override the preset and the file's defaults. */
   readonly settings: Settings;
   readonly status: string;
   readonly previousStatus: string;
-  /** How many states the task has entered; it names the present stay, so that late reports can be told apart. */
+  /** How many states the task has entered. It identifies the present stay, so that late reports are recognised. */
   readonly entry: number;
   readonly phase: Phase;
   readonly counters: Readonly<Record<string, number>>;
@@ -76,7 +76,7 @@ export interface TaskPosition {
   readonly sessions: Readonly<Record<string, string>>;
   /** How many runs the task has started; numbers the next one. */
   readonly runCount: number;
-  /** What the sections and the branch looked like when the task entered this state: evidence that is used up. */
+  /** The sections and the branch when the task entered this state: evidence that is spent. */
   readonly spent: Spent;
   /** Validated answers, by schema name. */
   readonly results: Readonly<Record<string, unknown>>;
@@ -85,47 +85,49 @@ export interface TaskPosition {
   readonly attended: boolean;
   /** Set while the task waits for a person because no rule covers what happened. */
   readonly held: Held | undefined;
-  /** Why the last thing ended as it did: `{reason}` in prompts. */
+  /** Why the last run or work ended as it did: `{reason}` in prompts. */
   readonly reason: string;
-  /** The talk of a dialogue. */
+  /** The messages of a dialogue. */
   readonly log: readonly LogEntry[];
 }
 
 /**
- * entering: hooks are owed; waiting: for what the state waits for; doing: the state's own work is under way;
- * over: the state is terminal and owes nothing.
+ * entering: effects of the move are owed; waiting: the state's wait has begun; doing: the state's own work is under
+ * way; over: the state is terminal and owes nothing.
  */
-export type Phase = "entering" | "waiting" | "doing" | "over";
+type Phase = "entering" | "waiting" | "doing" | "over";
 
 export interface LiveRun {
   /** `<role>#<n>`, unique in the task. */
   readonly key: string;
   readonly mode: Mode;
-  /** Set where another role was at work when it started: then it has a task file of its own, whoever ends first. */
+  /**
+   * Set where another role was at work when it started: then it has its own task file, even after the other run ends.
+   */
   readonly beside?: true;
 }
 
-export interface Spent {
-  /** The fingerprints of all sections there were. */
+interface Spent {
+  /** The fingerprints of all sections at that time. */
   readonly sections: readonly string[];
   readonly head: string;
 }
 
-/** How far the wait of the present state has come. Everything is 0, empty or absent at its start. */
+/** The progress of the present state's wait. Everything is 0, empty or absent at its start. */
 export interface WaitProgress {
   /** The state's `unless` held when the task entered. */
   readonly skipped: boolean;
-  /** The children of a fan-out are all through. */
+  /** All children of a fan-out have ended. */
   readonly childrenOver: boolean;
-  /** Steps taken, and how many may be taken where a hook granted fewer or more than the state does. */
+  /** Steps taken, and the limit where a hook granted another one than the state. */
   readonly step: number;
   readonly stepLimit: number | undefined;
   readonly round: number;
   /** Whose turn it is in a dialogue. */
   readonly turn: "agent" | "reply" | "confirm" | undefined;
-  /** Reminders given to an agent that went quiet without the artifact. */
+  /** Reminders sent to an agent that went idle without the artifact. */
   readonly reminded: number;
-  /** A run of this state failed before everything that the move owed was done. Then `crashCount` counts this state only. */
+  /** A run of this state failed before the effects of the move were done. Then `crashCount` counts this state only. */
   readonly hasFailed?: true;
   /** Panel members by run name. */
   readonly members: Readonly<Record<string, Member>>;
@@ -139,7 +141,7 @@ export interface Member {
 
 export interface Held {
   readonly reason: string;
-  /** How it ended. Where the word is temporary, the engine itself may look again. */
+  /** How it ended. Where the word is temporary, the engine may check again. */
   readonly word: string;
   /** What `continue` starts again. */
   readonly again: "wait" | "do" | "effects";
@@ -150,7 +152,7 @@ export interface LogEntry {
   readonly text: string;
 }
 
-/** A task of which nothing is known yet. */
+/** The identity of a blank task. */
 export const blankIdentity: TaskIdentity = {
   id: "",
   project: "",

@@ -36,7 +36,7 @@ test.each([
   expect(fill(text, () => undefined)).toEqual({ ok: true, text });
 });
 
-test("an object in an example may end right behind a variable", () => {
+test("an object in an example may end right after a variable", () => {
   expect(filled('{"title": {summary}}')).toEqual({ ok: true, text: '{"title": Tea}' });
 });
 
@@ -64,7 +64,7 @@ test("a value is data: nothing in it is expanded or read as a replacement patter
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,5}(\.[a-z0-9_]{1,5}){0,2}$/);
 const prose = fc.string().map((text) => text.replaceAll(/[{}]/g, ""));
 
-test("whatever the values are, they stand in the prose untouched", () => {
+test("any value is inserted unchanged", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(prose, name, fc.string())), prose, (parts, end) => {
       const template = parts.map(([text, variable]) => `${text}{${variable}}`).join("") + end;
@@ -76,7 +76,7 @@ test("whatever the values are, they stand in the prose untouched", () => {
   );
 });
 
-test("what is filled are exactly the variables that are listed", () => {
+test("exactly the listed variables are filled", () => {
   const texts = fc
     .array(fc.oneof(fc.constantFrom("{", "}", "{{", "}}", "a", ".", "{a}", " "), name))
     .map((all) => all.join(""));

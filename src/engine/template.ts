@@ -1,10 +1,10 @@
-export type Filled =
+type Filled =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly unknown: readonly string[] };
 
 /**
- * Puts values in place of `{name}` and `{name.field}`; `{{name}}` prints `{name}`. `lookUp` gives the empty string for a
- * variable without a value, and undefined for one that does not exist. Values are data: what looks like a variable in one stays.
+ * Replaces `{name}` and `{name.field}` by values; `{{name}}` prints `{name}`. `lookUp` returns the empty string for a
+ * variable without a value, and undefined for an unknown one. Values are data: variables in them are not replaced.
  */
 export function fill(text: string, lookUp: (name: string) => string | undefined): Filled {
   const unknown = new Set<string>();
@@ -17,7 +17,7 @@ export function fill(text: string, lookUp: (name: string) => string | undefined)
   return unknown.size === 0 ? { ok: true, text: filled } : { ok: false, unknown: [...unknown] };
 }
 
-export interface Variable {
+interface Variable {
   readonly name: string;
   /** Where its opening brace is in the text. */
   readonly index: number;

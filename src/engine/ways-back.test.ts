@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadWorkflow } from "./language/load.ts";
-import { waysBack } from "./ways-back.ts";
+import { waysBack } from "./persons-turn.ts";
 
-test("from where a person is asked, the ways back are those to agents, not the one that answers yes", () => {
+test("from a state that waits for a person, the ways back lead to agents, without the way of the approval", () => {
   expect(backFrom("default", "reviewing")).toEqual({ all: ["working"], toAgents: ["working"] });
   expect(backFrom("default", "stuck")).toEqual({ all: [], toAgents: [] });
   expect(backFrom("default", "agent-review")).toEqual({ all: [], toAgents: [] });
 });
 
-test("where several states can be asked for, those in which an agent works are told apart", () => {
+test("where a person can ask for several states, those in which an agent works are distinguished", () => {
   const { all, toAgents } = backFrom("crew", "stuck");
   expect([...all].sort()).toEqual(["merging", "queued", "ready", "working"]);
   expect(toAgents).toEqual(["working"]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { builtIn } from "../../test/engine/drive.ts";
-import { waysToDone } from "./ways-to-done.ts";
+import { waysToDone } from "./persons-turn.ts";
 
 test("a reviewer is nearer to the end than the builder, and the builder nearer than the planner", () => {
   const workflow = builtIn("default");

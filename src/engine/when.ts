@@ -1,6 +1,7 @@
+import { actions } from "./actions.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
-import type { Guard, Op, SettingValue, Value, Workflow } from "./workflow.ts";
+import type { Action, Guard, Limits, Mode, Op, RunSpec, SettingValue, State, Value, Workflow } from "./workflow.ts";
 
 /** Whether a condition holds for a task. A field that was never set is 0. */
 export function holds(guard: Guard, workflow: Workflow, task: Task, facts: Facts): boolean {
@@ -32,7 +33,7 @@ function limitOf(guard: Guard, workflow: Workflow, task: Task): number {
   return typeof guard.value === "number" ? guard.value : toNumber(settingOf(workflow, task, guard.value.setting));
 }
 
-/** What a setting is for a task: its own, else its preset's, else the file's. */
+/** The value of a setting for a task: the task's, else the preset's, else the file's default. */
 export function settingOf(
   workflow: Workflow,
   task: Pick<Task, "settings" | "preset">,
@@ -41,7 +42,7 @@ export function settingOf(
   return task.settings[name] ?? workflow.presets[task.preset]?.[name] ?? workflow.settings[name]?.default;
 }
 
-/** A literal as it is, a setting looked up. */
+/** Returns a literal unchanged and looks a setting up. */
 export function resolve<T extends SettingValue>(
   value: Value<T>,
   workflow: Workflow,
@@ -76,17 +77,90 @@ export function writeGuard(guard: Guard): string {
   return `${guard.field} ${guard.op} ${guard.written}`;
 }
 
-/** A value in the author's terms: switches are true or false. */
+/** A value as the author would write it: switches are true or false. */
 export function writeValue(guard: Guard, value: number): string {
   const isSwitch = guard.written === "true" || guard.written === "false";
   return isSwitch ? String(value !== 0) : String(value);
 }
 
-/** What is the case when the condition does not hold. */
+/** The opposite condition. */
 export function writeOpposite(guard: Guard): string {
   return writeGuard({ ...guard, op: opposite[guard.op] });
 }
 
 function toNumber(value: SettingValue | undefined): number {
   return typeof value === "number" ? value : value === true ? 1 : 0;
+}
+
+/** Failures that are no answer of an agent: counted, and retried while attempts are left. */
+const accidents = new Set(["error", "invalid", "stall", "exit"]);
+
+export function isAccident(word: string): boolean {
+  return accidents.has(word);
+}
+
+/** Counts one more failure in a row. Failures of the previous state are only forgotten once this state has settled. */
+export function countFailure({ crashCount, phase, wait }: Task): Pick<Task, "crashCount" | "wait"> {
+  if (phase !== "entering") return { crashCount: crashCount + 1, wait };
+  return { crashCount: wait.hasFailed ? crashCount + 1 : 1, wait: { ...wait, hasFailed: true } };
+}
+
+const wordsOfMode: Readonly<Record<Mode, readonly string[]>> = {
+  session: ["exit"],
+  turn: ["error", "stall"],
+  steps: ["error", "stall", "steps"],
+  dialogue: ["rounds", "error", "stall"],
+};
+
+/** An answer can only be invalid where there is a schema it should fit. */
+function runWords(run: RunSpec, limits: Limits): readonly string[] {
+  const canStall = run.limits.stall !== undefined || limits.stall !== undefined;
+  const stalls = run.mode === "session" && canStall ? ["stall"] : [];
+  const invalid = run.result === undefined ? [] : ["invalid"];
+  return [...wordsOfMode[run.mode], ...stalls, ...invalid, ...limitWords(limits, run.limits)];
+}
+
+/** How a state's wait and work can end, besides `ok`. */
+export function failureWords(
+  state: Pick<State, "wait" | "do" | "limits">,
+  hookRuns: readonly RunSpec[],
+): readonly string[] {
+  return [...new Set([...waitWords(state, hookRuns), ...workWords(state.do)])];
+}
+
+/** `hookRuns` are the runs that hooks of the file start: a state without a wait of its own watches them. */
+export function waitWords(state: Pick<State, "wait" | "limits">, hookRuns: readonly RunSpec[]): readonly string[] {
+  const { wait } = state;
+  switch (wait.kind) {
+    case "agent":
+      return runWords(wait.run, state.limits);
+    case "panel":
+    case "fan_out":
+      return ["error", "invalid", ...limitWords(state.limits)];
+    case "open":
+      return [...new Set(hookRuns.flatMap((run) => runWords(run, state.limits)))];
+    default:
+      return limitWords(state.limits);
+  }
+}
+
+export function workWords(work: readonly Action[]): readonly string[] {
+  if (work.length === 0) return [];
+  return [...new Set(["error", ...work.flatMap((action) => Object.keys(actions[action.name]?.words ?? {}))])];
+}
+
+function limitWords(...limits: readonly Limits[]): readonly string[] {
+  return (["time", "cost"] as const).filter((key) => limits.some((each) => each[key] !== undefined));
+}
+
+/** Whether a rule's `on` covers a word; `failed` covers all but `ok`. */
+export function covers(on: readonly string[] | undefined, word: string): boolean {
+  return on === undefined || on.includes(word) || (word !== "ok" && on.includes("failed"));
+}
+
+/** Whether the condition behind a word may change by itself, so that the engine may check again. */
+export function isTemporary(word: string): boolean {
+  return Object.values(actions).some(
+    (action) => Object.hasOwn(action.words, word) && action.words[word] === "temporary",
+  );
 }

@@ -1,4 +1,4 @@
-import type { AnswerSchema } from "./answer.ts";
+import type { AnswerSchema } from "../answers/read-answer.ts";
 
 /** A workflow file after loading: every default filled in, every reference resolved, every way spelled out. */
 export interface Workflow {
@@ -18,9 +18,9 @@ export interface Workflow {
   readonly limits: Limits;
   /** In the order of the file, which is the order of the dashboards. */
   readonly states: Readonly<Record<string, State>>;
-  /** Every way there is, also those that rules imply, in the order of the file. */
+  /** Every way, including those that rules imply, in the order of the file. */
   readonly ways: readonly Way[];
-  /** Seconds between two looks of the safety net, where the file says so. */
+  /** The poll interval of exit monitoring in seconds, where the file sets one. */
   readonly pollInterval: number | undefined;
   readonly prompts: Readonly<Record<string, string>>;
   readonly schemas: Readonly<Record<string, AnswerSchema>>;
@@ -28,7 +28,7 @@ export interface Workflow {
   readonly counters: readonly string[];
   /** Sections that some gate or rule reads. */
   readonly sections: readonly string[];
-  /** Who may write each of these sections so that it counts. */
+  /** The roles whose text counts, for each of these sections. */
   readonly owners: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -46,20 +46,20 @@ export interface State {
   readonly do: readonly Action[];
   readonly rules: readonly Rule[];
   readonly limits: Limits;
-  /** The run that brings a dead agent back in this state; undefined where none can be. */
+  /** The run that replaces a dead agent in this state; undefined where there is none. */
   readonly respawn: RunSpec | undefined;
   /** What the person's `continue` does, in the author's words. */
   readonly ask: string | undefined;
-  /** Some condition of the state asks how often it was entered. */
+  /** Some condition of the state reads how often it was entered. */
   readonly countsVisits: boolean;
   /** The ways out, by target. */
   readonly out: Readonly<Record<string, readonly Way[]>>;
 }
 
 export type Wait =
-  /** Passes through at once. */
+  /** Does not wait. */
   | { readonly kind: "none" }
-  /** Has no wait of its own: stays until somebody asks, or until a run that a hook started ends (seed 001). */
+  /** Has no wait of its own: the task stays until an actor asks, or until a run that a hook started ends, as in `classic`. */
   | { readonly kind: "open" }
   | { readonly kind: "agent"; readonly run: RunSpec }
   | { readonly kind: "panel"; readonly member: RunSpec; readonly judge: RunSpec }
@@ -84,7 +84,7 @@ export type Value<T> = T | { readonly setting: string };
 
 export type Mode = "session" | "turn" | "steps" | "dialogue";
 
-/** How a run is to be made: `roles.any`, `roles.<role>` and what the state or hook says, laid over each other. */
+/** How a run is made: `roles.any`, overridden by `roles.<role>`, overridden by the state or hook. */
 export interface RunSpec {
   readonly role: string;
   readonly mode: Mode;
@@ -110,7 +110,7 @@ export interface RunSpec {
 }
 
 export interface Limits {
-  /** How often the machine tries before the rules are asked; 1 where nothing is said. */
+  /** How often the engine tries before it takes a rule; 1 by default. */
   readonly attempts?: number;
   readonly steps?: Value<number>;
   readonly rounds?: Value<number>;
@@ -133,12 +133,12 @@ export interface Backoff {
 export interface Way {
   readonly from: string;
   readonly to: string;
-  /** Who may ask; undefined means every actor of the task. Rules may take any way. */
+  /** The roles that may ask; undefined means every actor of the task. Rules may take any way. */
   readonly by: readonly string[] | undefined;
   readonly when: readonly Guard[];
   readonly gates: readonly Gate[];
   readonly hooks: readonly Action[];
-  /** Why a way exists that no transition of the file names. */
+  /** The origin of a way that no transition of the file names. */
   readonly implied: "rule" | "escalation" | undefined;
 }
 
@@ -156,7 +156,7 @@ export interface Guard {
 export interface Gate {
   /** The heading without `## `. */
   readonly section: string;
-  /** At least one of these keys must stand at the start of a line with content behind its colon. */
+  /** At least one of these keys must begin a line and have content after its colon. */
   readonly fields: readonly string[];
   readonly verdict: "PASS" | "FAIL" | undefined;
   /** The verdict is the first line that is not empty (`Verdict: PASS`); otherwise the first PASS or FAIL found. */
@@ -169,9 +169,9 @@ export interface Rule {
   /** Fields of the validated answer. */
   readonly result: Readonly<Record<string, Scalar>> | undefined;
   readonly when: readonly Guard[];
-  /** `none`: no artifact that a sibling rule asks for is there. */
+  /** `none`: none of the artifacts that sibling rules ask for exists. */
   readonly artifact: Gate | "none" | undefined;
-  /** What the author says about it to whoever looks; empty where nothing. */
+  /** The author's explanation for people; empty where there is none. */
   readonly reason: string;
   readonly does:
     | { readonly kind: "then"; readonly to: string }

@@ -1,12 +1,12 @@
 import { readDuration } from "../engine/duration.ts";
 import { type HarnessDefinition, harnessesProblem, harnessesShape } from "../engine/harness-definition.ts";
 import type { Shape } from "../engine/language/shape.ts";
-import type { Field } from "./config-field.ts";
-import { readSize } from "./read-size.ts";
+import type { Field } from "./config-fields.ts";
+import { readSize } from "./workspace-fields.ts";
 
-/** How agents are started, and how many; the daemon alone reads it. */
+/** How agents are started, and how many. Only the daemon reads these settings. */
 export interface AgentConfig {
-  /** Programs that are used as harnesses, by the names they get. */
+  /** The user's own harness programs, by name. */
   readonly harnesses: Readonly<Record<string, HarnessDefinition>>;
   readonly agentsMost: number;
   readonly agentsLive: number;
@@ -42,7 +42,7 @@ const names: Shape = {
 const duration = (key: string) => (value: string) =>
   readDuration(value) === undefined ? `"${key}" must be a time such as 90s, 5m or 1h, but is "${value}".` : undefined;
 
-/** The harnesses that come with us, by their names. */
+/** The names of the harnesses that Signalbox ships. */
 export const builtInHarnesses = ["claude", "codex", "gemini", "opencode", "scripted"] as const;
 
 export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentConfig[Name]> } = {
@@ -52,7 +52,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: harnessesShape,
     default: {},
-    description: "Programs of your own that agents can run in, by the names you give them",
+    description: "Your own programs that agents can run in, by the names you give them",
     problem: harnessesProblem,
   },
   agentsMost: {
@@ -61,7 +61,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: positive,
     default: 10,
-    description: "How many agents may work at once; one that is idle does not count",
+    description: "How many agents may work at the same time; idle agents do not count",
   },
   agentsLive: {
     key: "agents.live",
@@ -70,7 +70,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: { kind: "integer", min: 0 },
     default: 10,
     description:
-      "How many idle agents keep their programs; beyond that those that are idle for the longest are ended, and go on in their sessions when they are needed",
+      "How many idle agents keep their programs running; beyond that, the agents that have been idle longest are ended, and resume their sessions when they are needed",
   },
   agentsPerProject: {
     key: "agents.per_project",
@@ -78,7 +78,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: { kind: "integer", min: 0 },
     default: 0,
-    description: "How many of them for one project; 0 for no limit of its own",
+    description: "How many agents may work for one project; 0 for no separate limit",
   },
   agentsPerHarness: {
     key: "agents.per_harness",
@@ -86,7 +86,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: limits,
     default: [],
-    description: "How many of them in one harness, such as [codex=2]",
+    description: "How many agents may work in one harness, such as [codex=2]",
   },
   agentsEnvironment: {
     key: "agents.environment",
@@ -95,7 +95,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: variables,
     default: [],
     description:
-      "Variables of your environment that agents get besides the usual ones, such as ANTHROPIC_API_KEY; no other key reaches them",
+      "Environment variables that agents get in addition to the default ones, such as ANTHROPIC_API_KEY; no other key reaches them",
   },
   agentsAliases: {
     key: "agents.aliases",
@@ -103,7 +103,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: names,
     default: ["orange"],
-    description: "Other names under which agents find the command line",
+    description: "Other names under which agents can call the command line",
   },
   agentsEffort: {
     key: "agents.effort",
@@ -112,7 +112,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: text,
     default: "",
     description:
-      "How hard models are to think, in the words of their harness (low, medium, high); empty for its own choice",
+      "How hard models should think, in the harness's own words (low, medium, high); empty for the harness's default",
   },
   agentsStall: {
     key: "agents.stall",
@@ -120,7 +120,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: text,
     default: "5m",
-    description: "After how long without a sign of life an agent without a terminal counts as stalled",
+    description: "How long an agent without a terminal may show no sign of life before it counts as stalled",
     problem: duration("agents.stall"),
   },
   agentsTimeLimit: {
@@ -138,7 +138,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: text,
     default: "64MB",
-    description: "How much one turn may print before it is ended",
+    description: "How much one turn may print before the daemon ends it",
     problem: (value) =>
       readSize(value) === undefined
         ? `"agents.output_limit" must be a size such as 64MB, but is "${value}".`
@@ -151,7 +151,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: { kind: "text", oneOf: ["allow", "ask"] },
     default: "ask",
     description:
-      "Whether agents of every project may work with full permissions, or you are asked once for each project",
+      "Whether agents of every project may work with full permissions (allow), or you are asked once for each project (ask)",
   },
   budgetTask: {
     key: "budget.task",
@@ -160,7 +160,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: amount,
     default: 0,
     description:
-      "US dollars that a task and its children may cost before nothing more is started for it; 0 for no limit",
+      "US dollars that a task and its children may cost; beyond that, no more agents are started for it; 0 for no limit",
   },
   budgetTaskTokens: {
     key: "budget.task_tokens",
@@ -168,7 +168,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     isDaemons: true,
     shape: { kind: "integer", min: 0 },
     default: 0,
-    description: "The same in tokens, for harnesses that tell no cost",
+    description: "The same limit in tokens, for harnesses that do not report a cost",
   },
   budgetProjectDay: {
     key: "budget.project_day",
@@ -188,7 +188,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
   },
 };
 
-/** What is configured, with a value for everything. */
+/** The configured values, with the default for every field that is not set. */
 export function agentConfig(values: AgentValues): AgentConfig {
   const before = known.get(values);
   if (before !== undefined) return before;
@@ -201,6 +201,6 @@ export function agentConfig(values: AgentValues): AgentConfig {
 
 type AgentValues = Readonly<Partial<Record<keyof AgentConfig, unknown>>>;
 
-// It is asked for with every look at a run, and the values are the same until the file is written again.
+// Cached: every check of a run asks for it, and the values are the same object until the file changes.
 const known = new WeakMap<AgentValues, AgentConfig>();
 const fieldNames = Object.keys(agentFields) as readonly (keyof AgentConfig)[];

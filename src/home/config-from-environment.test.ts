@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { configFromEnvironment } from "./config-from-environment.ts";
+import { configFromEnvironment } from "./config.ts";
 
-test("the environment may say what belongs to a project", () => {
+test("the environment may set a project's settings", () => {
   const env = {
     SIGNALBOX_WORKFLOW: "team",
     SIGNALBOX_HARNESS: "codex",
@@ -24,7 +24,7 @@ test("the environment may say what belongs to a project", () => {
   });
 });
 
-test("what is not set, or empty, says nothing", () => {
+test("a variable that is not set or empty sets nothing", () => {
   expect(configFromEnvironment({ SIGNALBOX_MODEL: "", SIGNALBOX_AUTOSTART: undefined })).toEqual({});
 });
 
@@ -43,7 +43,7 @@ test.each([
   ["SIGNALBOX_POOL_SIZE", "0", '"SIGNALBOX_POOL_SIZE" must be at least 1.'],
   ["SIGNALBOX_POOL_SIZE", "1e3", '"SIGNALBOX_POOL_SIZE" must be a whole number, but is "1e3".'],
   ["SIGNALBOX_BRANCH_PREFIX", "a b", 'The branch name "a btask" contains a space.'],
-])("%s=%s is a wrong value", (variable, written, message) => {
+])("%s=%s is an invalid value", (variable, written, message) => {
   expect(() => configFromEnvironment({ [variable]: written })).toThrow(
     expect.objectContaining({ code: "usage", message }),
   );

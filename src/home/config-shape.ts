@@ -1,14 +1,13 @@
-import { jsonSchema } from "../engine/language/json-schema.ts";
-import type { Key, Shape } from "../engine/language/shape.ts";
+import { jsonSchema, type Key, type Shape } from "../engine/language/shape.ts";
 import { configFields, type Field, type Level } from "./config-fields.ts";
 
 const fields = Object.values<Field>(configFields);
 
-/** What the keys that lead into a map have in common. */
+/** The maps that keys with a dot lead into. */
 const groups: Readonly<Record<string, { readonly what: string; readonly description: string }>> = {
-  notify: { what: "a map of notifications", description: "Who is told when a person is needed" },
+  notify: { what: "a map of notifications", description: "How you are called when a task needs a person" },
   agents: { what: "a map of what agents get", description: "How agents are started, and how many" },
-  budget: { what: "a map of budgets", description: "What agents may use up before nothing more is started" },
+  budget: { what: "a map of budgets", description: "What agents may use before no more are started" },
 };
 
 /** What a configuration file may contain. */
@@ -22,7 +21,7 @@ export function configSchema() {
   return jsonSchema(configShapes.user, "Signalbox configuration");
 }
 
-/** Whether this key of the user's file has no place in a repository's. */
+/** Whether only the user's file may have this key. */
 export function isForUserOnly(key: string): boolean {
   return fields.some((field) => field.level === "user" && field.key.split(".")[0] === key);
 }

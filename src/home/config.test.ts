@@ -31,7 +31,7 @@ function problemsOf(text: string, level: Level = "user") {
 }
 
 describe("the user's file", () => {
-  test("may say everything", () => {
+  test("may set every field", () => {
     expect(readConfig(schema + projectKeys + userKeys, "config.yml", "user")).toEqual({
       config: {
         workflow: "team",
@@ -51,11 +51,11 @@ describe("the user's file", () => {
     });
   });
 
-  test.each(["", "# nothing yet\n", "notify:\n", "{}"])("may say nothing: %j", (text) => {
+  test.each(["", "# nothing yet\n", "notify:\n", "{}"])("may be empty: %j", (text) => {
     expect(readConfig(text, "config.yml", "user")).toEqual({ config: {}, problems: [] });
   });
 
-  test("has every problem reported at its place, and then says nothing at all", () => {
+  test("with problems has each one reported at its place, and sets nothing", () => {
     const text = "harnes: codex\npool_size: 0\nport: 65536\nautostart: maybe\nnotify:\n  desktp: true\nmodel: opus\n";
     expect(problemsOf(text)).toEqual([
       'config.yml:1:1 error: A configuration has no key "harnes". Did you mean "harness"?',
@@ -72,17 +72,17 @@ describe("the user's file", () => {
     ["log_level: loud", 'config.yml:1:12 error: "log_level" cannot be "loud". Known: debug, info, warn, error.'],
     ["- a", 'config.yml:1:1 error: "The file" must be'],
     ["model: [", "config.yml:1:8 error: This [ is never closed."],
-    ["model: a\nmodel: b", 'config.yml:2:1 error: The key "model" stands here a second time.'],
+    ["model: a\nmodel: b", 'config.yml:2:1 error: The key "model" is already used above.'],
     ["workflow: ./mine.yml", '1:11 error: "workflow" must be the name of a workflow, but is "./mine.yml".'],
     ["workflow: ''", '1:11 error: "workflow" must be the name of a workflow'],
     ["harness: ''", '1:10 error: "harness" must not be empty.'],
     ["branch_prefix: --force", '1:16 error: The branch name "--forcetask" begins with a hyphen'],
     ["notify: { webhook: ftp://a.b/c }", '1:20 error: "webhook" must be an http or https address'],
-  ])("may not say %j", (text, problem) => {
+  ])("may not contain %j", (text, problem) => {
     expect(problemsOf(text).join("\n")).toContain(problem.replace('"The file"', "The file"));
   });
 
-  test("does not have a secret repeated that stands where the name of a variable belongs", () => {
+  test("with a secret in place of a variable's name does not have it repeated in the message", () => {
     const [problem = ""] = problemsOf("notify: { webhook_secret_env: 's3cr3t!' }");
     expect(problem).toContain('"webhook_secret_env" must be the name of a variable.');
     expect(problem).not.toContain("s3cr3t");
@@ -90,22 +90,22 @@ describe("the user's file", () => {
 });
 
 describe("a repository's file", () => {
-  test("may say what belongs to a project", () => {
+  test("may set a project's settings", () => {
     const { config, problems } = readConfig(schema + projectKeys, "config.yml", "project");
     expect(problems).toEqual([]);
     expect(Object.keys(config)).toHaveLength(7);
   });
 
-  test("may not say what belongs to the user, and is told where it belongs", () => {
+  test("may not set the user's settings, and the message says where they belong", () => {
     const fix = "Move it into your own config.yml, in SIGNALBOX_HOME (~/.signalbox).";
     expect(problemsOf(projectKeys + userKeys, "project")).toEqual([
-      `config.yml:8:1 error: "port" cannot stand in a repository's configuration. ${fix}`,
-      `config.yml:9:1 error: "log_level" cannot stand in a repository's configuration. ${fix}`,
-      `config.yml:10:1 error: "notify" cannot stand in a repository's configuration. ${fix}`,
+      `config.yml:8:1 error: "port" is not allowed in a repository's configuration. ${fix}`,
+      `config.yml:9:1 error: "log_level" is not allowed in a repository's configuration. ${fix}`,
+      `config.yml:10:1 error: "notify" is not allowed in a repository's configuration. ${fix}`,
     ]);
   });
 
-  test("has no key of the user's offered for a slip", () => {
+  test("with a misspelt key is not offered a key of the user's", () => {
     expect(problemsOf("prot: 1", "project")).toEqual([
       expect.stringMatching(/A configuration has no key "prot"\. Known: workflow, /),
     ]);
@@ -113,22 +113,22 @@ describe("a repository's file", () => {
 });
 
 describe("loading", () => {
-  test("a file that is not there says nothing", () => {
+  test("a missing file sets nothing", () => {
     expect(loadConfig(join(base, "none", "config.yml"), "user")).toEqual({ config: {}, problems: [] });
   });
 
-  test("a file that is there is read", () => {
+  test("an existing file is read", () => {
     const file = join(base, "config.yml");
     writeFileSync(file, "model: opus\n");
     expect(loadConfig(file, "project").config).toEqual({ model: "opus" });
   });
 
-  test("what is no file is a Fault", () => {
+  test("a folder or a device in the file's place is a Fault", () => {
     mkdirSync(join(base, "folder.yml"));
     symlinkSync("/dev/zero", join(base, "device.yml"));
     symlinkSync(join(base, "round.yml"), join(base, "round.yml"));
-    expect(() => loadConfig(join(base, "folder.yml"), "user")).toThrow("folder.yml is no file.");
-    expect(() => loadConfig(join(base, "device.yml"), "project")).toThrow("device.yml is no file.");
+    expect(() => loadConfig(join(base, "folder.yml"), "user")).toThrow("folder.yml is not a file.");
+    expect(() => loadConfig(join(base, "device.yml"), "project")).toThrow("device.yml is not a file.");
     expect(() => loadConfig(join(base, "round.yml"), "user")).toThrow("round.yml cannot be read (ELOOP).");
   });
 

@@ -1,21 +1,114 @@
 import { readFileSync, statSync } from "node:fs";
-import { createReporter } from "../engine/language/context.ts";
-import { formatProblem, type Problem } from "../engine/language/problem.ts";
+import { isAlias, isMap, isNode, parseDocument } from "yaml";
+import { createReporter, didYouMean, fixText, formatProblem, type Problem } from "../engine/language/problem.ts";
 import { type Report, readShape } from "../engine/language/shape.ts";
-import { readTree } from "../engine/language/tree.ts";
+import { readTree, type Tree } from "../engine/language/tree.ts";
 import { Fault } from "../fault.ts";
-import { configFields, configNames, type Field, type Level, type PartialConfig } from "./config-fields.ts";
+import {
+  type Config,
+  commandWords,
+  configFields,
+  configNames,
+  type Field,
+  type Level,
+  type PartialConfig,
+} from "./config-fields.ts";
 import { configShapes, isForUserOnly } from "./config-shape.ts";
 
-export interface ReadConfig {
-  /** What the file says; nothing where there are problems. */
+/** Reads settings from the environment, such as SIGNALBOX_POOL_SIZE. An empty variable counts as not set. */
+export function configFromEnvironment(env: Readonly<Record<string, string | undefined>>): PartialConfig {
+  const values = configNames.flatMap((name) => {
+    const field: Field = configFields[name];
+    const variable = variableOf(name);
+    const written = env[variable];
+    return field.level === "user" || field.isDaemons || !written
+      ? []
+      : [[name, configValue(field, written, variable)] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+function variableOf(name: keyof Config): string {
+  return `SIGNALBOX_${configFields[name].key.toUpperCase()}`;
+}
+
+type ConfigValue = string | number | boolean | readonly string[];
+
+/** Reads a value from a flag or a variable. `name` is the name of that flag or variable, for messages. */
+export function configValue(field: Field, written: string | number | boolean, name: string): ConfigValue {
+  const complaints: string[] = [];
+  const tree = treeOf(field, written);
+  const read = readShape(field.shape, tree, [name], (_, message, fix) =>
+    complaints.push(`${message} ${fixText(fix)}`.trim()),
+  );
+  const [complaint = field.problem?.(read)] = complaints;
+  if (complaint === undefined) return read as ConfigValue;
+  throw new Fault("usage", complaint, { hint: `${name}: ${field.description}.` });
+}
+
+/** The value as a person would write it after its key, or on a command line. */
+export function writeConfigValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeItem).join(", ")}]`;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function writeItem(item: unknown): string {
+  const text = String(item);
+  const isPlain = /^\.?[A-Za-z_][\w./-]*$/.test(text) && !/^(null|true|false|\.inf|\.nan)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
+
+/**
+ * A list is written a,b or, where an item contains a comma, as in a file: [a, b]. A command may be written as in a
+ * terminal.
+ */
+function treeOf(field: Field, written: string | number | boolean): Tree {
+  const place = { line: 1, column: 1, offset: 0 };
+  const scalar = (value: string | number | boolean): Tree => ({ kind: "scalar", place, value });
+  if (field.shape.kind !== "list") return scalar(asMeant(field, written));
+  const text = String(written).trim();
+  if (text.startsWith("[")) return readTree(text, "").tree ?? scalar(text);
+  if (field.isCommand && (/\s/.test(text) || !text.includes(",")))
+    return { kind: "list", place, items: commandWords(text, field.key).map(scalar) };
+  return { kind: "list", place, items: text === "" ? [] : text.split(",").map((item) => scalar(item.trim())) };
+}
+
+/** Converts the text of a flag or a variable to the type of the field. */
+function asMeant({ shape }: Field, written: string | number | boolean): string | number | boolean {
+  if (shape.kind === "boolean" && /^(true|1)$/.test(String(written))) return true;
+  if (shape.kind === "boolean" && /^(false|0)$/.test(String(written))) return false;
+  if (shape.kind === "integer" && typeof written === "string" && /^-?\d+$/.test(written)) return Number(written);
+  if (shape.kind === "number" && typeof written === "string" && /^-?\d+(\.\d+)?$/.test(written)) return Number(written);
+  return written;
+}
+
+/** How a value is written on a command line. */
+export function formOf({ shape, isCommand }: Field): string {
+  if (isCommand) return '"npm test" or [npm, test]';
+  switch (shape.kind) {
+    case "boolean":
+      return "true or false";
+    case "integer":
+    case "number":
+      return "a number";
+    case "list":
+      return "a,b or [a, b]";
+    case "text":
+      return shape.oneOf === undefined ? "text" : shape.oneOf.join(", ");
+    default:
+      return "in the file";
+  }
+}
+
+interface ReadConfig {
+  /** The values in the file; empty if there are problems. */
   readonly config: PartialConfig;
   readonly problems: readonly Problem[];
 }
 
-/** Reads a configuration from its text. `file` is what problems are reported against. */
+/** Reads a configuration from its text. `file` is the name that problems are reported with. */
 export function readConfig(text: string, file: string, level: Level): ReadConfig {
-  if (text.length > mostCharacters) return { config: {}, problems: [tooLong(file)] };
+  if (text.length > maxCharacters) return { config: {}, problems: [tooLong(file)] };
   const { tree, problems } = readTree(text, file);
   if (tree === undefined) return { config: {}, problems };
 
@@ -37,32 +130,32 @@ export function readConfig(text: string, file: string, level: Level): ReadConfig
   return { config: reporter.problems.length === 0 ? config : {}, problems: reporter.problems };
 }
 
-// A repository can bring any file, and the YAML parser takes seconds for some that are long.
-const mostCharacters = 16 * 1024;
+// A repository can contain any file, and the YAML parser needs seconds for some long ones.
+const maxCharacters = 16 * 1024;
 
 function tooLong(file: string): Problem {
-  const message = `The file has more than ${mostCharacters / 1024} KB.`;
-  return { level: "error", file, line: 1, column: 1, message, fix: "Take out what is no configuration." };
+  const message = `The file has more than ${maxCharacters / 1024} KB.`;
+  return { level: "error", file, line: 1, column: 1, message, fix: "Remove everything that is not configuration." };
 }
 
-/** Reads a configuration from its file. One that is not there says nothing. */
+/** Reads a configuration from its file. A missing file counts as empty. */
 export function loadConfig(file: string, level: Level): ReadConfig {
   return readConfig(readText(file), file, level);
 }
 
-/** The Fault that shows what is wrong with a file. */
+/** The Fault that lists the problems of a file. */
 export function configFault(file: string, problems: readonly Problem[]): Fault {
   const shown = problems.map((problem) => `  ${formatProblem(problem)}`);
   return new Fault("invalid-config", [`The configuration ${file} is wrong:`, ...shown].join("\n"), {
-    hint: "Mend the file, or move it away.",
+    hint: "Fix the file, or move it away.",
   });
 }
 
-export function misplaced(key: string): string {
-  return `"${key}" cannot stand in a repository's configuration.`;
+function misplaced(key: string): string {
+  return `"${key}" is not allowed in a repository's configuration.`;
 }
 
-export const moveIt = "Move it into your own config.yml, in SIGNALBOX_HOME (~/.signalbox).";
+const moveIt = "Move it into your own config.yml, in SIGNALBOX_HOME (~/.signalbox).";
 
 function flattened(read: unknown): PartialConfig {
   const valueAt = (key: string) =>
@@ -75,15 +168,78 @@ export function readText(file: string): string {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return "";
-    // A repository can bring a link to a device, which would be read without an end.
-    if (!found.isFile()) throw new Fault("unreadable", `${file} is no file.`, { hint: "Move it away." });
+    // A repository can contain a link to a device, and reading that would never end.
+    if (!found.isFile()) throw new Fault("unreadable", `${file} is not a file.`, { hint: "Move it away." });
     return readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Fault) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("unreadable", `${file} cannot be read (${code}).`, {
-      hint: "Look at the file's permissions.",
+      hint: "Check the file's permissions.",
       cause: error,
     });
   }
+}
+
+/** The sources of values, by precedence, highest first. `project` is the project's record in the store. */
+const said = ["flag", "environment", "repository", "project", "user"] as const;
+
+type ConfigSource = (typeof said)[number] | "default";
+
+export type Layers = { readonly [Source in (typeof said)[number]]?: PartialConfig | undefined };
+
+export type ResolvedConfig = {
+  readonly [Name in keyof Config]: { readonly value: Config[Name]; readonly source: ConfigSource };
+};
+
+/** The effective value of each key, and the source it comes from. */
+export function resolveConfig(layers: Layers): ResolvedConfig {
+  const entries = configNames.map((name) => {
+    const source = said.find((each) => layers[each]?.[name] !== undefined);
+    const value = source === undefined ? configFields[name].default : layers[source]?.[name];
+    return [name, { value, source: source ?? "default" }] as const;
+  });
+  return Object.fromEntries(entries) as ResolvedConfig;
+}
+
+/** The text of a configuration with one key changed or added, such as `notify.webhook`. Comments and order stay. */
+export function setConfig(
+  text: string,
+  key: string,
+  written: string | number | boolean,
+  level: Level = "user",
+): string {
+  const value = configValue(fieldFor(key, level), written, key);
+  const document = parseDocument(text);
+  const { problems } = readTree(text, "config.yml");
+  if (problems.length > 0) throw configFault("config.yml", problems);
+  if (document.contents !== null && !isMap(document.contents)) {
+    throw new Fault("invalid-config", "The configuration is not a map of keys.", { hint: "Fix the file." });
+  }
+  const path = key.split(".");
+  const outer = document.get(path[0], true);
+  if (isShared(outer) || (isMap(outer) && isShared(outer.get(path[1], true)))) {
+    throw new Fault("invalid-config", `The value of "${key}" is shared with another key, by an anchor and an alias.`, {
+      hint: "Change it in an editor.",
+    });
+  }
+  // A key without a value counts as an empty map.
+  if (path.length > 1 && !isMap(outer)) document.set(path[0], document.createNode({}));
+  document.setIn(path, value);
+  return document.toString({ lineWidth: 0 });
+}
+
+function isShared(node: unknown): boolean {
+  return isAlias(node) || (isNode(node) && node.anchor !== undefined);
+}
+
+function fieldFor(key: string, level: Level): Field {
+  const fields = Object.values<Field>(configFields);
+  const field = fields.find((each) => each.key === key);
+  if (field === undefined) {
+    const known = fields.map((each) => each.key);
+    throw new Fault("usage", `There is no key "${key}" in a configuration.`, { hint: didYouMean(key, known) });
+  }
+  if (level === "project" && field.level === "user") throw new Fault("usage", misplaced(key), { hint: moveIt });
+  return field;
 }

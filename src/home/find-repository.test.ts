@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { findRepository } from "./find-repository.ts";
+import { findRepository } from "./places.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-repository-"));
 afterAll(() => rmSync(base, { recursive: true }));

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { ensureHumanToken } from "./human-token.ts";
+import { ensureHumanToken, readHumanToken } from "./human-token.ts";
 import { homePlaces, type Places } from "./places.ts";
-import { readHumanToken } from "./read-human-token.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-token-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -16,7 +15,7 @@ beforeEach(() => {
   places = homePlaces(join(base, `home-${++homes}`));
 });
 
-test("a token is made once, for the user's eyes only", () => {
+test("a token is created once, in a file that only the user can read", () => {
   expect(readHumanToken(places)).toBeUndefined();
   const token = ensureHumanToken(places);
   expect(token).toMatch(/^sbh_[0-9a-f]{48}$/);
@@ -30,7 +29,7 @@ test("two homes have two tokens", () => {
   expect(ensureHumanToken(places)).not.toBe(ensureHumanToken(homePlaces(join(base, "other"))));
 });
 
-test("several who make one at once agree", async () => {
+test("several processes that create a token together get the same one", async () => {
   const code = `
     const { ensureHumanToken } = await import(${JSON.stringify(join(import.meta.dirname, "human-token.ts"))});
     while (Date.now() < Number(process.argv[2]));
@@ -43,7 +42,7 @@ test("several who make one at once agree", async () => {
 });
 
 test.each([0o640, 0o604, 0o620])(
-  "a token that others can get at (%o) is refused, and how to close it is said",
+  "a token that others can read (%o) is refused, and the hint says how to restrict it",
   (mode) => {
     const token = ensureHumanToken(places);
     chmodSync(places.humanToken, mode);
@@ -58,8 +57,8 @@ test.each([0o640, 0o604, 0o620])(
   },
 );
 
-test.each(["", "sbh_", `sbh_${"g".repeat(48)}`])("a file with %j in it is no token", (text) => {
+test.each(["", "sbh_", `sbh_${"g".repeat(48)}`])("a file with %j in it does not contain a token", (text) => {
   mkdirSync(join(base, `home-${homes}`));
   writeFileSync(places.humanToken, text, { mode: 0o600 });
-  expect(() => ensureHumanToken(places)).toThrow(`There is no token in ${places.humanToken}.`);
+  expect(() => ensureHumanToken(places)).toThrow(`The file ${places.humanToken} does not contain a token.`);
 });

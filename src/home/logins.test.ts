@@ -18,7 +18,7 @@ function person(programs: Readonly<Record<string, string>> = {}, files: Readonly
   return { HOME: folder, PATH: `${folder}:/usr/bin:/bin` };
 }
 
-test("Claude Code is asked for its status", async () => {
+test("the login of Claude Code is read from its status command", async () => {
   const out = person({
     claude: `[ "$*" = "auth status" ] && echo '{ "loggedIn": false, "authMethod": "none" }'; exit 1`,
   });
@@ -29,7 +29,7 @@ test("Claude Code is asked for its status", async () => {
   expect((await loginOf("claude", person(), [])).state).toBe("unknown");
 });
 
-test("a key that agents do not get logs nobody in", async () => {
+test("a key that agents do not get is no login", async () => {
   const env = person({
     claude: `[ -n "$ANTHROPIC_API_KEY" ] && echo '{"loggedIn": true}' || echo '{"loggedIn": false}'`,
   });
@@ -38,7 +38,7 @@ test("a key that agents do not get logs nobody in", async () => {
   expect((await loginOf("claude", withKey, ["ANTHROPIC_API_KEY"])).state).toBe("in");
 });
 
-test("Codex is asked for its status, and may have a provider that needs no login", async () => {
+test("the login of Codex is read from its status command, unless a custom provider needs none", async () => {
   const out = `echo "WARNING: something" >&2; echo "Not logged in" >&2; exit 1`;
   expect(await loginOf("codex", person({ codex: out }), [])).toEqual({ state: "out", hint: "Log in: codex login" });
   expect((await loginOf("codex", person({ codex: `echo "Logged in using ChatGPT"` }), [])).state).toBe("in");
@@ -47,7 +47,7 @@ test("Codex is asked for its status, and may have a provider that needs no login
   expect((await loginOf("codex", own, [])).state).toBe("unknown");
 });
 
-test("of Gemini CLI and OpenCode the files are looked at", async () => {
+test("the logins of Gemini CLI and OpenCode are read from their files", async () => {
   expect(await loginOf("gemini", person(), [])).toEqual({ state: "out", hint: "Log in: gemini" });
   const settings = { ".gemini/settings.json": '{"security":{"auth":{"selectedType":"oauth-personal"}}}' };
   expect((await loginOf("gemini", person({}, settings), [])).state).toBe("unknown");

@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { agentVariables } from "./daemon-environment.ts";
+import { agentVariables } from "./environment.ts";
 
-export interface Login {
-  /** unknown: the program is not one that can be asked, or does not say. */
+interface Login {
+  /** unknown: the program cannot be asked, or does not say. */
   readonly state: "in" | "out" | "unknown";
-  /** What to do where nobody is logged in; else empty. */
+  /** How to log in, if logged out; else empty. */
   readonly hint: string;
 }
 
@@ -21,12 +21,12 @@ const commands = {
   opencode: "opencode auth login",
 } as const;
 
-const patience = 10_000;
+const statusTimeout = 10_000;
 const unknown: Login = { state: "unknown", hint: "" };
 
 /**
- * Whether somebody is logged in to a program that agents run in, by looking only: its own status, or its files. It is asked
- * with what agents see of the environment: a key that they do not get logs nobody in.
+ * Whether a harness is logged in, by its own status command or its files; changes nothing. The check uses the
+ * environment that agents get, because an API key that agents do not get is no login for them.
  */
 export async function loginOf(harness: string, all: Environment, allowed: readonly string[]): Promise<Login> {
   const names = new Set([...agentVariables, ...allowed]);
@@ -54,7 +54,7 @@ const checks: Readonly<Record<keyof typeof commands, Check>> = {
     const { code, output } = await ask(env, "codex", "login", "status");
     const isOut = /not logged in/i.test(output);
     if (code === 0 && !isOut) return /logged in|key configured/i.test(output) ? "in" : "unknown";
-    // A provider of the person's own may need no login.
+    // A custom model provider may need no login.
     const settings = readText(join(env.CODEX_HOME || join(home, ".codex"), "config.toml"));
     return isOut && !/^\s*model_provider\s*=/m.test(settings) ? "out" : "unknown";
   },
@@ -66,12 +66,12 @@ const checks: Readonly<Record<keyof typeof commands, Check>> = {
     if (files.some((text) => keys.some((key) => text.includes(`${key}=`)))) return "in";
     const [, type = ""] = /"selectedType"\s*:\s*"([^"]*)"/.exec(readText(join(folder, "settings.json"))) ?? [];
     if (type === "") return "out";
-    // Other kinds may keep what they need where only the system can look.
+    // Other kinds of login may be stored in the system's keychain, which cannot be read here.
     return type === "oauth-personal" && existsSync(join(folder, "oauth_creds.json")) ? "in" : "unknown";
   },
   opencode(env, home) {
     const file = join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode", "auth.json");
-    // It also has models that need no login, and takes keys from many places.
+    // OpenCode also has models that need no login, and reads API keys from many places.
     return readText(file).includes(`"type"`) ? "in" : "unknown";
   },
 };
@@ -83,7 +83,7 @@ interface Asked {
 
 function ask(env: Readonly<Record<string, string>>, program: string, ...args: readonly string[]): Promise<Asked> {
   return new Promise((done) => {
-    const options = { cwd: "/", env: { ...env, DISABLE_AUTOUPDATER: "1" }, timeout: patience };
+    const options = { cwd: "/", env: { ...env, DISABLE_AUTOUPDATER: "1" }, timeout: statusTimeout };
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : undefined;
       done({ code, output: `${stdout}\n${stderr}` });

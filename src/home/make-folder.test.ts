@@ -9,7 +9,7 @@ afterAll(() => rmSync(base, { recursive: true }));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 const isRoot = process.getuid?.() === 0;
 
-test("a folder is made with those above it, and making it again changes nothing", () => {
+test("a folder is created with its parents, and creating it again changes nothing", () => {
   const folder = join(base, "a", "b", "c");
   makeFolder(folder, 0o750);
   chmodSync(folder, 0o711);
@@ -17,20 +17,22 @@ test("a folder is made with those above it, and making it again changes nothing"
   expect([modeOf(folder), modeOf(join(base, "a"))]).toEqual([0o711, 0o750]);
 });
 
-test("a folder that cannot be made is a Fault that says why", () => {
+test("a folder that cannot be created is a Fault that says why", () => {
   writeFileSync(join(base, "file"), "");
-  expect(() => makeFolder(join(base, "file", "inner"))).toThrow(/The folder .*file\/inner cannot be made \(EEXIST\)/);
-  expect(() => makePrivateFolder(join(base, "file"))).toThrow(/cannot be made \(EEXIST\)/);
+  expect(() => makeFolder(join(base, "file", "inner"))).toThrow(
+    /The folder .*file\/inner cannot be created \(EEXIST\)/,
+  );
+  expect(() => makePrivateFolder(join(base, "file"))).toThrow(/cannot be created \(EEXIST\)/);
 });
 
 describe("a private folder", () => {
-  test("is closed to others, and so are the folders that had to be made for it", () => {
+  test("is created for the user alone, and so are its missing parents", () => {
     const folder = join(base, "home", "run");
     makePrivateFolder(folder);
     expect([modeOf(folder), modeOf(join(base, "home"))]).toEqual([0o700, 0o700]);
   });
 
-  test("is closed where it was open, and the folder above it is left alone", () => {
+  test("is restricted where it was open, and its parent is left alone", () => {
     mkdirSync(join(base, "open", "run"), { recursive: true });
     chmodSync(join(base, "open"), 0o755);
     chmodSync(join(base, "open", "run"), 0o777);
@@ -38,21 +40,21 @@ describe("a private folder", () => {
     expect([modeOf(join(base, "open", "run")), modeOf(join(base, "open"))]).toEqual([0o700, 0o755]);
   });
 
-  test("may be a link of ours to a folder of ours", () => {
+  test("may be the user's own link to the user's own folder", () => {
     mkdirSync(join(base, "target"));
     symlinkSync(join(base, "target"), join(base, "link"));
     makePrivateFolder(join(base, "link"));
     expect(modeOf(join(base, "target"))).toBe(0o700);
   });
 
-  test("is refused where it belongs to somebody else", () => {
+  test("is refused where it belongs to another user", () => {
     const foreign = isRoot ? join(base, "foreign") : "/usr";
     if (isRoot) {
       mkdirSync(foreign);
       chownSync(foreign, 12_345, 12_345);
     }
     const before = modeOf(foreign);
-    expect(() => makePrivateFolder(foreign)).toThrow(`The folder ${foreign} belongs to somebody else.`);
+    expect(() => makePrivateFolder(foreign)).toThrow(`The folder ${foreign} belongs to another user.`);
     expect(modeOf(foreign)).toBe(before);
   });
 });

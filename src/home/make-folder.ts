@@ -2,27 +2,27 @@ import { chmodSync, lstatSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Fault } from "../fault.ts";
 
-/** Makes a folder and those above it. Node's own way never comes back where a file system refuses (/proc). */
+/** Creates a folder and its parents. Node's recursive mkdir never returns where a file system refuses (/proc). */
 export function makeFolder(folder: string, mode = 0o777): void {
   try {
     make(folder, mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Fault("unwritable", `The folder ${folder} cannot be made (${code}).`, {
-      hint: "Name another one, or look at the permissions of the folder above it.",
+    throw new Fault("unwritable", `The folder ${folder} cannot be created (${code}).`, {
+      hint: "Name another folder, or check the permissions of its parent folder.",
       cause: error,
     });
   }
 }
 
-/** Makes a folder that nobody but us can look into, or makes sure that the one that is there is so. */
+/** Creates a folder that only the user can read, or restricts an existing one to the user. */
 export function makePrivateFolder(folder: string): void {
   makeFolder(folder, 0o700);
   const us = process.getuid?.();
-  // In a folder like /tmp somebody else could have put a link there that leads to a folder of ours.
+  // In a shared folder such as /tmp, another user could have placed a link to one of our folders.
   const isOurs = [lstatSync(folder), statSync(folder)].every(({ uid }) => us === undefined || uid === us);
   if (!isOurs) {
-    throw new Fault("foreign-folder", `The folder ${folder} belongs to somebody else.`, {
+    throw new Fault("foreign-folder", `The folder ${folder} belongs to another user.`, {
       hint: "Remove it, or set SIGNALBOX_HOME to a folder of your own.",
     });
   }
@@ -35,8 +35,8 @@ function close(folder: string): void {
     chmodSync(folder, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Fault("unwritable", `The folder ${folder} cannot be closed to others (${code}).`, {
-      hint: `Close it: chmod 700 "${folder}"`,
+    throw new Fault("unwritable", `The permissions of the folder ${folder} cannot be restricted to you (${code}).`, {
+      hint: `Restrict it: chmod 700 "${folder}"`,
       cause: error,
     });
   }
@@ -49,7 +49,7 @@ function make(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isFolder(folder)) throw error;
   }
 }

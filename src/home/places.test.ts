@@ -7,7 +7,7 @@ import { homeFolder, homePlaces, repositoryPlaces } from "./places.ts";
 const base = mkdtempSync(join(tmpdir(), "signalbox-places-"));
 afterAll(() => rmSync(base, { recursive: true }));
 
-test("everything lies in the home, whose path may be relative", () => {
+test("all places are in the home, whose path may be relative", () => {
   const home = resolve("some", "home");
   const places = homePlaces("some/home/");
   expect(places).toEqual(homePlaces(home));
@@ -21,15 +21,15 @@ test("everything lies in the home, whose path may be relative", () => {
   });
 });
 
-test("a socket lies elsewhere where the system could not take its path, in a folder for this user and this home", () => {
+test("a socket whose path would be too long is elsewhere, in a folder for this user and this home", () => {
   const tail = "/run/daemon.sock".length;
-  const longest = `/${"a".repeat(100 - tail - 1)}`;
-  expect(homePlaces(longest).socket).toBe(`${longest}/run/daemon.sock`);
-  const { socket, run } = homePlaces(`${longest}a`);
+  const maxHome = `/${"a".repeat(100 - tail - 1)}`;
+  expect(homePlaces(maxHome).socket).toBe(`${maxHome}/run/daemon.sock`);
+  const { socket, run } = homePlaces(`${maxHome}a`);
   expect(socket).toMatch(new RegExp(`^/tmp/signalbox-${process.getuid?.()}-[0-9a-f]{12}/daemon\\.sock$`));
   expect(dirname(socket)).not.toBe(run);
-  expect(homePlaces(`${longest}a`).socket).toBe(socket);
-  expect(homePlaces(`${longest}b`).socket).not.toBe(socket);
+  expect(homePlaces(`${maxHome}a`).socket).toBe(socket);
+  expect(homePlaces(`${maxHome}b`).socket).not.toBe(socket);
   // 60 characters, but 120 bytes.
   expect(homePlaces(`/${"ä".repeat(60)}`).socket).toMatch(/^\/tmp\//);
 });
@@ -48,7 +48,7 @@ test("a repository has its own configuration and workflows", () => {
   });
 });
 
-test("what is in the home belongs to the user, also where the folder around it is a repository", () => {
+test("files in the home belong to the user, even if the folder around it is a repository", () => {
   expect(repositoryPlaces("/home/me/.signalbox", "/home/me")).toBeUndefined();
   mkdirSync(join(base, "real"));
   symlinkSync(join(base, "real"), join(base, ".signalbox"));

@@ -1,35 +1,70 @@
-import { realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
-import { sha256 } from "../engine/sha256.ts";
+import { dirname, join, relative, resolve } from "node:path";
+import { sha256 } from "../sha256.ts";
 
-/** Where everything of the user's lies. All paths are absolute. */
+/** Whether `version` is later than `than`: `0.10.0` is later than `0.9.1`, and a release later than its candidates. */
+export function isNewer(version: string, than: string): boolean {
+  const [a, b] = [version, than].map((each) => each.split("-"));
+  const [numbers, others] = [a, b].map((each) => (each?.[0] ?? "").split(".").map(Number));
+  for (let i = 0; i < 3; i++) {
+    const difference = (numbers?.[i] ?? 0) - (others?.[i] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return a?.[1] === undefined && b?.[1] !== undefined;
+}
+
+/** The root of the git repository that contains a folder. In a worktree or a submodule `.git` is a file. */
+export function findRepository(folder: string): string | undefined {
+  if (existsSync(join(folder, ".git"))) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : findRepository(parent);
+}
+
+/** The folder of the package. The sources and the bundle are at different depths in it. */
+export function packageRoot(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}
+
+// Replaced by the build: reading a file would slow down every command that an agent waits for.
+declare const builtVersion: string | undefined;
+
+export const packageVersion: string = typeof builtVersion === "string" ? builtVersion : readVersion();
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { version: string };
+  return version;
+}
+
+/** The files and folders of a home. All paths are absolute. */
 export interface Places {
   readonly database: string;
-  /** Says how far the database had come; see `store-note.ts`. */
+  /** Records how many entries the database had; see `StoreNote` in `database.ts`. */
   readonly storeNote: string;
   readonly config: string;
   readonly workflows: string;
   readonly logs: string;
   readonly log: string;
   readonly backups: string;
-  /** What was there before something was restored. */
+  /** The databases that a restore has replaced. */
   readonly setAside: string;
   readonly trash: string;
-  /** What belongs to the running daemon, and to nobody else: mode 0700. */
+  /** The running daemon's own files; mode 0700. */
   readonly run: string;
-  /** Its folder is not always `run`, and must be as private. */
+  /** Not always in `run`, but its folder is as private. */
   readonly socket: string;
   readonly lock: string;
-  /** The number of the process that has the lock. */
+  /** Contains the pid of the process that holds the lock. */
   readonly pid: string;
   readonly startReport: string;
-  /** There while somebody has killed the daemon on purpose: it is not to be started again by itself. */
+  /** Exists after a person has killed the daemon on purpose: then no command restarts it. */
   readonly stopped: string;
-  /** Where agents work, for those who must know before they speak for a person. */
+  /** Records where agents work; the command line reads it before it uses the person's credential. */
   readonly agents: string;
   readonly humanToken: string;
-  /** What a daemon that an agent starts is started with. */
+  /** The recorded environment for a daemon that an agent starts. */
   readonly surroundings: string;
   readonly trusted: string;
   readonly workspaces: string;
@@ -37,11 +72,11 @@ export interface Places {
   readonly control: string;
   /** Repositories that were cloned for projects. */
   readonly repositories: string;
-  /** A folder for each run: its orders, what it printed, what its hooks said. */
+  /** A folder for each run: its order, its output and the reports of its hooks. */
   readonly runs: string;
-  /** What agents find first on their PATH. */
+  /** The first folder on agents' PATH. */
   readonly bin: string;
-  /** The socket of the terminal server in which agents' windows are. */
+  /** The socket of the tmux server with the agents' windows. */
   readonly terminal: string;
 }
 
@@ -81,19 +116,21 @@ export function homeFolder(env: Readonly<Record<string, string | undefined>>): s
   return resolve(env.SIGNALBOX_HOME || join(homedir(), ".signalbox"));
 }
 
-/** What a repository brings along, unless its `.signalbox` is the home: who keeps all of `~` in git has no project there. */
+/** A repository's own files; undefined if its `.signalbox` is the home, as for a user who keeps all of `~` in git. */
 export function repositoryPlaces(home: string, repository: string): Pick<Places, "config" | "workflows"> | undefined {
   const folder = resolve(repository, ".signalbox");
   if (realPath(folder) === realPath(resolve(home))) return undefined;
   return { config: join(folder, "config.yml"), workflows: join(folder, "workflows") };
 }
 
-// The system refuses paths of sockets beyond 107 bytes, some systems beyond 103.
-const longestSocket = 100;
+// Linux refuses socket paths of more than 107 bytes, some systems of more than 103.
+const maxSocketPath = 100;
 
-/** Not in TMPDIR, which an agent or a service may have changed: whoever has the same home must come to the same socket. */
+/**
+ * Not in TMPDIR, which an agent or a service may have changed: every process with this home must find the same socket.
+ */
 function socketPath(home: string, wanted: string, name: string): string {
-  if (Buffer.byteLength(wanted) <= longestSocket) return wanted;
+  if (Buffer.byteLength(wanted) <= maxSocketPath) return wanted;
   return join("/tmp", `signalbox-${process.getuid?.() ?? 0}-${sha256(home).slice(0, 12)}`, name);
 }
 
@@ -102,5 +139,23 @@ function realPath(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
+  }
+}
+
+/**
+ * Relative to the current folder, unless the file is outside it or the current folder is the root, as for the daemon.
+ */
+export function shownPath(file: string): string {
+  const folder = currentFolder();
+  const path = folder === undefined ? "" : relative(folder, file);
+  return path === "" || path.startsWith("..") || `/${path}` === file ? file : path;
+}
+
+function currentFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    // The current folder was deleted.
+    return undefined;
   }
 }

@@ -1,18 +1,18 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ProjectFiles } from "../engine/test-command/project-files.ts";
 import { Fault } from "../fault.ts";
+import type { ProjectFiles } from "../project-tests/finders.ts";
 
-/** Nobody writes larger ones by hand. */
-const largestFile = 1024 * 1024;
+/** In bytes. Larger files are not written by hand. */
+const maxFileSize = 1024 * 1024;
 
-/** The files of a folder, as they are when they are asked for. What is there but cannot be looked at is a Fault. */
+/** Reads the files of a folder on demand. A file that exists but cannot be read is a Fault. */
 export function projectFiles(folder: string): ProjectFiles {
   const sizeOf = (path: string) => {
     const found = look(path, () => statSync(join(folder, path)));
     return found?.isFile() ? found.size : undefined;
   };
-  // A folder that is not there must not look like one without tests.
+  // A missing folder must not look like a project without tests.
   if (look(folder, () => readdirSync(folder)) === undefined) throw unreadable(folder, "ENOENT");
   return {
     has: (path) => sizeOf(path) !== undefined,
@@ -20,7 +20,7 @@ export function projectFiles(folder: string): ProjectFiles {
     list: (path) => look(path, () => readdirSync(join(folder, path)))?.sort() ?? [],
     read(path) {
       const size = sizeOf(path);
-      if (size === undefined || size > largestFile) return undefined;
+      if (size === undefined || size > maxFileSize) return undefined;
       return look(path, () => readFileSync(join(folder, path), "utf8"));
     },
   };
@@ -46,8 +46,8 @@ function isAllowed(file: string): boolean {
 }
 
 function unreadable(path: string, code: string, cause?: unknown): Fault {
-  return new Fault("tests.unreadable", `"${path}" cannot be read (${code}), so nobody knows how to run the tests.`, {
-    hint: "Look at the folder's permissions.",
+  return new Fault("tests.unreadable", `"${path}" cannot be read (${code}), so the test command cannot be found.`, {
+    hint: "Check the folder's permissions.",
     cause,
   });
 }

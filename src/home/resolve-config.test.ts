@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Layers, resolveConfig } from "./resolve-config.ts";
+import { type Layers, resolveConfig } from "./config.ts";
 
-test("where nobody says anything the defaults hold", () => {
+test("without any settings the defaults apply", () => {
   const resolved = resolveConfig({});
   expect(Object.fromEntries(Object.entries(resolved).map(([name, { value }]) => [name, value]))).toEqual({
     workflow: "default",
@@ -65,7 +65,7 @@ test("where nobody says anything the defaults hold", () => {
   expect(new Set(Object.values(resolved).map(({ source }) => source))).toEqual(new Set(["default"]));
 });
 
-test("the nearest who says something about a key is believed, for each key on its own", () => {
+test("each key takes its value from the source with the highest precedence", () => {
   const order = ["flag", "environment", "repository", "project", "user"] as const;
   for (const [i, source] of order.entries()) {
     const layers: Layers = Object.fromEntries(order.slice(i).map((each) => [each, { model: each }]));
@@ -77,7 +77,7 @@ test("the nearest who says something about a key is believed, for each key on it
   }
 });
 
-test("false, 0 and the empty text are said; undefined is not", () => {
+test("false, 0 and the empty text count as values; undefined does not", () => {
   const resolved = resolveConfig({
     flag: { autostart: false, poolSize: undefined },
     user: { autostart: true, reviewHarness: "", port: 0, poolSize: 9 },

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readConfig } from "./config.ts";
-import { setConfig } from "./set-config.ts";
+import { readConfig, setConfig } from "./config.ts";
 
 const file = `# What I like.
 harness: codex # faster
@@ -12,12 +11,12 @@ notify:
   desktop: true # on the laptop
 `;
 
-test("a key is changed where it stands; comments and order stay", () => {
+test("a key is changed in its place; comments and order stay", () => {
   expect(setConfig(file, "pool_size", "8")).toBe(file.replace("pool_size: 2", "pool_size: 8"));
   expect(setConfig(file, "notify.desktop", "false")).toBe(file.replace("desktop: true", "desktop: false"));
 });
 
-test("a key that is not there is added", () => {
+test("a missing key is added", () => {
   expect(setConfig(file, "notify.webhook", "https://example.org")).toBe(`${file}  webhook: https://example.org\n`);
   expect(setConfig(file, "autostart", true)).toBe(`${file}autostart: true\n`);
 });
@@ -26,21 +25,21 @@ test.each([
   ["", "model: opus\n"],
   ["# mine\n", "# mine\n\nmodel: opus\n"],
   ["{ model: x }\n", "{ model: opus }\n"],
-])("a file that says %j gets the key and nothing else", (text, changed) => {
+])("a file with %j gets the key and nothing else", (text, changed) => {
   expect(setConfig(text, "model", "opus")).toBe(changed);
 });
 
-test.each(["", "notify:\n", "notify: {}\n", "notify: 7\n"])("a dotted key makes its map where %j has none", (text) => {
+test.each(["", "notify:\n", "notify: {}\n", "notify: 7\n"])("a dotted key creates its map if %j has none", (text) => {
   const { config, problems } = readConfig(setConfig(text, "notify.desktop", "0"), "config.yml", "user");
   expect({ config, problems }).toEqual({ config: { notifyDesktop: false }, problems: [] });
 });
 
-test("text that looks like something else stays text", () => {
+test("text that looks like another type stays text", () => {
   expect(setConfig("", "model", "true")).toBe('model: "true"\n');
   expect(setConfig("", "model", "4")).toBe('model: "4"\n');
 });
 
-test("whatever text is set is read again", () => {
+test("any text that is set is read back unchanged", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary" }),
@@ -54,23 +53,29 @@ test("whatever text is set is read again", () => {
   );
 });
 
-test("a wrong value in the file can be replaced by a right one, whatever else is wrong", () => {
+test("an invalid value in the file can be replaced by a valid one, even if other values are invalid", () => {
   expect(setConfig("pool_size: many\ncolour: red\n", "pool_size", 3)).toBe("pool_size: 3\ncolour: red\n");
 });
 
 describe("nothing is set where", () => {
   test.each([
     [
-      "there is no such key",
+      "the key is unknown",
       "harnes",
       "codex",
       'There is no key "harnes" in a configuration.',
       'Did you mean "harness"?',
     ],
-    ["the key is that of a map", "notify", "x", 'There is no key "notify" in a configuration.', "Known: "],
-    ["the value is wrong", "pool_size", "0", '"pool_size" must be at least 1.', "pool_size: How many workspaces"],
-    ["the value is of another kind", "port", "http", '"port" must be a whole number, but is "http".', "port: The TCP"],
-    ["the value means nothing", "notify.webhook", "nowhere", '"webhook" must be an http', "notify.webhook: Where"],
+    ["the key leads to a map", "notify", "x", 'There is no key "notify" in a configuration.', "Known: "],
+    [
+      "the value is out of range",
+      "pool_size",
+      "0",
+      '"pool_size" must be at least 1.',
+      "pool_size: How many workspaces",
+    ],
+    ["the value has another type", "port", "http", '"port" must be a whole number, but is "http".', "port: The TCP"],
+    ["the value is not an address", "notify.webhook", "nowhere", '"webhook" must be an http', "notify.webhook: The"],
   ])("%s", (_, key, value, message, hint) => {
     expect(() => setConfig(file, key, value)).toThrow(
       expect.objectContaining({
@@ -81,16 +86,16 @@ describe("nothing is set where", () => {
     );
   });
 
-  test("the key is the user's and the file a repository's", () => {
+  test("the key belongs to the user and the file to a repository", () => {
     expect(setConfig("", "model", "opus", "project")).toBe("model: opus\n");
     expect(() => setConfig("", "port", "1", "project")).toThrow(
-      '"port" cannot stand in a repository\'s configuration.',
+      '"port" is not allowed in a repository\'s configuration.',
     );
   });
 
-  test("the file cannot be understood", () => {
+  test("the file is not valid YAML", () => {
     expect(() => setConfig("model: [\n", "model", "opus")).toThrow("This [ is never closed.");
-    expect(() => setConfig("- model\n", "model", "opus")).toThrow("The configuration is no map of keys.");
+    expect(() => setConfig("- model\n", "model", "opus")).toThrow("The configuration is not a map of keys.");
   });
 
   test.each([

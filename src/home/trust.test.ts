@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { loadWorkflow } from "../engine/language/load.ts";
-import { sha256 } from "../engine/sha256.ts";
+import { sha256 } from "../sha256.ts";
 import { homePlaces, type Places } from "./places.ts";
 import { isTrusted, trust } from "./trust.ts";
 
@@ -16,7 +16,7 @@ beforeEach(() => {
 const [one, two, three] = ["one", "two", "three"].map(sha256) as [string, string, string];
 const lines = () => readFileSync(places.trusted, "utf8").split("\n");
 
-test("a workflow is trusted by its content, once the user has said so", () => {
+test("a workflow is trusted by its content, once the user has trusted it", () => {
   const text = "version: 1\nstates: { a: { next: b }, b: { terminal: true } }\n";
   const hashOf = (each: string) => loadWorkflow(each, "a.yml").workflow?.hash ?? "";
   expect(isTrusted(places, hashOf(text))).toBe(false);
@@ -32,7 +32,7 @@ test("each hash has one line, with a note on it", () => {
   expect(lines()).toEqual([`${one} app: default`, `${two} a note of two lines`, ""]);
 });
 
-test("only the user can read the file, also where it was open", () => {
+test("only the user can read the file, even if it was open before", () => {
   trust(places, one, "");
   expect(statSync(places.trusted).mode & 0o777).toBe(0o600);
   chmodSync(places.trusted, 0o644);
@@ -40,7 +40,7 @@ test("only the user can read the file, also where it was open", () => {
   expect(statSync(places.trusted).mode & 0o777).toBe(0o600);
 });
 
-test("half a line at the end counts for nothing and spoils nothing", () => {
+test("half a line at the end is ignored and does not spoil the next one", () => {
   writeFileSync(places.trusted, `${one} first\n${two.slice(0, 40)}`);
   expect([one, two].map((hash) => isTrusted(places, hash))).toEqual([true, false]);
   trust(places, three, "third");
@@ -54,7 +54,7 @@ test("a hash counts only at the beginning of a line, and as a whole", () => {
   expect(isTrusted(places, "")).toBe(false);
 });
 
-test("what is no hash is refused, and a file that cannot be used is a Fault", () => {
+test("text that is not a hash is refused, and an unusable file is a Fault", () => {
   expect(() => trust(places, "abc", "")).toThrow('"abc" is not the hash of a workflow.');
   const nowhere = { trusted: join(base, "none", "trusted") };
   expect(isTrusted(nowhere, one)).toBe(false);

@@ -1,15 +1,52 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { syncFolderSync } from "../durable-file.ts";
 import { Fault } from "../fault.ts";
-import type { Places } from "./places.ts";
-import { syncFolder } from "./publish-file.ts";
+import { sha256 } from "../sha256.ts";
+import { oneLine } from "../text.ts";
+import { configFault, readConfig, readText } from "./config.ts";
+import { configFields, configNames, type Field, type PartialConfig } from "./config-fields.ts";
+import { type Places, repositoryPlaces } from "./places.ts";
 
-/** Whether the user has said that a repository's workflow with this hash may run. */
+/** A repository's own configuration, as its file is now. */
+interface RepositoryConfig {
+  readonly file: string;
+  readonly config: PartialConfig;
+  readonly hash: string;
+  /** The keys in it that name commands. If there are any, the whole file has no effect until the user trusts it. */
+  readonly commands: readonly string[];
+}
+
+const hashOfNothing = sha256("");
+
+/** Undefined if the repository cannot have one. An invalid file is a Fault; a missing file counts as empty. */
+export function readRepositoryConfig(home: string, repository: string): RepositoryConfig | undefined {
+  const file = repositoryPlaces(home, repository)?.config;
+  if (file === undefined) return undefined;
+  // Read once: the text that is checked for trust must be the text that is used.
+  const text = readText(file);
+  // Most repositories have no file, and every request asks for it.
+  if (text === "") return { file, config: {}, hash: hashOfNothing, commands: [] };
+  const { config, problems } = readConfig(text, file, "project");
+  if (problems.length > 0) throw configFault(file, problems);
+  const fields = configNames.filter((name) => config[name] !== undefined).map((name): Field => configFields[name]);
+  const commands = fields.filter(({ isCommand }) => isCommand).map(({ key }) => key);
+  return { file, config, hash: sha256(text), commands };
+}
+
+/** Whether the file may take effect: it names no commands, or the user trusts it. */
+export function mayCount({ commands, hash }: RepositoryConfig, places: { readonly trusted: string }): boolean {
+  return commands.length === 0 || isTrusted(places, hash);
+}
+
+/** Whether the user has trusted the content with this hash. */
 export function isTrusted(places: Pick<Places, "trusted">, hash: string): boolean {
   return trustedHashes(readTrusted(places.trusted)).has(hash);
 }
 
-/** Remembers that a workflow may run. The note is for people who read the file. The home must be there. */
+/**
+ * Records that the user trusts the content with this hash. `note` is for people who read the file. The home must exist.
+ */
 export function trust(places: Pick<Places, "trusted">, hash: string, note: string): void {
   if (!/^[0-9a-f]{64}$/.test(hash)) {
     throw new Fault("usage", `"${hash}" is not the hash of a workflow.`, {
@@ -18,9 +55,9 @@ export function trust(places: Pick<Places, "trusted">, hash: string, note: strin
   }
   const before = readTrusted(places.trusted);
   if (trustedHashes(before).has(hash)) return;
-  // Whoever was interrupted has left half a line; what is written now needs one of its own.
+  // An interrupted write may have left half a line; begin a new one.
   const start = before === "" || before.endsWith("\n") ? "" : "\n";
-  append(places.trusted, `${start}${hash} ${note.replace(/[\p{Cc}\s]+/gu, " ").trim()}\n`);
+  append(places.trusted, `${start}${hash} ${oneLine(note)}\n`);
 }
 
 function trustedHashes(text: string): ReadonlySet<string> {
@@ -34,7 +71,7 @@ function readTrusted(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return "";
     throw new Fault("unreadable", `${file} cannot be read (${code}).`, {
-      hint: "Look at the file's permissions. It has the workflows that you trust.",
+      hint: "Check the file's permissions. It lists the workflows that you trust.",
       cause: error,
     });
   }
@@ -50,11 +87,11 @@ function append(file: string, line: string): void {
     } finally {
       closeSync(descriptor);
     }
-    syncFolder(dirname(file));
+    syncFolderSync(dirname(file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("unwritable", `${file} cannot be written (${code}).`, {
-      hint: "Look at SIGNALBOX_HOME, at the folder's permissions and at the free space.",
+      hint: "Check SIGNALBOX_HOME, the folder's permissions and the free space.",
       cause: error,
     });
   }

@@ -22,7 +22,7 @@ const own = () => join(home, "workflows");
 const project = () => join(repository, ".signalbox", "workflows");
 const fromOf = (name: string, lookup: Parameters<typeof findWorkflow>[0]) => findWorkflow(lookup, name).from;
 
-test("a name is looked for in the repository, then with the user, then among the built-in ones", () => {
+test("a name is searched for in the repository, then in the user's workflows, then in the built-in ones", () => {
   expect(fromOf("default", { home, repository })).toBe("built-in");
   put(own(), "default.yml");
   expect(fromOf("default", { home, repository })).toBe("user");
@@ -61,7 +61,7 @@ test("only files that end in .yml and are not hidden count; devices and folders 
   expect(names.map(({ name }) => name)).toEqual(["a", "g"]);
 });
 
-test("a repository that has none, or whose .signalbox is a file, changes nothing", () => {
+test("a repository without workflows, or whose .signalbox is a file, changes nothing", () => {
   const without = listWorkflows({ home });
   expect(listWorkflows({ home, repository })).toEqual(without);
   writeFileSync(join(repository, ".signalbox"), "");
@@ -74,21 +74,21 @@ test("the user's workflows stay the user's where the folder around the home is a
   expect(fromOf("mine", inner)).toBe("user");
 });
 
-test("a path is a path, whatever names there are", () => {
+test("a path is read as a path, even if a workflow has that name", () => {
   put(project(), "default.yml");
   put(repository, "default.yml");
   const file = join(repository, "default.yml");
   expect(findWorkflow({ home, repository }, file)).toEqual({ name: "default", from: "file", file, shown: file });
 });
 
-test("a name that is not there comes with the nearest one", () => {
+test("an unknown name is answered with the nearest known name", () => {
   put(project(), "release.yml");
   expect(() => findWorkflow({ home, repository }, "relaese")).toThrow(
     expect.objectContaining({ code: "not-found", hint: expect.stringContaining('Did you mean "release"?') }),
   );
 });
 
-test("children may have every workflow with a name, and of a file by its path also those beside it", () => {
+test("children may have every workflow with a name and, for a file given by path, also those beside it", () => {
   put(own(), "mine.yml");
   put(repository, "parent.yml", "part.yml");
   const file = { from: "file" as const, file: join(repository, "parent.yml") };

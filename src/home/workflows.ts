@@ -1,28 +1,28 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { didYouMean, known } from "../engine/language/nearest.ts";
+import { didYouMean, known } from "../engine/language/problem.ts";
 import { Fault } from "../fault.ts";
-import { packageRoot } from "./package-root.ts";
-import { homePlaces, repositoryPlaces } from "./places.ts";
-import { shownPath } from "./shown-path.ts";
+import { homePlaces, packageRoot, repositoryPlaces, shownPath } from "./places.ts";
 
-/** A workflow that somebody named, before anything is known about what is in its file. */
+/** A workflow's name and file. The file has not been read yet. */
 export interface Found {
   readonly name: string;
   readonly from: "built-in" | "user" | "project" | "file";
   /** Absolute. */
   readonly file: string;
-  /** The file as the user would write it. */
+  /** The path as the user would write it. */
   readonly shown: string;
 }
 
-/** Where workflows are looked for. */
+/** Where to search for workflows. */
 export interface Lookup {
   readonly home: string;
   readonly repository?: string | undefined;
 }
 
-/** A path where it looks like one, else a workflow of the repository's, else one of the user's, else a built-in one. */
+/**
+ * Finds a workflow by path if the reference looks like one, else by name: the repository's, the user's, a built-in one.
+ */
 export function findWorkflow(lookup: Lookup, reference: string): Found {
   if (isPath(reference)) return foundFile(lookup, reference);
   const found = listWorkflows(lookup).find(({ name }) => name === reference);
@@ -35,12 +35,14 @@ export function findWorkflow(lookup: Lookup, reference: string): Found {
   throw notFound(`There is no workflow "${reference}".`, reference, lookup);
 }
 
-/** Whether a reference leads to a file, instead of being the name of a workflow. */
+/** Whether a reference is the path of a file, not the name of a workflow. */
 export function isPath(reference: string): boolean {
   return reference.includes("/") || /\.ya?ml$/.test(reference);
 }
 
-/** Every workflow that has a name. Of several with the same name only the one that `findWorkflow` gives is listed. */
+/**
+ * Every workflow that has a name. Of several with the same name, only the one that `findWorkflow` returns is listed.
+ */
 export function listWorkflows(lookup: Lookup): readonly Found[] {
   const project = workflowsIn(projectFolder(lookup), "project");
   const user = without(project, workflowsIn(homePlaces(lookup.home).workflows, "user"));
@@ -48,8 +50,8 @@ export function listWorkflows(lookup: Lookup): readonly Found[] {
 }
 
 /**
- * The names that a workflow may give to its children: every workflow that has a name, and for a file that somebody named by
- * its path also the files beside it, which belong to it until they are put in their place.
+ * The workflows that a workflow may use for its children: every workflow that has a name and, for a file given by its
+ * path, also the files beside it, so that a set of workflows can be tried before it is installed.
  */
 export function childNames(lookup: Lookup, { from, file }: Pick<Found, "from" | "file">): readonly string[] {
   const beside = from === "file" ? workflowsIn(dirname(file), "file") : [];
@@ -60,7 +62,7 @@ export function builtInWorkflows(): readonly Found[] {
   return workflowsIn(join(packageRoot(), "workflows"), "built-in");
 }
 
-/** Where the repository's own workflows are, if it has any. */
+/** The folder of the repository's own workflows, if it has any. */
 export function projectFolder({ home, repository }: Lookup): string | undefined {
   const folder = repository === undefined ? undefined : repositoryPlaces(home, repository)?.workflows;
   return folder !== undefined && existsSync(folder) ? folder : undefined;
@@ -73,7 +75,7 @@ export function filesIn(folder: string): readonly string[] {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [];
     throw new Fault("unreadable", `The folder ${folder} cannot be read (${code}).`, {
-      hint: "Look at SIGNALBOX_HOME and at the folder's permissions.",
+      hint: "Check SIGNALBOX_HOME and the folder's permissions.",
       cause: error,
     });
   }
@@ -90,7 +92,7 @@ function workflowsIn(folder: string | undefined, from: Found["from"]): readonly 
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A repository can bring links to devices and pipes, which would be read without an end. */
+/** A repository can contain links to devices and pipes, and reading those would never end. */
 function mayBeFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
@@ -109,8 +111,9 @@ function foundFile(lookup: Lookup, path: string): Found {
 function notFound(message: string, name: string, lookup: Lookup): Fault {
   const names = listWorkflows(lookup).map((each) => each.name);
   return new Fault("not-found", message, {
-    hint: [...new Set([didYouMean(name, names), known(names)]), "To read about them: signalbox workflow list"].join(
-      "\n",
-    ),
+    hint: [
+      ...new Set([didYouMean(name, names), known(names)]),
+      "List them with descriptions: signalbox workflow list",
+    ].join("\n"),
   });
 }

@@ -2,16 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { readConfig } from "./config.ts";
+import { configFromEnvironment, configValue, readConfig, setConfig, writeConfigValue } from "./config.ts";
 import { configFields } from "./config-fields.ts";
-import { configFromEnvironment } from "./config-from-environment.ts";
-import { configValue, writeConfigValue } from "./config-value.ts";
 import { homePlaces } from "./places.ts";
-import { readPorts } from "./read-ports.ts";
-import { readSize } from "./read-size.ts";
-import { mayCount, readRepositoryConfig } from "./repository-config.ts";
-import { setConfig } from "./set-config.ts";
-import { trust } from "./trust.ts";
+import { mayCount, readRepositoryConfig, trust } from "./trust.ts";
+import { readPorts, readSize } from "./workspace-fields.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-fields-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -29,7 +24,7 @@ test("sizes and ranges of ports are read, and nothing else is", () => {
   expect(["", "20000", "80-90", "3000-2000", "60000-65536"].map(readPorts)).toEqual(Array(5).fill(undefined));
 });
 
-test("the environment of whoever starts the daemon has no say in what it runs", () => {
+test("the environment of the process that starts the daemon cannot change what it runs", () => {
   expect(configFromEnvironment({ SIGNALBOX_TEST_COMMAND: "true", SIGNALBOX_KEEP: "x", SIGNALBOX_PORTS: "x" })).toEqual(
     {},
   );
@@ -40,7 +35,7 @@ test.each([
   ['[sh, -c, "a, b"]', ["sh", "-c", "a, b"]],
   ["", []],
   ["make", ["make"]],
-])("a list that is written %j is %j, in files too", (written, list) => {
+])("a list written as %j is %j, in files too", (written, list) => {
   expect(configValue(configFields.testCommand, written, "test_command")).toEqual(list);
   expect(configValue(configFields.testCommand, writeConfigValue(list), "test_command")).toEqual(list);
   expect(readConfig(setConfig("# mine\n", "test_command", written), "config.yml", "user").config).toEqual({
@@ -57,8 +52,8 @@ test.each(["setup", "teardown", "testCommand", "notifyCommand"] as const)("%s is
 
 test.each([
   ["keep: [a/b]", 'must have names of folders, but has "a/b"'],
-  ["copy: [../secrets]", 'must name files inside of the repository, from its root, but has "../secrets"'],
-  ["link: [/etc/passwd]", 'must name files inside of the repository, from its root, but has "/etc/passwd"'],
+  ["copy: [../secrets]", 'must name files inside the repository, relative to its root, but has "../secrets"'],
+  ["link: [/etc/passwd]", 'must name files inside the repository, relative to its root, but has "/etc/passwd"'],
   ["setup: make setup", '"setup" must be a list'],
   ['test_command: [""]', '"test_command" must begin with a program.'],
   ["setup_timeout: soon", '"setup_timeout" must be a time such as'],
@@ -71,7 +66,7 @@ test.each([
   ]);
 });
 
-test("a repository's file with commands counts once its very text is trusted", () => {
+test("a repository's file with commands takes effect once its exact text is trusted", () => {
   const [home, repository] = [join(base, "home"), join(base, "app")];
   const file = join(repository, ".signalbox", "config.yml");
   mkdirSync(home);
@@ -84,12 +79,12 @@ test("a repository's file with commands counts once its very text is trusted", (
     return found;
   };
   expect(mayCount(read("keep: [vendor]\n"), places)).toBe(true);
-  // An empty one takes the user's away.
+  // An empty list overrides the user's command.
   expect(read("test_command: []\n").commands).toEqual(["test_command"]);
   const first = read("setup: [make]\n");
   expect(mayCount(first, places)).toBe(false);
   trust(places, first.hash, "");
   expect(mayCount(read("setup: [make]\n"), places)).toBe(true);
   expect(mayCount(read("setup: [make, all]\n"), places)).toBe(false);
-  expect(() => read("disk_limit: 1GB\n")).toThrow('"disk_limit" cannot stand in a repository');
+  expect(() => read("disk_limit: 1GB\n")).toThrow('"disk_limit" is not allowed in a repository');
 });

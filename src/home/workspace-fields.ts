@@ -1,29 +1,53 @@
 import { readDuration } from "../engine/duration.ts";
 import type { Shape } from "../engine/language/shape.ts";
-import type { Field } from "./config-field.ts";
-import { readPorts } from "./read-ports.ts";
-import { readSize } from "./read-size.ts";
+import type { Field } from "./config-fields.ts";
 
-/** What workspaces are made with. The daemon alone reads it. */
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Reads `20000-20999`, both ends included; undefined for anything else. */
+export function readPorts(text: string): PortRange | undefined {
+  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text.trim()) ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  return from !== undefined && first >= lowest && first <= last && last <= highest ? { first, last } : undefined;
+}
+
+// Ports below are reserved for the system.
+const lowest = 1024;
+const highest = 65_535;
+
+/** Reads `500MB`, `1.5 GB` or a plain number as bytes; undefined for anything else. */
+export function readSize(text: string): number | undefined {
+  const [, amount, unit = "B"] = /^(\d+(?:\.\d+)?) ?(B|KB|MB|GB|TB)?$/i.exec(text.trim()) ?? [];
+  if (amount === undefined) return undefined;
+  const bytes = Math.round(Number(amount) * 1024 ** units.indexOf(unit.toUpperCase()));
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+const units = ["B", "KB", "MB", "GB", "TB"];
+
+/** How workspaces are made. Only the daemon reads these settings. */
 export interface WorkspaceConfig {
   readonly keep: readonly string[];
   readonly copy: readonly string[];
   readonly link: readonly string[];
-  /** Commands are lists of arguments; an empty one is none. */
+  /** Commands are lists of arguments; an empty list means no command. */
   readonly setup: readonly string[];
   readonly teardown: readonly string[];
-  /** As `readDuration` takes it. */
+  /** As `readDuration` reads it. */
   readonly setupTimeout: string;
   readonly testCommand: readonly string[];
   readonly testTimeout: string;
   readonly requireTests: boolean;
-  /** As `readPorts` takes it; empty: no workspace gets a port. */
+  /** As `readPorts` reads it; empty: no workspace gets a port. */
   readonly ports: string;
-  /** As `readSize` takes it; empty: no limit. */
+  /** As `readSize` reads it; empty: no limit. */
   readonly diskLimit: string;
   readonly trashDays: number;
   readonly trashLimit: string;
-  /** As `readDuration` takes it; empty: for ever. */
+  /** As `readDuration` reads it; empty: for ever. */
   readonly keepEnded: string;
 }
 
@@ -42,7 +66,7 @@ const patterns = (key: string) => (values: readonly string[]) => {
   const wrong = values.find((value) => value === "" || value.startsWith("/") || value.split("/").includes(".."));
   return wrong === undefined
     ? undefined
-    : `"${key}" must name files inside of the repository, from its root, but has "${wrong}".`;
+    : `"${key}" must name files inside the repository, relative to its root, but has "${wrong}".`;
 };
 
 const command = (key: string) => (argv: readonly string[]) =>
@@ -55,7 +79,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: list,
     default: ["node_modules", ".venv", "target"],
-    description: "Folders that git ignores and that stay in a workspace for its next task, by their names",
+    description: "Names of ignored folders that stay in a workspace for its next task",
     problem(names) {
       const wrong = names.find((name) => ["", ".", "..", ".git"].includes(name) || name.includes("/"));
       return wrong === undefined ? undefined : `"keep" must have names of folders, but has "${wrong}".`;
@@ -67,7 +91,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: list,
     default: [],
-    description: "Files that git does not know and that every workspace gets a copy of, such as .env",
+    description: "Untracked files that are copied into every workspace, such as .env",
     problem: patterns("copy"),
   },
   link: {
@@ -76,7 +100,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: list,
     default: [],
-    description: "Files that git does not know and that every workspace gets a link to",
+    description: "Untracked files that are linked into every workspace",
     problem: patterns("link"),
   },
   setup: {
@@ -86,7 +110,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isCommand: true,
     shape: list,
     default: [],
-    description: "The command that makes a workspace ready for a task, as a list of arguments",
+    description: "The command that prepares a workspace for a task, as a list of arguments",
     problem: command("setup"),
   },
   teardown: {
@@ -96,7 +120,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isCommand: true,
     shape: list,
     default: [],
-    description: "The command that is run before a workspace is given back, as a list of arguments",
+    description: "The command that is run before a workspace is released, as a list of arguments",
     problem: command("teardown"),
   },
   setupTimeout: {
@@ -105,7 +129,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: text,
     default: "10m",
-    description: "How long setup and teardown may take, each",
+    description: "How long setup and teardown may each take",
     problem: duration("setup_timeout"),
   },
   testCommand: {
@@ -115,7 +139,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isCommand: true,
     shape: list,
     default: [],
-    description: "The command that runs the tests, as a list of arguments; without one it is found out",
+    description: "The command that runs the tests, as a list of arguments; empty to detect it from the project's files",
     problem: command("test_command"),
   },
   testTimeout: {
@@ -124,7 +148,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: text,
     default: "30m",
-    description: "How long the tests may take, where the workflow does not say",
+    description: "How long the tests may take, unless the workflow says",
     problem: duration("test_timeout"),
   },
   requireTests: {
@@ -133,7 +157,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: { kind: "boolean" },
     default: false,
-    description: "Whether work fails its tests for which there are none to run",
+    description: "Whether the tests count as failed where the project has none to run",
   },
   ports: {
     key: "ports",
@@ -141,7 +165,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: text,
     default: "20000-20999",
-    description: "The ports of which each workspace at work has one for itself; empty for none",
+    description: "The range of ports from which each workspace in use gets one of its own; empty for none",
     problem: (value) =>
       value === "" || readPorts(value) !== undefined
         ? undefined
@@ -153,7 +177,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: text,
     default: "50GB",
-    description: "How much room workspaces and trash may take, all together; empty for any",
+    description: "How much disk space all workspaces and the trash may take together; empty for no limit",
     problem: size("disk_limit"),
   },
   trashDays: {
@@ -162,7 +186,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: { kind: "integer", min: 1 },
     default: 30,
-    description: "How many days things stay in the trash before they are deleted",
+    description: "How many days files stay in the trash before they are deleted",
   },
   trashLimit: {
     key: "trash_limit",
@@ -170,7 +194,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: text,
     default: "10GB",
-    description: "How much room the trash may take before the oldest in it is deleted; empty for any",
+    description: "How much disk space the trash may take before its oldest files are deleted; empty for no limit",
     problem: size("trash_limit"),
   },
   keepEnded: {
@@ -180,7 +204,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     shape: text,
     default: "30d",
     description:
-      "How long run folders, logs and refs of tasks stay that are over; empty: for ever. What is not merged always stays",
+      "How long run folders, logs and refs of ended tasks are kept; empty for ever. Unmerged work is always kept",
     problem: (value) => (value === "" ? undefined : duration("keep_ended")(value)),
   },
 };

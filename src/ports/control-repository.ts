@@ -1,95 +1,102 @@
-import type { FileName, Person } from "./git-names.ts";
+import type { FileName, Person } from "./git.ts";
 
 /**
- * A project's bare repository that the engine alone writes. Commits are given by their whole ids, refs by their whole
- * names. Everything here may be repeated after a crash. No tip that a ref had is ever dropped: what a ref leaves behind
- * stays reachable under `refs/signalbox/kept/`; only `dropSalvaged` lets something go, and `dropContainedRefs` names for
- * what a branch contains.
+ * A project's bare repository, which only the daemon writes to. Commits are given by full id, refs by full name. Every
+ * method is idempotent and may be repeated after a crash. A commit that a ref pointed to stays reachable under
+ * `refs/signalbox/kept/`; only `dropSalvaged` drops commits, and `dropContainedRefs` drops refs whose commits a branch
+ * contains.
  */
 export interface ControlRepository {
   readonly folder: string;
 
-  /** Brings a branch of a workspace in as `taskRef(task)`. Nothing runs that somebody may have planted there. */
+  /**
+   * Fetches a branch of a workspace as `taskRef(task)`. Runs no hook or filter that an agent may have planted there.
+   */
   collect(order: CollectOrder): Promise<Collected>;
-  /** Brings all branches of a repository in, as `refs/remotes/<name>/*`. Those that are gone there go here too. */
+  /** Fetches all branches of a repository as `refs/remotes/<name>/*`. Branches deleted there are deleted here too. */
   syncFrom(order: SyncOrder): Promise<Synced>;
   /**
-   * Saves what a workspace has and the control repository has not: everything uncommitted, and commits that no ref here
-   * reaches. Neither files nor index nor refs of the workspace change, and nothing runs that was planted there.
+   * Saves everything in a workspace that the control repository lacks: uncommitted files, and commits that no ref here
+   * reaches. The workspace's files, index and refs do not change, and no planted hook or filter runs.
    */
   salvage(order: SalvageOrder): Promise<Salvage>;
 
   /**
-   * Submodules that were changed between two commits, in the last of which they are at commits that no remote of theirs has, as
-   * far as the workspace in this folder knows.
+   * The submodules that changed between two commits and that `to` has at commits which no remote of theirs has, as far
+   * as the workspace in this folder knows.
    */
   unpushedModules(order: {
     readonly folder: string;
     readonly from: string;
     readonly to: string;
   }): Promise<readonly FileName[]>;
-  /** Everything that was salvaged, the newest first. */
+  /** All salvages, the newest first. */
   listSalvaged(): Promise<readonly Salvaged[]>;
-  /** Writes the files of a commit into a folder that must not be there yet, as their bytes are. */
+  /** Writes the files of a commit, byte for byte, into a folder that must not exist yet. */
   restoreFiles(commit: string, folder: string): Promise<void>;
-  /** Forgets what was salvaged under a ref that is at this commit. Nothing where there is no such ref. */
+  /** Deletes a salvage's ref if it is at this commit. Does nothing if there is no such ref. */
   dropSalvaged(ref: string, commit: string): Promise<void>;
 
-  /** The refs that were made for tasks, except what was salvaged. */
+  /** The refs that were made for tasks, except salvages. */
   listTaskRefs(): Promise<readonly TaskRef[]>;
-  /** Deletes those of the refs whose commit one of `into` contains. Gives how many. */
+  /** Deletes the refs whose commit is contained in one of `into`. Returns how many. */
   dropContainedRefs(refs: readonly TaskRef[], into: readonly string[]): Promise<number>;
 
-  /** Undefined where there is no such ref. */
+  /** Undefined if there is no such ref. */
   commitAt(ref: string): Promise<string | undefined>;
   /** A commit counts as its own ancestor. */
   isAncestor(ancestor: string, commit: string): Promise<boolean>;
-  /** Undefined where two histories have nothing in common. */
+  /** Undefined if the two histories have no common commit. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
-  /** How many commits `to` has that `from` has not. */
+  /** How many commits `to` has that `from` lacks. */
   countCommits(from: string, to: string): Promise<number>;
   changedFiles(from: string, to: string): Promise<readonly ChangedFile[]>;
   /** At most `most` bytes of it. */
   diff(from: string, to: string, most: number): Promise<Diff>;
   changedLines(from: string, to: string): Promise<readonly ChangedLines[]>;
-  /** Where a branch was before a commit that it contains came in with a merge; undefined where it came by itself. */
+  /** The branch's commit before the merge that brought `commit` in; undefined if no merge did. */
   beforeMergeOf(commit: string, tip: string): Promise<string | undefined>;
-  /** Undefined where there is no such file. Refused with `git.too-much` beyond `most` bytes. */
+  /** Undefined if there is no such file. Refused with `git.too-much` beyond `most` bytes. */
   fileAt(commit: string, path: string | Uint8Array, most: number): Promise<Uint8Array | undefined>;
 
-  /** Makes the merged commit, and moves nothing. The same order gives the same commit. */
+  /** Creates the merge commit, and moves no ref. The same order gives the same commit. */
   merge(order: MergeOrder): Promise<MergeResult>;
-  /** `merge` of each onto what the one before came to, in less time. What cannot be merged is left out. */
+  /** Merges each onto the result of the one before, faster than `merge`. A commit that cannot be merged is left out. */
   mergeAll(order: MergeAllOrder): Promise<readonly MergeAnswer[]>;
-  /** What a commit and each of the others would conflict in; undefined for those that it goes together with. */
+  /** The conflicts between a commit and each of the others; undefined where they merge cleanly. */
   predictConflicts(commit: string, others: readonly string[]): Promise<readonly (Conflict | undefined)[]>;
-  /** Makes a commit on `onto` that takes back what came in between two commits, and moves nothing. */
+  /** Creates a commit on `onto` that reverts the changes between two commits, and moves no ref. */
   revertMerge(order: RevertOrder): Promise<RevertResult>;
-  /** Moves a ref if it is still at `from` (undefined: if it is not there yet). Refused with `git.ref-moved`. */
+  /** Moves a ref if it is still at `from` (undefined: if it does not exist). Otherwise refused with `git.ref-moved`. */
   moveRef(ref: string, to: string, from: string | undefined): Promise<void>;
 
-  /** The user's branch ends at the commit, or it has not moved. */
+  /** Moves the user's branch to the commit, or leaves it where it is; atomic. */
   publish(order: PublishOrder): Promise<PublishResult>;
   /**
-   * Makes a branch of the user's again that is gone, also where a worktree still counts on it. No file changes. Nothing
-   * where the branch is there.
+   * Recreates a deleted branch of the user's, even if a worktree still has it checked out. No file changes. Does
+   * nothing if the branch exists.
    */
   restoreBranch(order: Omit<PublishOrder, "expected" | "workspaces">): Promise<void>;
-  /** What `publish` would wait for, as far as that can be told beforehand. Changes nothing. */
+  /** What `publish` would wait for, as far as that is known beforehand. Changes nothing. */
   inTheWay(order: PublishOrder): Promise<Waits | undefined>;
-  /** Refused with `git.ref-moved` where the remote's branch is elsewhere, with `git.remote-refused` by the remote itself. */
+  /**
+   * Refused with `git.ref-moved` if the remote's branch is elsewhere, with `git.remote-refused` by the remote itself.
+   */
   pushBranch(order: PushOrder): Promise<void>;
-  /** Deletes a remote's branch that is still at that commit; one that is gone is fine. Refused with `git.ref-moved`. */
+  /**
+   * Deletes a remote's branch if it is still at that commit, else refused with `git.ref-moved`. A missing branch is
+   * fine.
+   */
   deleteRemoteBranch(order: RemoteBranchOrder): Promise<void>;
 
   /**
-   * Brings what lies in many small files together, where there are so many that they make git slow. No object goes away,
-   * also none that no ref reaches. True where there was something to do.
+   * Packs loose objects and refs once there are enough to slow git down. No object is deleted, not even an unreachable
+   * one. True if there was something to do.
    */
   tidy(order: Stoppable): Promise<boolean>;
 }
 
-/** Where a task's collected work is. */
+/** The ref of a task's collected work. */
 export function taskRef(task: string): string {
   return `refs/signalbox/tasks/${task}`;
 }
@@ -102,7 +109,7 @@ export interface TaskRef {
 }
 
 interface Stoppable {
-  /** When it fires, git is stopped, and the Fault is `git.stopped`. */
+  /** Aborting it stops git; the Fault is `git.stopped`. */
   readonly signal?: AbortSignal;
 }
 
@@ -110,27 +117,27 @@ export interface CollectOrder extends Stoppable {
   readonly folder: string;
   readonly branch: string;
   readonly task: string;
-  /** Where the branch was just seen; what was collected up to there before need not be again. */
+  /** The branch's commit when it was just read; if that was collected before, it need not be collected again. */
   readonly seenAt?: string;
-  /** Nothing is collected, which is refused with `git.lacks-commit`, unless the branch contains this commit. */
+  /** Refused with `git.lacks-commit` unless the branch contains this commit. */
   readonly contains?: string;
 }
 
-/** The code of the Fault for a branch that does not contain what it should. */
+/** The code of the Fault for a branch that lacks a required commit. */
 export const lacksCommit = "git.lacks-commit";
 
 export interface Collected {
   readonly commit: string;
-  /** Where the ref was before. */
+  /** The ref's commit before. */
   readonly previous: string | undefined;
 }
 
 export interface SyncOrder extends Stoppable {
   /** The folder of a repository, or the address of a remote one. */
   readonly from: string;
-  /** What the branches are filed under: `user`, `origin`. */
+  /** The name under which the branches are stored: `user`, `origin`. */
   readonly name: string;
-  /** The branches that somebody asks for: others may stay as they were seen last. All of them where it is missing. */
+  /** The branches that are needed; others may stay at their last known commits. All branches if missing. */
   readonly only?: readonly string[];
 }
 
@@ -144,25 +151,27 @@ export interface SalvageOrder extends Stoppable {
   readonly task: string;
   /** Milliseconds since 1970; part of the ref's name. */
   readonly at: number;
-  /** Whether it is enough that the same was salvaged for another task. */
+  /** Whether an identical salvage of another task is enough. */
   readonly anybodys?: boolean;
   /**
-   * The repository that the workspace is a worktree of, if it is one: what git knows of it there is saved also where the
-   * folder is gone, or does not lead there any more. Without it such a folder has only its files.
+   * The repository that the workspace is a worktree of, if it is one: git's record there is saved even if the folder is
+   * gone or no longer points to the repository. Without it, only the files of such a folder are saved.
    */
   readonly repository?: string;
 }
 
 export interface Salvage {
-  /** Undefined where there was nothing that the control repository does not have. */
+  /** Undefined if the control repository had everything already. */
   readonly saved: { readonly ref: string; readonly commit: string } | undefined;
-  /** What git ignores there, whole folders as one. It is saved nowhere. */
+  /** Ignored files, a whole folder as one entry. They are not saved. */
   readonly ignored: readonly IgnoredFile[];
-  /** Repositories inside of the workspace, such as submodules. What only they have is part of what is saved. */
+  /**
+   * Nested repositories, such as submodules. Their commits and files that exist nowhere else are part of the salvage.
+   */
   readonly repositories: readonly FileName[];
   /**
-   * Files that could not be read, or that git does not take; repositories inside that are too large, or that git cannot
-   * read. They are saved nowhere.
+   * Files that could not be read or that git refuses; nested repositories that are too large or that git cannot read.
+   * They are not saved.
    */
   readonly refused: readonly FileName[];
 }
@@ -173,20 +182,20 @@ export interface Salvaged {
   readonly task: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** What was changed or new against the commit that was checked out, and how large that is in bytes. */
+  /** The number of files that differ from the checked-out commit, and their size in bytes. */
   readonly files: number;
   readonly size: number;
-  /** The first line of the commit that was checked out; empty where there was none. */
+  /** The subject of the commit that was checked out; empty if there was none. */
   readonly on: string;
-  /** Repositories that were inside, such as submodules, with commits or files that nobody else has. */
+  /** Nested repositories, such as submodules, that had commits or files found nowhere else. */
   readonly repositories: readonly string[];
-  /** Why it cannot be read; then nothing else is known but its name. Missing where it can. */
+  /** Why it cannot be read; then only its name is known. Missing if it can be read. */
   readonly problem?: string;
 }
 
 export interface IgnoredFile {
   readonly path: FileName;
-  /** In bytes; of a very large folder, what was counted. */
+  /** In bytes; for a very large folder, the part that was counted. */
   readonly size: number;
   readonly isFolder: boolean;
 }
@@ -198,7 +207,7 @@ export interface ChangedFile {
   readonly from: FileName | undefined;
 }
 
-/** How many lines of a file are new, and how many are gone. Undefined where it does not consist of lines. */
+/** How many lines of a file were added and deleted. Undefined for a binary file. */
 export interface ChangedLines {
   readonly path: FileName;
   /** The old name of a renamed file. */
@@ -222,7 +231,7 @@ interface CommitOrder {
 export interface MergeOrder extends CommitOrder {
   readonly onto: string;
   readonly branch: string;
-  /** merge: always a merge commit. ff: never one; refused with `git.diverged` where that takes a merge. */
+  /** merge: always a merge commit. ff: never; refused with `git.diverged` if a merge would be needed. */
   readonly strategy: "merge" | "ff";
 }
 
@@ -246,22 +255,22 @@ export type Prediction = { readonly kind: "clean"; readonly tree: string } | Con
 export interface Conflict {
   readonly kind: "conflict";
   readonly files: readonly ConflictFile[];
-  /** What git says about it. */
+  /** Git's own messages about it. */
   readonly text: string;
-  /** The files as far as they could be merged, with the usual markers; for `fileAt`. */
+  /** The merged files, with conflict markers; for `fileAt`. */
   readonly tree: string;
 }
 
 export interface ConflictFile {
   readonly path: FileName;
-  /** In git's own word: `contents`, `modify/delete`, `binary`, … */
+  /** Git's own word: `contents`, `modify/delete`, `binary`, … */
   readonly kind: string;
 }
 
 export interface RevertOrder extends CommitOrder {
-  /** Where the branch is now. */
+  /** The branch's present commit. */
   readonly onto: string;
-  /** Where it was before the merge, and where the merge took it. */
+  /** The branch's commits before and after the merge. */
   readonly before: string;
   readonly after: string;
 }
@@ -276,24 +285,24 @@ export interface PublishOrder extends Stoppable {
   readonly repository: string;
   readonly branch: string;
   readonly commit: string;
-  /** Where the branch is believed to be; undefined where it is to be made. */
+  /** The expected commit of the branch; undefined to create the branch. */
   readonly expected: string | undefined;
-  /** Worktrees below this folder are not the user's, and are left alone. */
+  /** Worktrees in this folder are Signalbox's own, and are left alone. */
   readonly workspaces?: string;
 }
 
 export type PublishResult =
-  /** The branch contains the commit; `at` is where it is. */
+  /** The branch contains the commit; `at` is the branch's commit. */
   | { readonly kind: "published"; readonly at: string }
   | { readonly kind: "moved"; readonly to: string | undefined }
   | Waits;
 
-/** Something of the user's is in the way, and nothing was changed. */
+/** Something of the user's blocks the update, and nothing was changed. */
 export interface Waits {
   readonly kind: "waits";
   /**
-   * files: these have changes of the user's own. locked: git is at work there, or was killed. operation: a merge or rebase
-   * is under way. checked-out: the branch is in a worktree that is not to be touched, or in several.
+   * files: these have the user's own changes. locked: git is working there, or was killed. operation: a merge or rebase
+   * is in progress. checked-out: the branch is checked out in a worktree that must not be touched, or in several.
    */
   readonly reason: "files" | "locked" | "operation" | "checked-out";
   readonly files: readonly FileName[];
@@ -306,9 +315,9 @@ export interface PushOrder extends Stoppable {
   readonly remote: string;
   readonly branch: string;
   readonly commit: string;
-  /** Where the remote's branch is believed to be; undefined where it is to be made. */
+  /** The expected commit of the remote's branch; undefined to create the branch. */
   readonly expected: string | undefined;
-  /** Whether the branch is ours alone, so that it may be moved to something that does not contain what it was at. */
+  /** Whether only Signalbox uses the branch, so that it may be force-pushed. */
   readonly isOwn: boolean;
 }
 

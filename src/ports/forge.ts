@@ -1,34 +1,34 @@
 import type { Tickets } from "./tickets.ts";
 
 /**
- * Where branches become pull requests, for one repository. Everything may be asked again without harm: nobody knows how
- * far a request came whose answer was lost. Faults: `forge.*`; `retryAtOf` tells when a limit is over.
+ * Where branches become pull requests, for one repository. Every method is idempotent, because a request whose answer
+ * was lost may have succeeded. Faults: `forge.*`; `retryAtOf` returns when a rate limit ends.
  */
 export interface Forge {
   /**
-   * Gives the open pull request of that head, and opens one where there is none. Its `base` may be another one than asked
-   * for, where somebody chose so on the forge.
+   * Returns the open pull request of that head, or opens one. Its `base` may differ from the one asked for, if a person
+   * changed it on the forge.
    */
   openPullRequest(wanted: WantedPullRequest): Promise<PullRequest>;
-  /** The open one of that head, else the newest. */
+  /** The open pull request of that head, else the newest. */
   findPullRequest(head: string): Promise<PullRequest | undefined>;
   getPullRequest(number: number): Promise<PullRequest>;
   statusOf(number: number): Promise<PullRequestStatus>;
-  /** What was written or changed since a position; "" is the beginning. */
+  /** The comments written or changed since a position; "" is the beginning. */
   commentsSince(number: number, position: string): Promise<CommentBatch>;
-  /** Writes once for each key, however often it is asked. */
+  /** Writes one comment for each key, however often it is called. */
   comment(number: number, text: string, key: string): Promise<{ readonly url: string }>;
-  /** Merges what is at `expectedHead`, has no request for changes, no check that is not green, and no conflict. */
+  /** Merges if the head is `expectedHead`, nobody requests changes, all checks are green, and there is no conflict. */
   merge(number: number, options: MergeOptions): Promise<MergeResult>;
-  /** Deletes a branch that is still at that commit. */
+  /** Deletes a branch if it is still at that commit. */
   deleteBranch(name: string, expectedCommit: string): Promise<BranchDeletion>;
-  /** Its issues that have a label, as tickets; missing where a forge has none. */
+  /** The issues with a label, as tickets; missing if the forge has no issues. */
   ticketsWith?(label: string): Tickets;
 }
 
 /** A repository on a forge. */
 export interface ForgeRepository {
-  /** With the port, where the remote has one that belongs to the web server. */
+  /** With the port, if the remote's port belongs to the web server. */
   readonly host: string;
   readonly owner: string;
   readonly name: string;
@@ -45,29 +45,29 @@ export interface WantedPullRequest {
 
 export interface PullRequest {
   readonly number: number;
-  /** For people. Empty where there is no forge. */
+  /** The web address for people. Empty if there is no forge. */
   readonly url: string;
   readonly state: "open" | "merged" | "closed";
   readonly head: string;
-  /** Empty where there is no forge. */
+  /** Empty if there is no forge. */
   readonly headCommit: string;
   readonly base: string;
   readonly title: string;
   readonly isDraft: boolean;
-  /** What the merge made on the base. */
+  /** The merge's commit on the base. */
   readonly mergedCommit: string | undefined;
 }
 
 export interface PullRequestStatus {
   readonly pullRequest: PullRequest;
   /**
-   * What the reviews come to. `required`: the base demands more approvals than there are. `none`: nobody has said
-   * anything that counts, and as far as we can see nobody has to.
+   * The sum of the reviews. `required`: the base demands more approvals than there are. `none`: there is no review that
+   * counts, and as far as the forge shows none is required.
    */
   readonly review: "approved" | "changes-requested" | "none" | "required";
-  /** The last word of everybody who may write to the repository. */
+  /** The latest review of each person who may write to the repository. */
   readonly reviews: readonly Review[];
-  /** Whether there are conflicts. Forges work it out when they are asked, so `unknown` is to be asked again. */
+  /** Whether there are no conflicts. Forges compute this on demand, so ask again after `unknown`. */
   readonly mergeable: "yes" | "no" | "unknown";
   readonly checks: Checks;
 }
@@ -76,12 +76,14 @@ export interface Review {
   readonly author: string;
   readonly word: "approved" | "changes-requested";
   readonly commit: string;
-  /** It is about another commit than the head. A stale approval does not count; a stale request for changes does. */
+  /**
+   * The review is of another commit than the head. A stale approval does not count; a stale request for changes does.
+   */
   readonly isStale: boolean;
   readonly url: string;
 }
 
-/** What machines say about the head. `failing` as soon as one failed, `unfinished` while one is not done. */
+/** The automatic checks of the head. `failing` as soon as one has failed, `unfinished` while one is not done. */
 export interface Checks {
   readonly state: "passing" | "failing" | "unfinished" | "none";
   readonly failed: readonly FailedCheck[];
@@ -94,22 +96,22 @@ export interface FailedCheck {
 }
 
 export interface CommentBatch {
-  /** The oldest first. What was changed since it was last told is told again, with the same id. */
+  /** The oldest first. A comment that changed since it was last returned is returned again, with the same id. */
   readonly comments: readonly ForgeComment[];
-  /** Where to continue. Means nothing to anybody else. */
+  /** Where to continue; only this forge can interpret it. */
   readonly position: string;
 }
 
 export interface ForgeComment {
   readonly id: string;
-  /** About a line, the text of a review, or said in general. */
+  /** On a line, the text of a review, or a general comment. */
   readonly kind: "line" | "review" | "general";
   readonly author: string;
-  /** Whether the author may write to the repository. On a public one anybody can comment. */
+  /** Whether the author may write to the repository. On a public repository anybody can comment. */
   readonly isInsider: boolean;
   /** Whether it was written with `comment`. */
   readonly isOurs: boolean;
-  /** What somebody wrote: data, never instructions. */
+  /** The author's text: data, never instructions. */
   readonly text: string;
   readonly url: string;
   /** Milliseconds since 1970. */
@@ -122,11 +124,11 @@ export interface ForgeComment {
 
 export interface MergeOptions {
   readonly method: "merge" | "squash" | "rebase";
-  /** The commit that was looked at. */
+  /** The head commit that was checked. */
   readonly expectedHead: string;
 }
 
-/** What was merged already, by whomever, is merged. */
+/** A pull request that anybody has merged before counts as merged. */
 export type MergeResult =
   | { readonly kind: "merged"; readonly commit: string }
   | {

@@ -1,51 +1,75 @@
 import type { ControlRepository } from "./control-repository.ts";
-import type { Person } from "./git-names.ts";
+
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** A file's name in git: any bytes but NUL. In `text`, bytes that are not plain text are escaped as git does. */
+export interface FileName {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+}
 
 /**
- * What git knows and does outside of tasks. Whatever git refuses is thrown as a Fault whose code begins with `git.`:
- * missing, too-old, not-a-repository, foreign-owner, no-commits, shallow, incomplete, bad-ref, ref-moved, locked,
- * checked-out-elsewhere, diverged, in-the-way, remote-refused, remote-unreachable, no-identity, too-much, timeout, stopped, failed.
+ * Git operations outside of tasks. Git's refusals are thrown as Faults whose codes begin with `git.`: missing, too-old,
+ * not-a-repository, foreign-owner, no-commits, shallow, incomplete, bad-ref, ref-moved, locked, checked-out-elsewhere,
+ * diverged, in-the-way, remote-refused, remote-unreachable, no-identity, too-much, timeout, stopped, failed.
  */
 export interface Git {
   /**
-   * The control repository in this folder. It is made where it is missing, for objects like those of the repository
-   * `like`; a folder that is there is a whole repository, however often its making was cut short.
+   * Opens the control repository in this folder, and creates it if it is missing, with the object format of the
+   * repository `like`. Creating is atomic: an existing folder is a complete repository, even after a crash.
    */
   openControl(folder: string, like?: string): Promise<ControlRepository>;
-  /** Who commits in this repository, by the user's own configuration. Refused with `git.no-identity`. */
+  /** The author of commits in this repository, from the user's configuration. Refused with `git.no-identity`. */
   identityOf(repository: string): Promise<Person>;
-  /** Where a remote of this repository is, by the user's own configuration; undefined where there is none of that name. */
+  /** The address of a remote, from the user's configuration; undefined if there is no remote of that name. */
   remoteUrl(repository: string, remote: string, way?: "push" | "fetch"): Promise<string | undefined>;
   /**
-   * Changes whenever something changes that this repository makes git obey: configuration, hooks, attributes. Runs
-   * nothing of it.
+   * A hash of everything in this repository that git would obey: configuration, hooks, attributes. Runs nothing of it.
    */
   fingerprint(repository: string): Promise<string>;
-  /** The same, with what it is made of. Cheap where nothing has changed since it was last asked for. */
+  /** The same, with its parts. Cheap if nothing has changed since the last call. */
   obeyed(repository: string): Promise<Obeyed>;
   /**
-   * A checkout of this repository, and no workspace, whose branch was moved by somebody elsewhere, so that its files are
-   * those from before; undefined where there is none. Only reads: no git is run.
+   * A checkout of this repository, not a workspace, whose branch was moved or deleted from elsewhere, so that its files
+   * are outdated; undefined if there is none. Reads reflogs; git is run only if they show that the branch was moved.
    */
   leftBehind(repository: string, branch: string, workspaces: string): Promise<LeftBehind | undefined>;
+  /** Whether this repository has a branch, and which one is checked out. Only reads files; undefined if it cannot. */
+  lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined>;
+  /** Whether a workspace's branch has not moved since it was created, according to the reflogs. Only reads files. */
+  isAtItsStart(folder: string, branch: string): Promise<boolean>;
   /**
-   * Makes a repository with files out of a remote one. What is in the folder is whole, however often its making was cut
-   * short. Refused with `git.in-the-way` where something else is there already.
+   * Clones a remote repository with its files. Atomic: an existing folder is a complete clone, even after a crash.
+   * Refused with `git.in-the-way` if the folder contains something else.
    */
   clone(order: CloneOrder): Promise<void>;
 }
 
-export interface LeftBehind {
-  readonly folder: string;
-  /** Where the branch was when its files were checked out, and where it is. */
-  readonly before: string;
-  readonly after: string;
+export interface LookedAtBranch {
+  readonly isThere: boolean;
+  /** Undefined if no branch is checked out. */
+  readonly checkedOut: string | undefined;
 }
 
-/** What a repository makes git obey. */
+export interface LeftBehind {
+  readonly folder: string;
+  /** The branch's commit when its files were checked out, and its present commit; undefined if it was deleted. */
+  readonly before: string;
+  readonly after: string | undefined;
+  /** apart: the branches have diverged. */
+  readonly way: "forward" | "back" | "apart" | "deleted";
+  /** The other branches, and the folders of workspaces, in which its present commit was made. */
+  readonly branches: readonly string[];
+  readonly workspaces: readonly string[];
+}
+
+/** The settings, hooks and attributes of a repository that git would obey. */
 export interface Obeyed {
   readonly fingerprint: string;
-  /** By setting (`core.hookspath`) or by file (`hooks/pre-commit`), each with the hash of its content. */
+  /** The hash of the content, by setting (`core.hookspath`) or by file (`hooks/pre-commit`). */
   readonly parts: Readonly<Record<string, string>>;
 }
 

@@ -1,87 +1,90 @@
 import type { ProcessEnd } from "./processes.ts";
 
-/** A program that agents run in. An adapter knows its flags, its files and its words; it starts nothing itself. */
+/** A program that agents run in. The adapter knows its flags, files and messages; it starts nothing itself. */
 export interface Harness {
-  /** As it is named in configurations: `claude`. */
+  /** The name in configurations: `claude`. */
   readonly name: string;
-  /** As people call it: `Claude Code`. */
+  /** The name for people: `Claude Code`. */
   readonly title: string;
   readonly can: Capabilities;
-  /** It does what somebody wrote down, and nothing that a model thinks of: nobody has to allow it full permissions. */
+  /** It follows a script instead of a model, so a person need not allow it full permissions. */
   readonly isScripted?: true;
-  /** It cannot go on with a session without being told something at once. */
+  /** It cannot resume a session without a prompt. */
   readonly needsPrompt?: true;
-  /** Looks whether it is there. */
+  /** Checks whether it is installed. */
   detect(): Promise<Detected>;
   /**
-   * Makes everything ready for a run, and says what is to be started. May write into the run's own folder, and what the
-   * program needs to start without questions into its own configuration. Safe to do twice.
+   * Prepares a run, and returns what to start. May write into the run's own folder, and into the program's
+   * configuration so that it starts without questions. Idempotent.
    */
   prepare(order: HarnessOrder): Promise<Launch>;
-  /** Reads what a turn prints. `at` is from its order: what is needed to understand the output may be noted there. */
+  /** Reads a turn's output. `at` is from its order: `prepare` may have stored notes there that this needs. */
   readOutput(at: Pick<HarnessOrder, "run" | "runFolder">): OutputReader;
-  /** Reads what hooks have put into the run's `events` file, and what the transcript says; one line at a time. */
+  /** Reads one line of the run's `events` file, which hooks write. */
   readEvidence(line: string): readonly HarnessEvent[];
-  /** A line of a session's transcript. What it says must not be said by `readEvidence` too, or is said twice. */
+  /** Reads one line of a session's transcript. `readEvidence` must not report the same things, or they count twice. */
   readTranscript(line: string): readonly HarnessEvent[];
-  /** Where a session's transcript is, as far as one can tell without having heard of it; empty where there is none. */
+  /** The default path of a session's transcript, for when no hook has reported it; empty if there is none. */
   transcriptOf(session: string, folder: string): Promise<string>;
-  /** What the screen of an interactive run shows. Weak evidence: a program may change its words any day. */
+  /** Interprets the screen of an interactive run. Weak evidence: a program may change its wording any day. */
   readScreen(screen: string, title: string): ScreenState;
   /**
-   * What keeps the program from working until somebody has done something about it, as its screen shows it, or as it said
-   * before it ended; undefined where it says nothing of the kind.
+   * What prevents the program from working until a person acts, as shown on its screen or printed before it ended;
+   * undefined if there is no such message.
    */
   readObstacle?(text: string): Obstacle | undefined;
-  /** Looks whether somebody is logged in, and says what to do where nobody is. */
+  /** Checks whether the program is logged in, and says how to log in if not. */
   login?(): Promise<{ readonly state: "in" | "out" | "unknown"; readonly hint: string }>;
 }
 
 export interface Obstacle {
-  /** session: the one that it was to go on in does not exist. */
+  /** session: the session to resume does not exist. */
   readonly kind: "login" | "trust" | "update" | "session";
-  /** A sentence for people, with the command that mends it. */
+  /** A sentence for people, with the command that fixes it. */
   readonly told: string;
 }
 
-/** How an interactive agent looks. `starting`: not ready for input yet. `asks`: a dialog waits, where nobody may type for it. */
+/**
+ * The state of an interactive agent. `starting`: not ready for input yet. `asks`: a dialog that only a person may
+ * answer.
+ */
 export type ScreenState = "starting" | "ready" | "busy" | "asks" | "unknown";
 
 export interface Detected {
   readonly found: boolean;
-  /** Where the program is; empty where it is not. */
+  /** The program's path; empty if it is not installed. */
   readonly path: string;
   readonly version: string;
-  /** What a person should know or do; empty where everything is well. */
+  /** What a person should know or do; empty if there is nothing. */
   readonly hint: string;
 }
 
 export const toolClasses = ["read", "write", "execute", "web"] as const;
 export type ToolClass = (typeof toolClasses)[number];
 
-/** What a harness can do. Plain data: the table in the documents is made from it. */
+/** The features that a harness supports. Plain data: the table in the documents is generated from it. */
 export interface Capabilities {
   /** A person can attach to it. */
   readonly session: boolean;
   /** It answers without a terminal. */
   readonly turn: boolean;
   readonly resume: boolean;
-  /** The session's id is ours to choose, so that it is known before the program starts. */
+  /** The daemon can choose the session's id, so that it is known before the program starts. */
   readonly namesSession: boolean;
   readonly model: boolean;
   readonly effort: boolean;
-  /** How `reduced` permissions are kept: by the program's own sandbox or rules, or only by words in the prompt. */
+  /** How `reduced` permissions are enforced: by the program's own sandbox or rules, or only by words in the prompt. */
   readonly reduced: "enforced" | "asked";
-  /** The classes of tools that it can be made to do without. */
+  /** The classes of tools that can be disabled. */
   readonly withholds: readonly ToolClass[];
   /** Tools can be allowed one by one. */
   readonly toolsByName: boolean;
-  /** Its answer is made to fit a JSON schema. */
+  /** It can force its answer to fit a JSON schema. */
   readonly schema: boolean;
-  /** It takes instructions apart from the prompt. */
+  /** It accepts a system prompt. */
   readonly system: boolean;
   readonly mcp: boolean;
-  /** Where it is seen that a message has arrived. */
+  /** The evidence that a message was delivered. */
   readonly acknowledges: "hook" | "transcript" | "stream" | "no";
   readonly tokens: boolean;
   readonly cost: boolean;
@@ -93,37 +96,37 @@ export interface HarnessOrder {
   /** `steps` and `dialogue` are turns that resume one another. */
   readonly mode: "session" | "turn";
   readonly prompt: string;
-  /** Instructions apart from the prompt; empty for none. Where the harness takes none, put before the prompt. */
+  /** The system prompt; empty for none. If the harness does not accept one, it is put before the prompt. */
   readonly system: string;
   /** Where it works. */
   readonly folder: string;
-  /** A folder of the run's own, outside of the workspace, that nobody else writes to. */
+  /** The run's own folder, outside the workspace; nothing else writes to it. */
   readonly runFolder: string;
-  /** Empty for the harness's own choice. */
+  /** Empty for the harness's default. */
   readonly model: string;
-  /** Empty for the harness's own choice. */
+  /** Empty for the harness's default. */
   readonly effort: string;
   /** reduced: read, search, read-only git, the test command, its task file and our command line; nothing else. */
   readonly permissions: "full" | "reduced";
   /** Classes or names of tools; undefined for all that the permissions allow. */
   readonly tools: readonly string[] | undefined;
-  /** The whole path of the file in which a run with reduced permissions may write; empty where there is none. */
+  /** The absolute path of the file that a run with reduced permissions may write; empty if there is none. */
   readonly taskFile: string;
-  /** The command that a run with reduced permissions may run to test; empty where nobody knows. */
+  /** The test command that a run with reduced permissions may run; empty if unknown. */
   readonly testCommand: readonly string[];
-  /** Our own command line, as it is called in the run's PATH. */
+  /** The name of Signalbox's command line in the run's PATH. */
   readonly cli: string;
-  /** `new`: an id to open a session under, where the harness lets us choose. */
+  /** `new`: the id for a new session, if the daemon can choose it. */
   readonly session: { readonly kind: "new" | "resume"; readonly id: string };
-  /** The JSON schema of the answer; undefined where any text will do. */
+  /** The JSON schema of the answer; undefined if any text is accepted. */
   readonly schema: unknown;
-  /** Our own MCP server; undefined where the run has none. */
+  /** Signalbox's MCP server; undefined if the run has none. */
   readonly mcp: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> } | undefined;
-  /** What is run with a JSON text on its standard input, or as its last argument, whenever a hook fires. */
+  /** The command to run for each hook, with a JSON text on its standard input or as its last argument. */
   readonly hook: readonly string[];
-  /** US dollars that the program may use up, where it can be told; undefined for no limit. */
+  /** US dollars that the program may use, if it supports a limit; undefined for no limit. */
   readonly costLimit: number | undefined;
-  /** What was inherited and what every run gets: `PATH`, `SIGNALBOX_TOKEN`, … The adapter adds its own. */
+  /** The inherited variables and those of every run: `PATH`, `SIGNALBOX_TOKEN`, … The adapter adds its own. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -131,40 +134,40 @@ export interface Launch {
   readonly argv: readonly string[];
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** What a turn reads; empty for nothing. */
+  /** A turn's standard input; empty for none. */
   readonly input: string;
-  /** The prompt goes in as a message once the program is ready; empty where it is among the arguments. */
+  /** The prompt to send as a message once the program is ready; empty if it is among the arguments. */
   readonly message: string;
-  /** The id the session will have; empty where only the program knows. */
+  /** The id that the session will have; empty if the program chooses it. */
   readonly session: string;
 }
 
-/** Takes in what a program prints, in pieces of any size. */
+/** Reads a program's output, in pieces of any size. */
 export interface OutputReader {
   push(chunk: Uint8Array): readonly HarnessEvent[];
-  /** The program has ended; `errors` is the end of what it printed on the other channel. */
+  /** The program has ended; `errors` is the end of its standard error. */
   end(end: ProcessEnd, errors: string): TurnEnd;
 }
 
 /** How a turn ended. */
 export interface TurnEnd {
-  /** What it said last; empty where it said nothing. */
+  /** The last text that it said; empty if it said nothing. */
   readonly text: string;
-  /** The answer where it came as data; undefined where it is to be looked for in the text. */
+  /** The answer if it came as data; undefined if it must be found in the text. */
   readonly answer: unknown;
-  /** Undefined where all went well. */
+  /** Undefined if the turn succeeded. */
   readonly error: HarnessError | undefined;
-  /** What else was learnt at the end. */
+  /** Further events from the end of the output. */
   readonly events: readonly HarnessEvent[];
 }
 
-/** What is learnt about a run, from whatever source. */
+/** Something learnt about a run, from any source. */
 export type HarnessEvent =
-  /** The session's id, and its transcript where that is known; else empty. */
+  /** The session's id, and its transcript's path; empty if unknown. */
   | { readonly kind: "session"; readonly id: string; readonly transcript: string }
   /** A prompt or a message has arrived in the conversation. */
   | { readonly kind: "prompted"; readonly text: string }
-  /** It is at work; `what` says at what, in a few words, or is empty. */
+  /** It is working; `what` describes the work in a few words, or is empty. */
   | { readonly kind: "busy"; readonly what: string }
   | { readonly kind: "tool"; readonly name: string; readonly state: "began" | "ended" }
   | { readonly kind: "said"; readonly text: string }
@@ -172,26 +175,27 @@ export type HarnessEvent =
   | { readonly kind: "idle"; readonly said: string }
   /** A dialog waits for a person. */
   | { readonly kind: "asks"; readonly about: string }
-  /** What was used up beyond what was told before. */
+  /** Usage since the previous such event. */
   | { readonly kind: "usage"; readonly usage: TokenUsage }
   | { readonly kind: "failed"; readonly error: HarnessError }
-  /** The session was ended in good order. */
+  /** The session was ended normally. */
   | { readonly kind: "over" };
 
 export interface TokenUsage {
   readonly model: string;
-  /** Without what came from a cache. */
+  /** Without cached tokens. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
-  /** US dollars. Undefined where nobody told: unknown is not zero. */
+  /** US dollars. Undefined if not reported: unknown is not zero. */
   readonly cost: number | undefined;
 }
 
 export interface HarnessError {
   /**
-   * session-in-use: somebody else has it open. session-unknown: it cannot be resumed. overflow: the conversation is too long.
-   * refusal: the model will not. denied: it needed what its permissions withhold. server: the provider failed.
+   * session-in-use: another process has it open. session-unknown: it cannot be resumed. overflow: the conversation is
+   * too long. refusal: the model refused. denied: it needed a tool that its permissions withhold. server: the provider
+   * failed.
    */
   readonly kind:
     | "session-in-use"
@@ -208,6 +212,6 @@ export interface HarnessError {
     | "other";
   /** A sentence for people. */
   readonly message: string;
-  /** When a rate limit is over; milliseconds since 1970. Undefined where nobody told. */
+  /** When a rate limit ends; milliseconds since 1970. Undefined if not reported. */
   readonly resetAt: number | undefined;
 }

@@ -17,46 +17,46 @@ import type {
 } from "./records.ts";
 
 /**
- * Everything we remember. Each method is one transaction: it has happened whole and for good when its promise resolves,
- * or not at all. Faults: `store.exists`, `store.missing`, `store.conflict`, and what the disk does to us.
+ * The database. Each method is one transaction: it is committed durably when its promise resolves, or not at all.
+ * Faults: `store.exists`, `store.missing`, `store.conflict`, and those of the disk.
  */
 export interface Store {
   addProject(project: Project): Promise<void>;
-  /** Gives the project as it is afterwards. */
+  /** Returns the updated project. */
   updateProject(name: string, change: Partial<Omit<Project, "name">>): Promise<Project>;
   /** Refused with `store.in-use` while the project has open tasks. */
   removeProject(name: string): Promise<void>;
   getProject(name: string): Promise<Project | undefined>;
   listProjects(): Promise<readonly Project[]>;
 
-  /** Saves a new task with the next number of its project. `decide` is given that number, and must be pure. */
+  /** Saves a new task with the next number of its project. `decide` gets that number, and must be pure. */
   createTask(project: string, decide: (number: number) => NewTask): Promise<StoredTask>;
   getTask(id: string): Promise<StoredTask | undefined>;
   /** By id, by `project#number`, or by a branch that an open task has. */
   findTask(reference: string, project?: string): Promise<StoredTask | undefined>;
   /** Newest first. */
   listTasks(filter: TaskFilter, page: Page): Promise<readonly StoredTask[]>;
-  /** Saves a decision about a task that is still at `revision`; otherwise refused with `store.conflict`. */
+  /** Saves a decision if the task is still at `revision`; otherwise refused with `store.conflict`. */
   saveDecision(decision: SavedDecision): Promise<StoredTask>;
   /** Adds to a task's history without changing the task. */
   addEvents(task: string, events: readonly TaskEvent[], at: number): Promise<void>;
   /** Replaces the task's document; the events say who wrote what. */
   saveDocument(task: string, document: StoredDocument, events: readonly TaskEvent[], at: number): Promise<void>;
   getDocument(task: string): Promise<StoredDocument>;
-  /** Forgets a task and all that belongs to it; its project and other tasks are untouched. */
+  /** Deletes a task and its records; its project and other tasks are untouched. */
   deleteTask(id: string): Promise<void>;
 
   /** The first effect that each task owes, if it is due at `now`. */
   dueEffects(now: number, limit: number): Promise<readonly StoredEffect[]>;
-  /** When the next effect becomes due that is not due yet. */
+  /** When the next effect that is not due yet becomes due. */
   nextDue(now: number): Promise<number | undefined>;
   /** All effects of a task, the oldest first. */
   listEffects(task: string): Promise<readonly StoredEffect[]>;
-  /** Those of them that are owed or have failed. */
+  /** The effects of a task that are owed or have failed. */
   openEffects(task: string): Promise<readonly StoredEffect[]>;
-  /** Ticks an effect off. `note` goes into history with it: nothing depended on the effect, but it failed. */
+  /** Marks an effect done. `note` is added to the history: the effect failed, but nothing depended on it. */
   finishEffect(id: number, at: number, note?: TaskEvent): Promise<void>;
-  /** Notes a failure. With `retryAt` the effect stays owed; without, it has failed for good. */
+  /** Records a failure. With `retryAt` the effect stays owed; without it, the failure is final. */
   failEffect(id: number, failure: Failure, retryAt?: number): Promise<void>;
   /** Makes the failed effects of a task owed again. */
   retryEffects(task: string, at: number): Promise<number>;
@@ -64,16 +64,16 @@ export interface Store {
   /** History after a position, the oldest first. */
   listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
   lastEvent(): Promise<number>;
-  /** The last number given to an event or an effect. It never goes down, whatever is deleted. */
+  /** The last number given to an event or an effect. It never decreases, whatever is deleted. */
   lastNumber(): Promise<number>;
 
-  /** Keeps the text of a workflow by its hash, for the tasks that are pinned to it. */
+  /** Stores the text of a workflow by its hash, for the tasks that are pinned to it. */
   saveWorkflow(workflow: StoredWorkflow): Promise<void>;
   getWorkflow(hash: string): Promise<StoredWorkflow | undefined>;
 
-  addArtifact(artifact: Artifact): Promise<void>;
+  addArtifact(artifact: StoredArtifact): Promise<void>;
   /** The oldest first. */
-  listArtifacts(task: string): Promise<readonly Artifact[]>;
+  listArtifacts(task: string): Promise<readonly StoredArtifact[]>;
 
   readonly agents: Collection<Agent>;
   readonly workspaces: Collection<Workspace>;
@@ -87,17 +87,17 @@ export interface Store {
   readonly pullRequests: Collection<PullRequestRecord>;
   readonly calls: Collection<CallRecord>;
 
-  /** Runs of which no end is noted, the oldest first. However many have ended, this takes no longer. */
+  /** The runs without a recorded end, the oldest first. Its cost does not depend on how many have ended. */
   liveRuns(): Promise<readonly Run[]>;
 
-  /** Complains about damage; an empty list is a clean bill. */
+  /** The damage found; empty if there is none. */
   check(): Promise<readonly string[]>;
-  /** Copies everything, as it is at one moment, into a new file. */
+  /** Copies a snapshot of the database into a new file. */
   backup(path: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Records of one kind. Those of a task are forgotten with it, those of a project likewise. */
+/** Records of one kind. They are deleted together with their task or project. */
 export interface Collection<T extends Kept> {
   /** Adds a record, or replaces the one with its id. */
   put(record: T): Promise<void>;
@@ -117,20 +117,20 @@ export interface Project {
   readonly harness: string;
   readonly reviewHarness: string;
   readonly branchPrefix: string;
-  /** How its workspaces are made; missing: as worktrees. */
+  /** The kind of its workspaces; missing: worktrees. */
   readonly workspaces?: "worktree" | "clone";
-  /** Whether a person has allowed its agents to work with full permissions; missing: nobody has. */
+  /** Whether a person has allowed its agents to work with full permissions; missing: no. */
   readonly fullPermissions?: "allow" | "ask";
-  /** What git obeyed in the repository when a person last looked; missing until it was looked at first. */
+  /** The git settings and hooks of the repository that a person last approved; missing until the first check. */
   readonly obeyed?: Obeyed;
   /** Milliseconds since 1970, as all times of the store. */
   readonly createdAt: number;
 }
 
-/** The task's sections, without frontmatter, and who wrote them. */
+/** The task's sections, without frontmatter, and their authors. */
 export interface StoredDocument {
   readonly text: string;
-  /** By heading. A section that is not there was written by nobody we know. */
+  /** By heading. A missing section has no known author. */
   readonly authors: Readonly<Record<string, Author>>;
 }
 
@@ -138,9 +138,9 @@ export interface Author {
   readonly role: string;
   /** Empty for people. */
   readonly run: string;
-  /** The commit the branch was at; empty where there was none. */
+  /** The branch's commit at that time; empty if there was none. */
   readonly commit: string;
-  /** Of the section as its author wrote it: if it is another now, somebody else did. */
+  /** Of the section as its author wrote it: if the section has another one now, somebody else has changed it. */
   readonly fingerprint: string;
 }
 
@@ -154,9 +154,9 @@ export interface NewTask {
 
 export interface StoredTask {
   readonly task: Task;
-  /** Grows with every change; names the version a decision was made about. */
+  /** Increases with every change; identifies the version that a decision is based on. */
   readonly revision: number;
-  /** Not over: not in a terminal state yet, or still owing something there. */
+  /** Not in a terminal state yet, or effects are still owed there. */
   readonly isOpen: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -171,13 +171,13 @@ export interface SavedDecision {
   readonly events: readonly TaskEvent[];
   readonly effects: readonly Effect[];
   readonly at: number;
-  /** The document as it was read for the decision, where it changed. */
+  /** The document as it was read for the decision, if it has changed. */
   readonly document?: StoredDocument;
   /** Evidence that the decision accepted. */
-  readonly artifacts?: readonly Artifact[];
-  /** What the task still owed before is not owed any more. */
+  readonly artifacts?: readonly StoredArtifact[];
+  /** Earlier effects that are still owed are dropped. */
   readonly dropsOwed?: boolean;
-  /** What has failed for good is owed again. */
+  /** Failed effects are owed again. */
   readonly retriesFailed?: boolean;
 }
 
@@ -188,7 +188,7 @@ export interface TaskFilter {
   readonly isOpen?: boolean;
 }
 
-export interface Page {
+interface Page {
   /** Only tasks older than this `order`. */
   readonly before?: number;
   readonly limit: number;
@@ -197,27 +197,27 @@ export interface Page {
 export interface StoredEffect {
   readonly id: number;
   readonly task: string;
-  /** The stay of the task that owes it. */
+  /** The task's stay that the effect belongs to. */
   readonly entry: number;
   readonly effect: Effect;
   /** dropped: a later decision made it pointless. */
   readonly state: "owed" | "done" | "failed" | "dropped";
   readonly dueAt: number;
   readonly tries: number;
-  /** The last one; undefined where there was none. */
+  /** The last failure; undefined if there was none. */
   readonly failure: Failure | undefined;
 }
 
 export interface Failure {
-  /** How it ended, in the words of the language: `error`, or one that the action declares. */
+  /** The word for how it ended: `error`, or one that the action declares. */
   readonly word: string;
   readonly reason: string;
-  /** The code of the fault; missing where it was none, and in old records. */
+  /** The code of the Fault; missing if there was none, and in old records. */
   readonly code?: string;
 }
 
 export interface StoredEvent {
-  /** Grows with time over all tasks; a reader that knows the last one it saw misses nothing. */
+  /** Increases over the events of all tasks; a reader that resumes after its last position misses nothing. */
   readonly position: number;
   readonly task: string;
   readonly project: string;
@@ -227,19 +227,19 @@ export interface StoredEvent {
   readonly at: number;
 }
 
-export interface EventFilter {
+interface EventFilter {
   readonly project?: string;
   readonly task?: string;
 }
 
-export interface StoredWorkflow {
+interface StoredWorkflow {
   readonly hash: string;
   readonly name: string;
   readonly text: string;
 }
 
 /** A section as it passed a gate. */
-export interface Artifact {
+export interface StoredArtifact {
   readonly task: string;
   readonly section: string;
   readonly text: string;

@@ -1,39 +1,42 @@
-/** Reads files that grow, a line at a time, and only what was added. */
+/** Reads growing files line by line, only the appended part. */
 export interface Tails {
   /**
-   * Goes on where an earlier tail had come to; from the beginning where nothing is said. Only a plain file is ever read.
-   * `isOwn`: nobody but us makes it, so that it is not read either where somebody has put a link in its place.
+   * Continues from the position of an earlier tail, or begins at the start. Reads only regular files. `isOwn`: only
+   * Signalbox creates this file, so a link in its place is not followed.
    */
   open(path: string, position?: TailPosition, isOwn?: boolean): Tail;
-  /** Calls whenever something in a folder may have changed. Returns what stops the calls. */
+  /** Calls the listener whenever something in a folder may have changed. Returns a function that stops it. */
   watch(folder: string, listener: () => void): () => void;
 }
 
 /**
- * Reads a file of lines that others write to, from where it was left off: only what was appended is read. The file may be
- * cut off or replaced under it, or not be there yet.
+ * Reads the appended lines of a file that other programs write to. The file may be truncated or replaced meanwhile, or
+ * may not exist yet.
  */
 export interface Tail {
-  /** What was completed since the last call, at most a megabyte, or some ten thousand lines, at a time. */
+  /** The lines completed since the last call, at most a megabyte or some ten thousand lines per call. */
   read(): Promise<TailPart>;
 }
 
 export interface TailPart {
   readonly lines: readonly TailLine[];
-  /** From here another tail would go on, today or tomorrow. */
+  /** The position from which another tail can continue, even after a restart. */
   readonly position: TailPosition;
-  /** There is more to be read at once. */
+  /** There is more that can be read immediately. */
   readonly hasMore: boolean;
-  /** These lines are from a file that has taken the place of the one before, or was written anew: from its beginning. */
+  /** The file was replaced or rewritten, and these lines are from its beginning. */
   readonly isAnew: boolean;
-  /** Why nothing can be read: something else is in the file's place, or we may not. Nothing where it can, or is not there yet. */
+  /**
+   * Why the file cannot be read: it is not a regular file, or permission is missing. Undefined if it can, or does not
+   * exist.
+   */
   readonly trouble?: string;
 }
 
 export interface TailLine {
-  /** Without its end. What is not UTF-8 has become U+FFFD. */
+  /** Without its line break. Invalid UTF-8 is replaced by U+FFFD. */
   readonly text: string;
-  /** It was too long, and its end is missing. */
+  /** It was too long and is truncated. */
   readonly isCut: boolean;
 }
 
@@ -41,6 +44,6 @@ export interface TailLine {
 export interface TailPosition {
   /** Bytes, up to the end of the last complete line. */
   readonly offset: number;
-  /** What stands directly before, in hexadecimal digits: how a file that was written anew is told from one that grew. */
+  /** The bytes directly before the offset, in hexadecimal: they distinguish a rewritten file from one that grew. */
   readonly before: string;
 }

@@ -1,49 +1,49 @@
 /**
- * Windows in which people can watch agents and talk to them. They outlive us. A pane is addressed by the id of its run;
- * what people call it is only shown.
+ * Windows in which people can watch agents and talk to them. They outlive the daemon. A pane is addressed by the id of
+ * its run; its title is only for people.
  */
 export interface Terminal {
   /**
-   * Opens a window that runs a program. Called again for the same run it gives the pane that is there, also a dead one:
-   * whatever died in between, there are never two programs for one run.
+   * Opens a window that runs a program. Idempotent: called again for the same run it returns the existing pane, even a
+   * dead one, so that a run never has two programs.
    */
   open(order: WindowOrder): Promise<Pane>;
-  /** All panes of ours, in one look. Empty where there is no server. */
+  /** A snapshot of all of Signalbox's panes. Empty if there is no server. */
   list(): Promise<readonly Pane[]>;
-  /** Puts text into the program's input as one paste. What it does with it is another matter. */
+  /** Pastes text into the program's input. That does not prove that the program has accepted it. */
   paste(run: string, text: string): Promise<void>;
   /** Presses keys by name: `Enter`, `Escape`, `C-u`, … */
   press(run: string, keys: readonly string[]): Promise<void>;
-  /** What the screen shows as plain text, with up to `scrollback` lines from above it. */
+  /** The screen as plain text, with up to `scrollback` lines from above it. */
   capture(run: string, scrollback?: number): Promise<string>;
   /** The same with colours, for people's terminals. */
   captureStyled(run: string, scrollback?: number): Promise<string>;
-  /** Ends the program with everything it started, and takes the window away. Nothing happens where there is none. */
+  /** Ends the program and its descendants, and closes the window. Does nothing if there is none. */
   close(run: string): Promise<void>;
   /** The same for all windows of a session. */
   closeSession(session: string): Promise<void>;
-  /** What a session is called for people; any text. */
+  /** Sets the session's title for people; any text. */
   setTitle(session: string, title: string): Promise<void>;
-  /** What a person's terminal runs to see a run, or a whole session; `env` is that terminal's. */
+  /** The command that attaches a person's terminal to a run or a whole session; `env` is that terminal's. */
   attachCommand(at: { readonly session: string; readonly run?: string }, env: NodeJS.ProcessEnv): AttachCommand;
-  /** Calls at once when a pane dies; for what is missed, `list` is asked from time to time. Returns what stops the calls. */
+  /** Calls the listener as soon as a pane dies; poll `list` for missed calls. Returns a function that stops it. */
   watch(listener: () => void): () => void;
 }
 
 export interface WindowOrder {
   /** `[a-z0-9-]+`, unique for ever. */
   readonly run: string;
-  /** The same form. It is made where there is none. */
+  /** The same form. The session is created if it does not exist. */
   readonly session: string;
-  /** What the session is called for people. */
+  /** The session's title for people. */
   readonly title: string;
   /** The window's name, for people: `worker`, `review-1`. */
   readonly window: string;
-  /** A folder of the run's own. It is noted there who the program is, and with that, that it was started. */
+  /** The run's own folder. The program's identity is recorded there, which also proves that it was started. */
   readonly folder: string;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment; nothing is inherited but what the terminal itself must set. */
+  /** The whole environment; nothing is inherited except what the terminal itself must set. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -51,22 +51,25 @@ export interface Pane {
   readonly run: string;
   readonly session: string;
   readonly window: string;
-  /** The program itself. 0 while nobody knows. */
+  /** The program's pid. 0 while unknown. */
   readonly pid: number;
-  /** What the program calls its window: many agents say there whether they are busy. */
+  /** The window title that the program sets: many agents show there whether they are busy. */
   readonly title: string;
-  /** How it ended; undefined while it lives. `signal` is empty where it ended by itself. Neither is there where nobody saw. */
+  /**
+   * How it ended; undefined while it is alive. `signal` is empty if it exited. Both are unset if the end was not
+   * observed.
+   */
   readonly dead: { readonly code: number | undefined; readonly signal: string } | undefined;
   /** When it last wrote to the screen; milliseconds since 1970. */
   readonly activeAt: number;
-  /** How many people look at it. */
+  /** How many clients are attached to it. */
   readonly watchers: number;
 }
 
 export interface AttachCommand {
   readonly argv: readonly string[];
-  /** What is to be set or, where undefined, unset in the person's environment. */
+  /** The variables to set or, if undefined, to unset in the person's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How to come back, in a sentence. */
+  /** How to detach, in a sentence. */
   readonly hint: string;
 }

@@ -1,27 +1,26 @@
-import type { TicketChange } from "../engine/change-ticket.ts";
-import type { Ticket } from "../engine/ticket.ts";
+import type { Ticket, TicketChange } from "../tickets/ticket.ts";
 
 /**
- * The tickets of one project. Whoever else writes them, people and `tk`, may do so at any time: nothing of theirs is lost.
+ * The tickets of one project. People and `tk` may write them at any time; their changes are never lost.
  * Faults: `ticket.*`, and `forge.*` where they are issues.
  */
 export interface Tickets {
-  /** What each of them is. */
+  /** What kind of thing each ticket is. */
   readonly place: "file" | "issue";
-  /** In the order of their ids. Without a folder there are none. */
+  /** In the order of their ids. Empty without a folder. */
   list(): Promise<TicketList>;
-  /** Undefined where there is no such file. A broken one is a fault. */
+  /** Undefined if there is no such ticket. A broken one is a Fault. */
   get(id: string): Promise<Ticket | undefined>;
   /**
-   * Changes that and nothing else, whole or not at all. Where nothing is to change, nothing is written. What somebody left
-   * beside the file who was killed while changing it is taken away.
+   * Makes this change and no other, atomically. Writes nothing if nothing changes. Removes drafts that a killed process
+   * left beside the file.
    */
   change(id: string, change: TicketChange): Promise<Ticket>;
 }
 
 export interface TicketList {
   readonly tickets: readonly Ticket[];
-  /** Files that are no tickets, or not to be read as such. Nobody writes them. */
+  /** Files that cannot be read as tickets. They are never written. */
   readonly broken: readonly BrokenTicket[];
 }
 

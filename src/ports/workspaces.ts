@@ -1,102 +1,117 @@
 import type { ChangedLines, Diff, Salvage } from "./control-repository.ts";
-import type { FileName, Person } from "./git-names.ts";
+import type { FileName, Person } from "./git.ts";
 
 /**
- * How working copies of one project are made, looked at and taken away. Which task gets which of them is not decided
- * here. Folders are given by whole paths, commits by whole ids. Everything may be repeated, also after git or we were
- * killed in the middle of it. No file is ever overwritten or deleted at once: what has to go is moved to the trash.
- * Faults: those of `git.`, and `workspace.` missing, foreign, dirty, unsaved, branch-elsewhere, branch-taken, no-branch,
- * detached, operation, busy, locked, in-the-way, other-disk, bad-pattern, too-many-files, bad-task-file, unwritable.
+ * Creates, inspects and removes the working copies of one project. Which task gets which workspace is not decided here.
+ * Folders are given by absolute path, commits by full id. Every method is idempotent and may be repeated after git or
+ * the daemon was killed. No file is overwritten or deleted immediately: it is moved to the trash first. Faults: those
+ * of `git.`, and `workspace.` missing, foreign, dirty, unsaved, branch-elsewhere, branch-taken, no-branch, detached,
+ * operation, busy, locked, in-the-way, other-disk, bad-pattern, too-many-files, bad-task-file, unwritable.
  */
 export interface WorkspaceKind {
   readonly kind: "worktree" | "clone";
 
   /**
-   * Makes the folder a clean working copy on a branch: from nothing, or out of the working copy that is there. Refused
-   * with `workspace.dirty` where something in it is neither committed nor salvaged, with `workspace.unsaved` where no ref
-   * outside of it has its commits, and with `workspace.branch-elsewhere` where another folder has the branch.
+   * Makes the folder a clean working copy on a branch: a new one, or from the existing working copy. Refused with
+   * `workspace.dirty` if something in it is neither committed nor salvaged, with `workspace.unsaved` if no ref outside
+   * it has its commits, and with `workspace.branch-elsewhere` if another folder has the branch checked out.
    */
   prepare(order: PrepareOrder): Promise<Prepared>;
   /**
-   * Makes a workspace that nobody has, and that was salvaged, ready for whoever gets it next: the files of a branch as it
-   * is now, no branch checked out, everything else in the trash. `prepare` is much faster then. False where nothing was
-   * done: whatever is wrong is for `prepare`.
+   * Prepares a free, salvaged workspace for its next task: the files of a branch's present commit, no branch checked
+   * out, everything else in the trash. `prepare` is much faster then. False if nothing was done; `prepare` then deals
+   * with the problem.
    */
   park(order: ParkOrder): Promise<boolean>;
-  /** Runs nothing that was planted in a clone. A worktree shares its configuration: compare `Git.fingerprint` before. */
+  /**
+   * Runs no hook or filter planted in a clone. A worktree shares the user's configuration: compare `Git.fingerprint`
+   * first.
+   */
   inspect(folder: string): Promise<Inspection>;
-  /** What is wrong with a workspace, as a sentence; undefined where nothing is. Only reads: no git is run. */
+  /** What is wrong with a workspace, as a sentence; undefined if nothing is. Only reads files: no git is run. */
   flawOf(folder: string): Promise<string | undefined>;
   /**
-   * Lets a workspace and what it belongs to find each other again after the repository, or the folder itself, was moved.
-   * `from` is where the folder was. No file of the work changes.
+   * Reconnects a workspace and its repository after one of them was moved. `from` is the folder's old path. No file of
+   * the work changes.
    */
   reconnect(folder: string, from?: string): Promise<void>;
-  /** Undefined where HEAD is on no branch, or where there is no working copy. */
+  /** Undefined if HEAD is on no branch, or if there is no working copy. */
   currentBranch(folder: string): Promise<string | undefined>;
-  /** The commit that a branch of a working copy is at; undefined where there is no such branch. Only reads: no git is run. */
+  /**
+   * The commit of a branch in a working copy; undefined if there is no such branch. Only reads files: no git is run.
+   */
   branchAt(folder: string, branch: string): Promise<string | undefined>;
-  /** Gives the branch that is checked out another name, which nobody may have yet. */
+  /** Renames the checked-out branch. The new name must be free. */
   renameBranch(folder: string, to: string): Promise<void>;
   /**
-   * Moves the branch that is checked out, and its files, to a commit that contains it and that git finds there. Refused as
-   * `switchBranch` is.
+   * Fast-forwards the checked-out branch and its files to a commit that git finds there. Refused like `switchBranch`.
    */
   forwardBranch(folder: string, commit: string): Promise<void>;
-  /** Lets whoever works there find a branch by its name where it is now, so that it can be merged. */
+  /** Makes a branch known in the workspace at its present commit, so that the agent can merge it by name. */
   learnBranch(folder: string, branch: string, commit: string): Promise<void>;
-  /** Checks out a branch that is there already. Files that git does not know stay. */
+  /** Checks out an existing branch. Untracked files stay. */
   switchBranch(folder: string, to: string): Promise<void>;
   /**
-   * Commits everything that is uncommitted on the branch that is checked out, and gives the commit; undefined where there
-   * is nothing. No file changes, no hook and no filter runs, and neither task files nor what git ignores are in it.
-   * Refused with `workspace.operation` in the middle of a merge or the like, and with `workspace.detached`.
+   * Commits all uncommitted changes on the checked-out branch, and returns the commit; undefined if there are none. No
+   * file changes, no hook or filter runs, and task files and ignored files are left out. Refused with
+   * `workspace.operation` during a merge or the like, and with `workspace.detached`.
    */
   commitAll(order: CommitAllOrder): Promise<string | undefined>;
   /**
-   * What is uncommitted there, against the commit that is checked out: also new files, but neither task files nor what git
-   * ignores. At most `most` bytes of it. Nothing changes anywhere, and no filter runs.
+   * The uncommitted changes against the checked-out commit: including new files, without task files and ignored files.
+   * At most `most` bytes. Changes nothing, and runs no filter.
    */
   diffUncommitted(folder: string, most: number): Promise<Uncommitted>;
   /**
-   * Deletes a branch of the user's repository that is at this commit; refused with `git.ref-moved` where it is elsewhere.
-   * Of a workspace that has it checked out only the commit is left. Whatever else has it checked out keeps it. In clones
-   * the branch is nobody's but the clone's, and goes with it.
+   * Deletes a branch of the user's repository if it is at this commit, else refused with `git.ref-moved`. A workspace
+   * that has it checked out stays at the commit. If any other folder has it checked out, the branch stays. A clone's
+   * branch exists only in the clone, and is removed with it.
    */
   deleteBranch(branch: string, commit: string): Promise<DeletedBranch>;
 
   /**
-   * Moves the folder to the trash, and git's record of it. `salvage` is what saving it gave; without it nothing may be
-   * there that is not committed.
+   * Moves the folder and git's record of it to the trash. `salvage` is the result of salvaging it; without it,
+   * everything in the folder must be committed.
    */
   remove(folder: string, salvage: Salvage | undefined): Promise<void>;
-  /** Deletes what has been in the trash for too long, or is too much for it: the oldest first, a little at a time. */
+  /**
+   * Deletes the pipes, sockets and devices in the folder, and in git's own record of it, that would block git. They
+   * have no content. Reads every folder. Returns how many there were.
+   */
+  deletePipes(folder: string): Promise<number>;
+  /** Deletes files that are too old or too large for the trash: the oldest first, in small steps. */
   deleteTrash(order: TrashOrder): Promise<TrashReport>;
 
-  /** Copies files that git does not know, such as `.env`, from the user's repository. What is there already stays. */
+  /** Copies untracked files, such as `.env`, from the user's repository. Existing files stay. */
   copyFiles(order: CopyOrder): Promise<CopiedFiles>;
 
-  /** Where the task file of the main role is: `TASK.md`, or elsewhere where the repository has one of its own. */
+  /** The path of the main role's task file: `TASK.md`, or another one if the repository has its own `TASK.md`. */
   taskFileName(folder: string): Promise<string>;
   /**
-   * Writes a task file, whole or not at all. Refused with `workspace.bad-task-file` where something else has its place. With
-   * `before`, only in the place of that text: false where somebody has written meanwhile.
+   * Writes a task file atomically. Refused with `workspace.bad-task-file` if something else is in its place. With
+   * `before`, only replaces that text: false if the file has changed meanwhile.
    */
   placeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean>;
-  /** Undefined where there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and where it is no readable file in UTF-8. */
+  /**
+   * Undefined if there is none. Refused with `workspace.bad-task-file` beyond 1 MB, and if it is not a readable UTF-8
+   * file.
+   */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
-  /** Whether the commit that is checked out contains it. */
+  /** Whether the checked-out commit contains it. */
   isTaskFileTracked(folder: string, name: string): Promise<boolean>;
-  /** Takes the block that hides task files out of the user's repository again, for when the project goes. */
+  /** Removes the block that hides task files from the user's repository, when the project is removed. */
   removeExclude(): Promise<void>;
 
   diskUse(folder: string, most?: number): Promise<DiskUse>;
 }
 
-/** The code of the Fault for a task file that cannot be read, or has something else in its place. */
+/** The code of the Fault for a pipe, socket or device where git expects a file: git would wait for it for ever. */
+export const blockedWorkspace = "workspace.blocked";
+
+/** The code of the Fault for a task file that cannot be read, or in whose place is something else. */
 export const badTaskFile = "workspace.bad-task-file";
 
-/** Where the task file of any other role is. */
+/** The path of any other role's task file. */
 export function roleFileName(role: string): string {
   return `.signalbox/${role}.md`;
 }
@@ -104,22 +119,22 @@ export function roleFileName(role: string): string {
 export interface PrepareOrder {
   readonly folder: string;
   readonly branch: string;
-  /** Where the branch begins, if it is not there yet. */
+  /** The commit at which a new branch begins. */
   readonly base: string;
-  /** Where the branch was last known to be: it begins there if it is gone. */
+  /** The last known commit of the branch: if the branch is gone, it is recreated there. */
   readonly lastAt?: string;
   /**
-   * Whether the branch may be there with commits of its own. If not, that is refused with `workspace.branch-taken`. Clones
-   * know the user's branches from the control repository, where they are under `refs/remotes/user/`.
+   * Whether the branch may already exist with commits of its own; else that is refused with `workspace.branch-taken`.
+   * Clones know the user's branches from `refs/remotes/user/` in the control repository.
    */
   readonly existing: boolean;
-  /** Whether what is uncommitted in the folder has been salvaged. */
+  /** Whether the uncommitted changes in the folder have been salvaged. */
   readonly salvaged: boolean;
-  /** Whether something in the folder could not be salvaged: then nobody deletes what goes to the trash. */
+  /** Whether something in the folder could not be salvaged: then its trash is never deleted. */
   readonly holds?: boolean;
-  /** Names of folders that outlive a task where git ignores them, wherever they are: `node_modules`. */
+  /** Names of ignored folders, at any depth, that stay for the next task: `node_modules`. */
   readonly keep?: readonly string[];
-  /** In a clone the base gets this name too, so that it can be compared with. */
+  /** In a clone, a branch with this name is made at the base, so that the agent can compare with it. */
   readonly baseBranch?: string;
 }
 
@@ -130,35 +145,35 @@ export interface ParkOrder {
   /** As in `PrepareOrder`. */
   readonly keep?: readonly string[];
   readonly holds?: boolean;
-  /** Asked right before anything is touched. Whoever prepares it later waits until it is parked. */
+  /** Called right before anything is changed. A later `prepare` waits until the workspace is parked. */
   isFree(): Promise<boolean>;
 }
 
 export interface Prepared {
-  /** What is checked out. */
+  /** The checked-out commit. */
   readonly commit: string;
-  /** new: from nothing. recycled: out of what was there. ready: nothing had to be done. */
+  /** new: created. recycled: made from the existing working copy. ready: nothing had to be done. */
   readonly how: "new" | "recycled" | "ready";
 }
 
 export type Inspection =
   | { readonly kind: "missing" }
-  /** A sentence. `prepare` repairs it, unless the folder is somebody else's. */
+  /** A sentence. `prepare` repairs it, unless the folder is not a workspace of this project. */
   | { readonly kind: "broken"; readonly reason: string }
   | {
       readonly kind: "there";
-      /** Undefined where HEAD is on no branch. */
+      /** Undefined if HEAD is on no branch. */
       readonly branch: string | undefined;
       readonly head: string;
-      /** Whether it was parked, and nobody has committed or checked out anything since. */
+      /** Whether it was parked, and nothing was committed or checked out since. */
       readonly parked: boolean;
       /** Whether anything is uncommitted: changed, staged or untracked. */
       readonly dirty: boolean;
-      /** As `git status` counts them: a folder is one. */
+      /** As `git status` counts them: a folder counts once. */
       readonly untracked: number;
-      /** What was begun and not ended. */
+      /** An unfinished operation, such as a merge. */
       readonly operation: Operation | undefined;
-      /** git: it is at work there, or was killed. person: somebody has locked the worktree. */
+      /** git: it is working there, or was killed. person: a person has locked the worktree. */
       readonly locked: "git" | "person" | undefined;
     };
 
@@ -166,7 +181,7 @@ export type Operation = "merge" | "rebase" | "cherry-pick" | "revert" | "bisect"
 
 export interface CommitAllOrder {
   readonly folder: string;
-  /** What was staged and is different in the files is saved as salvage of this task. */
+  /** Staged content that differs from the files is saved as a salvage of this task. */
   readonly task: string;
   readonly message: string;
   readonly author: Person;
@@ -180,7 +195,7 @@ export interface Uncommitted extends Diff {
 
 export type DeletedBranch =
   | { readonly kind: "deleted" | "gone" }
-  /** The folder that has the branch, and is no workspace. */
+  /** The folder that has the branch checked out, and is not a workspace. */
   | { readonly kind: "checked-out"; readonly folder: string };
 
 export interface TrashOrder {
@@ -190,35 +205,35 @@ export interface TrashOrder {
   readonly keepFor: number;
   /** Bytes. */
   readonly most: number;
-  /** Only says what would be deleted. */
+  /** Dry run: only reports what would be deleted. */
   readonly isDry?: boolean;
-  /** When it fires, what is left is left for the next time. */
+  /** Aborting it leaves the rest for the next call. */
   readonly signal?: AbortSignal;
 }
 
 export interface TrashReport {
   readonly deleted: number;
   readonly left: number;
-  /** Bytes that are gone, and that are left. */
+  /** Bytes deleted, and bytes left. */
   readonly freed: number;
   readonly size: number;
-  /** Never deleted here: salvaging could not save everything that is in them. */
+  /** Entries that are never deleted, because salvaging could not save everything in them. */
   readonly held: readonly string[];
 }
 
 export interface CopyOrder {
   readonly folder: string;
-  /** As in a `.gitignore`, but from the repository's root: `.env`, `certs`, `**` and `*` as usual. */
+  /** Patterns as in a `.gitignore`, but relative to the repository's root: `.env`, `certs`, with `**` and `*`. */
   readonly patterns: readonly string[];
-  /** link: both have the same file, and a change in one is a change in the other. */
+  /** link: both share the file, and a change in one is a change in the other. */
   readonly how: "copy" | "link";
 }
 
 export interface CopiedFiles {
   readonly copied: readonly FileName[];
-  /** Something is there already. */
+  /** Files that already existed in the workspace. */
   readonly kept: readonly FileName[];
-  /** Tracked in the workspace, no plain files, or links that lead out of the repository. */
+  /** Files that are tracked in the workspace, not regular files, or links that lead out of the repository. */
   readonly refused: readonly FileName[];
 }
 
@@ -226,6 +241,6 @@ export interface DiskUse {
   /** On the disk. */
   readonly bytes: number;
   readonly files: number;
-  /** Whether there is more than was counted. */
+  /** Whether counting stopped early. */
   readonly isCut: boolean;
 }

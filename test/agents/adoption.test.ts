@@ -30,7 +30,7 @@ const shown = async (stage: Stage) =>
   (await stage.runs()).map(({ id, pid, session }) => `${id} ${pid} ${session}`).sort();
 
 for (const mode of ["session", "turn"] as const) {
-  test(`a daemon that is killed finds its ${many} agents again, ${mode === "session" ? "in" : "without"} terminals`, async () => {
+  test(`after a kill the daemon adopts its ${many} agents ${mode === "session" ? "in" : "without"} terminals`, async () => {
     const agents = "most: 20";
     const stage = await startStage({ flow: flow(mode), script: thinking, agents, poolSize: many });
     for (let i = 0; i < many; i++) await stage.create(`task ${i}`);
@@ -58,7 +58,7 @@ for (const mode of ["session", "turn"] as const) {
   });
 }
 
-test("agents whose terminal server was killed go on in their sessions, and that is no crash", async () => {
+test("agents whose terminal server was killed resume their sessions, and that counts as no crash", async () => {
   const script = `roles:
   worker:
     - { when: { turn: 1 }, steps: [{ say: "First." }, { think: 1h }] }
@@ -67,7 +67,7 @@ test("agents whose terminal server was killed go on in their sessions, and that 
   const stage = await startStage({ flow: flow("session"), script });
   const id = await stage.create("a cup");
   const first = await stage.untilRun(({ activity }) => activity === "busy");
-  // One that is lost at once would be judged as one that cannot live.
+  // A run that is lost right after its start would be judged as one that cannot run at all.
   await new Promise((resolve) => setTimeout(resolve, 10_500));
   stage.endTerminal();
   const second = await stage.untilRun(({ key, activity }) => key === "worker#2" && activity === "busy");
@@ -76,7 +76,7 @@ test("agents whose terminal server was killed go on in their sessions, and that 
   expect(stage.processesOf(id, "worker#1")).toEqual([]);
 });
 
-test("an agent whose terminal socket was deleted goes on as the same program, and is ended with its task", async () => {
+test("an agent whose terminal socket was deleted continues as the same program, and is ended with its task", async () => {
   const stage = await startStage({ flow: flow("session"), script: thinking });
   const id = await stage.create("a cup");
   const { pid } = await stage.untilRun(({ activity }) => activity === "busy");
@@ -93,7 +93,7 @@ test("an agent whose terminal socket was deleted goes on as the same program, an
   expect(stage.processesOf(id, "worker#1")).toEqual([]);
 });
 
-test("an agent is ended by its process also while the terminal server hangs", async () => {
+test("an agent is ended through its process even while the terminal server hangs", async () => {
   const stage = await startStage({ flow: flow("session"), script: thinking });
   const id = await stage.create("a cup");
   await stage.untilRun(({ activity }) => activity === "busy");
@@ -105,7 +105,7 @@ test("an agent is ended by its process also while the terminal server hangs", as
   await killed;
 });
 
-/** Ignores the loss of its terminal, in a session of its own, as a program that was made a daemon does. */
+/** Ignores the loss of its terminal, in a session of its own, as a daemonised program does. */
 const stubborn = `harnesses:
   stubborn:
     title: Stubborn
@@ -121,7 +121,7 @@ const ways = {
 };
 
 for (const [how, lose] of Object.entries(ways)) {
-  test(`a program that survives is ended before another is started: ${how}`, async () => {
+  test(`a surviving program is ended before another is started: ${how}`, async () => {
     const stage = await startStage({ flow: flow("session"), config: stubborn, harness: "stubborn" });
     const id = await stage.create("a cup");
     await stage.untilRun(({ key, pid }) => key === "worker#1" && pid > 0);
@@ -139,7 +139,7 @@ for (const [how, lose] of Object.entries(ways)) {
   });
 }
 
-test("whatever moment a daemon dies at while it starts an agent, there is one agent", async () => {
+test("there is exactly one agent, at whatever moment the daemon dies while it starts the agent", async () => {
   const stage = await startStage({ flow: flow("session"), script: thinking, poolSize: 8 });
   for (let i = 0; i < 5; i++) {
     const id = await stage.create(`task ${i}`);
@@ -153,13 +153,13 @@ test("whatever moment a daemon dies at while it starts an agent, there is one ag
   await stage.call(routes.pause, { body: { all: true } });
 });
 
-/** Where the daemon dies while it ends an agent: the agent lives, or is dead already. */
+/** Where the daemon dies while it ends an agent: the agent is alive, or dead already. */
 const whileEnding = [
   { what: "^start tmux .* kill-pane", when: "before" },
   { what: "^write .*agent\\.ended", when: "before" },
 ];
 
-test("an agent that was being ended when the daemon died is ended, and that is no crash of its own", async () => {
+test("an agent that was being ended when the daemon died is ended, and that counts as no crash", async () => {
   const dying = join(root, "test/faults/crew/dying.mjs");
   const stage = await startStage({
     ...{ flow: flow("session"), script: thinking },

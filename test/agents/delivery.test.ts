@@ -1,18 +1,18 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { sendMany } from "./send-many.ts";
 import { eventually, startStage } from "./stage.ts";
 
-test("every message reaches an agent that is now busy, now idle, now in a dialog, once and in order", async () => {
+test("every message reaches an agent once and in order, whether it is busy, idle or in a dialog", async () => {
   const { sent, heard, swallowed, states } = await sendMany(25);
   expect(heard).toEqual(sent);
   expect(swallowed).toEqual([]);
   expect(new Set(states)).toEqual(new Set(["delivered"]));
 });
 
-test("a message that waits for a dialog is delivered when a person has decided", async () => {
+test("a message that waits for a dialog is delivered when a person has answered the dialog", async () => {
   const script = `roles:
   worker:
     - { when: { turn: 1 }, steps: [{ ask: "May I push?" }, { say: "Decided." }] }
@@ -65,4 +65,33 @@ test("a message that was typed before the daemon died is not typed again", async
     .filter((line) => line.includes('"prompted"') && line.includes("Message number"))
     .map((line) => (JSON.parse(line) as { readonly text: string }).text);
   expect(heard).toEqual(Array.from({ length: 5 }, (_, i) => `Message number ${i}, please.`));
+});
+
+test("a change that a person requests while the workspace is deleted reaches the worker in the next workspace", async () => {
+  const stage = await startStage();
+  const id = await stage.create("a cup");
+  const params = { task: id };
+  await eventually(async () => ((await stage.task(id)).status === "reviewing" ? true : undefined), 120_000);
+  const { workspace } = await stage.task(id);
+  stage.git(stage.repository, "worktree", "remove", "--force", workspace);
+  await stage.call(routes.requestChanges, { params, body: { text: "A larger cup" } });
+  await eventually(async () => ((await stage.types(id)).includes("message.sent") ? true : undefined));
+  const failed = (await stage.events(id)).filter(({ type }) => type === "effect.failed");
+  expect(failed).toEqual([]);
+  await stage.call(routes.respawnTask, { params, body: {} });
+  // The request is in its prompt or in its session, depending on whether the first worker still received it.
+  const prompts = () =>
+    readdirSync(stage.places.runs, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith("harness.json"))
+      .map((name) => readFileSync(join(stage.places.runs, name), "utf8"));
+  await eventually(async () => prompts().find((text) => text.includes("## Review and ## Feedback in TASK.md")));
+  const messages = async () => (await stage.call(routes.listMessages, { params })).messages;
+  await eventually(
+    async () =>
+      (await messages()).some(({ text, state }) => /feedback/i.test(text) && ["delivered", "typed"].includes(state))
+        ? true
+        : undefined,
+    30_000,
+    async () => JSON.stringify(await messages()),
+  );
 });

@@ -19,10 +19,10 @@ transitions: [{ from: todo, to: busy, hooks: [acquire_workspace] }]
 prompts: { work: Work }
 `;
 
-/** The worker of `default` ends the way a script says, whenever it is started. */
+/** The worker of `default` ends as a script says, whenever it is started. */
 const always = (...steps: readonly string[]) => `roles: { worker: [{ steps: [${steps.join(", ")}] }] }`;
 
-test("whatever ends an agent, it is missed, and the second time the task is stuck", async () => {
+test("every way in which an agent can end is noticed, and the second time the task is stuck", async () => {
   const ends = ["exit: 0", "exit: 7", "crash: SIGTERM", "crash: SIGKILL", "crash: SIGSEGV", "crash: SIGHUP"];
   const turns = ends.map((end, i) => `    - { when: { prompt: "end ${i}" }, steps: [{ ${end} }] }`).join("\n");
   const script = `roles:
@@ -46,7 +46,7 @@ ${turns}
   }
 });
 
-test("an agent that goes quiet without what is asked for is told once what is missing, and what it then writes counts", async () => {
+test("an agent that goes idle without its evidence is told once what is missing, and what it then writes counts", async () => {
   const stage = await startStage({
     script: `roles:
   worker:
@@ -62,7 +62,7 @@ test("an agent that goes quiet without what is asked for is told once what is mi
   expect(types).toContain("message.delivered");
 });
 
-test("agents that let their files be read without an end are missed when they end, and keep nobody waiting", async () => {
+test("the end of an agent with endless event files is noticed, and the daemon keeps answering", async () => {
   const tricks = {
     link: `rm -f "$SIGNALBOX_EVENTS"; ln -s /dev/zero "$SIGNALBOX_EVENTS"`,
     transcript: `echo '{"kind":"session","id":"zz","transcript":"/dev/zero"}' >>"$SIGNALBOX_EVENTS"`,
@@ -78,7 +78,7 @@ test("agents that let their files be read without an end are missed when they en
     const { blocked } = await stage.call(routes.explainTask, { params: { task: ids[0] ?? "" } });
     return blocked.some(({ reason }) => reason.includes("is a link.")) ? blocked : undefined;
   }, 30_000);
-  expect(reasons.map(({ reason }) => reason).join()).toContain("What worker#1 tells of itself is not heard");
+  expect(reasons.map(({ reason }) => reason).join()).toContain("The events of worker#1 cannot be read");
   for (const id of ids) {
     const { held } = await stage.until(id, (task) => task.held !== null, 60_000);
     expect(held?.reason).toContain("SIGKILL");
@@ -89,7 +89,7 @@ test("agents that let their files be read without an end are missed when they en
   expect(Date.now() - before).toBeLessThan(8_000);
 });
 
-test("an agent that prints without an end fills no disk, and the task goes on without it", async () => {
+test("an agent with endless output does not fill the disk, and the task continues without it", async () => {
   const script = `roles: { worker: [{ steps: [{ flood: 1 GB }] }] }`;
   const stage = await startStage({ flow, script, agents: "output_limit: 4MB" });
   const id = await stage.create("a cup");
@@ -100,7 +100,7 @@ test("an agent that prints without an end fills no disk, and the task goes on wi
   expect(reasons.join()).toContain("agents.output_limit");
 });
 
-test("bytes of every kind in a terminal garble nothing that people see", async () => {
+test("control characters in a terminal do not garble what people see", async () => {
   const stage = await startStage({ script: always("{ binary: 64 KB }", "{ think: 1h }") });
   const id = await stage.create("a cup");
   await stage.untilRun(({ activity }) => activity === "busy");
@@ -112,7 +112,7 @@ test("bytes of every kind in a terminal garble nothing that people see", async (
   expect(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(screen)).toBe(false);
 });
 
-test("what an agent leaves running is ended with it", async () => {
+test("processes that an agent leaves running are ended with it", async () => {
   const stage = await startStage({ script: always("{ fork: 10m }", "{ say: Bye }", "{ think: 1h }") });
   const id = await stage.create("a cup");
   await eventually(async () => (processesWith([`SIGNALBOX_TASK=${id}`]).length > 1 ? true : undefined));
@@ -121,7 +121,7 @@ test("what an agent leaves running is ended with it", async () => {
   await eventually(async () => (processesWith([`SIGNALBOX_TASK=${id}`]).length === 0 ? true : undefined));
 });
 
-test("an agent that deletes its task file gets it back, and what it wrote before is kept", async () => {
+test("a deleted task file is restored, with what the agent wrote before", async () => {
   const stage = await startStage({
     script: `roles:
   worker:
@@ -142,7 +142,7 @@ test("an agent that deletes its task file gets it back, and what it wrote before
   expect(readFileSync(file, "utf8")).toContain("APPROACH: a");
 });
 
-test("an agent that deletes its workspace is asked about, and its commits are safe", async () => {
+test("a person is called for a deleted workspace, and the agent's commits are kept", async () => {
   const stage = await startStage({
     script: `roles:
   worker:
@@ -162,7 +162,7 @@ test("an agent that deletes its workspace is asked about, and its commits are sa
   expect(stage.git(stage.repository, "show", `signalbox/${id}:cup.txt`)).toBe("full");
 });
 
-test("an agent that goes to another branch is followed, or told, and nothing is lost", async () => {
+test("the task follows an agent that switches branches, or the agent is told to return, and nothing is lost", async () => {
   const stage = await startStage({
     script: `roles:
   worker:
@@ -181,7 +181,7 @@ test("an agent that goes to another branch is followed, or told, and nothing is 
   expect(stage.git(stage.repository, "show", "elsewhere:cup.txt")).toBe("full");
 });
 
-test("a provider's limit holds its harness until it is over, and costs no attempt", async () => {
+test("a provider's limit holds up its harness until it is over, and uses up no attempt", async () => {
   const script = `roles:
   worker:
     - { when: { counter: { limits: 0 } }, steps: [{ count: limits }, { error: { kind: rate-limit, message: "No more today.", reset: 6s } }] }
@@ -197,7 +197,7 @@ test("a provider's limit holds its harness until it is over, and costs no attemp
   expect(done.crashCount).toBe(0);
 });
 
-test("a limit of a day calls a person, and whoever lifts it lets every task of the harness go on", async () => {
+test("a limit of a day calls a person, and lifting it lets every task of the harness continue", async () => {
   const script = `roles:
   worker:
     - { when: { counter: { limits: 0 }, task: { summary: "a cup" } }, steps: [{ count: limits }, { error: { kind: rate-limit, message: "Come back later.", reset: 24h } }] }
@@ -215,10 +215,10 @@ test("a limit of a day calls a person, and whoever lifts it lets every task of t
   expect(blocked.map(({ fix }) => fix).join("\n")).toContain("signalbox resume --harness scripted");
   await stage.call(routes.resume, { body: { harness: "scripted" } });
   for (const id of [first, second]) await stage.until(id, ({ status }) => status === "done");
-  await expect(stage.call(routes.resume, { body: { harness: "scripted" } })).rejects.toThrow("No limit is known");
+  await expect(stage.call(routes.resume, { body: { harness: "scripted" } })).rejects.toThrow("has no known limit");
 });
 
-test("while everything is paused a workflow merges nothing, and what a person merges is merged; the rest goes on later", async () => {
+test("while everything is paused a person can merge but workflows cannot; the rest continues later", async () => {
   const stage = await startStage({
     flow: `name: flow
 version: 1
@@ -259,7 +259,7 @@ prompts: { work: Work }
   expect(files()).toEqual(["cup.md", "pot.md", "recipe.md"]);
 });
 
-test("names, summaries and contexts that are commands to shells, terminals and tmux are only text", async () => {
+test("names, summaries and contexts with shell, terminal and tmux commands are treated as text", async () => {
   const evil = "#(touch PWNED) $(touch PWNED) `touch PWNED`; touch PWNED\u001b]0;PWNED\u0007\u001b[31m #{pane_id} %1";
   const branch = "evil/#(>PWNED);$(>PWNED)-`>PWNED`";
   const stage = await startStage();
@@ -271,13 +271,13 @@ test("names, summaries and contexts that are commands to shells, terminals and t
   expect((await stage.task(id)).branch).toBe(branch);
   const planted = readdirSync(stage.base, { recursive: true }).filter((name) => String(name).endsWith("PWNED"));
   expect(planted).toEqual([]);
-  // What people see of it below the window has nothing in it that a terminal obeys.
+  // The status line below the window contains no control characters.
   const shown = stage.tmux("display-message", "-p", "-t", `=sb-${id}:`, "#{T:status-left}#{T:status-right}");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   expect(/[\x00-\x1f]/.test(shown)).toBe(false);
 });
 
-test.runIf(canMount())("an agent that fills the disk stops everything only until there is room again", async () => {
+test.runIf(canMount())("a full disk stops everything only until there is room again", async () => {
   const script = `roles: { worker: [{ steps: [{ fill: { file: big, bytes: 200 MB } }] }] }`;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-full-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -289,7 +289,7 @@ test.runIf(canMount())("an agent that fills the disk stops everything only until
   const big = join(workspace, "big");
   await eventually(async () => (existsSync(big) && statSync(big).size > 10_000_000 ? true : undefined));
   const told = await eventually(async () => (existsSync(calls) ? readFileSync(calls, "utf8") : undefined));
-  expect(told).toBe("Signalbox can save nothing\n");
+  expect(told).toBe("Signalbox cannot save anything\n");
   const { savingProblem, tasks, agents } = await stage.call(routes.status, { query: {} });
   expect(savingProblem.reason).toContain("is full");
   expect([tasks.needPerson, agents.atWork]).toEqual([1, 0]);

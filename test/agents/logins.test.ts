@@ -21,7 +21,7 @@ transitions:
 prompts: { work: "Work on {summary}" }
 `;
 
-/** Works only once somebody has logged in, and knows only sessions that it has begun. */
+/** Works only once a person has logged in, and knows only sessions that it has started. */
 const script = (otherwise: string) =>
   `[ -e "$SIGNALBOX_HOME/login" ] || { printf '\\033[31mNot logged in.\\033[0m Please run: oracle login\\n'; ${otherwise}; }; ` +
   `[ "$0" = new ] || [ -e "$SIGNALBOX_HOME/$1" ] || { echo "No such session"; exit 3; }; ` +
@@ -41,7 +41,7 @@ const oracle = (otherwise: string) => `harnesses:
 
 for (const mode of ["session", "turn"] as const)
   for (const again of ["continueTask", "respawnTask"] as const)
-    test(`an agent in mode ${mode} that ended before its session existed is started anew by ${again}`, async () => {
+    test(`an agent in mode ${mode} that ended before its session existed is restarted without a session by ${again}`, async () => {
       const stage = await startStage({ flow: flow(mode), config: oracle("exit 1"), harness: "oracle" });
       const id = await stage.create("a cup");
       const { held } = await stage.until(id, (task) => task.held !== null);
@@ -61,7 +61,7 @@ for (const mode of ["session", "turn"] as const)
       ).toBe(false);
     });
 
-test("an agent that waits to be logged in is told as that by everything that shows tasks", async () => {
+test("every view of a task shows that its agent waits for a login", async () => {
   const stage = await startStage({ flow: flow("session"), config: oracle("sleep 1000"), harness: "oracle" });
   const id = await stage.create("a cup");
   const run = await stage.untilRun(({ raised }) => raised !== "");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { eventually, startStage } from "./stage.ts";
 
-test("in default a worker plans and builds, a reviewer judges, and a person merges", async () => {
+test("in the workflow default a worker plans and builds, a reviewer judges, and a person merges", async () => {
   const stage = await startStage();
   const id = await stage.create("Add a greeting", { branch: "greeting", context: "Say hello." });
   await stage.until(id, ({ status }) => status === "reviewing");
@@ -11,7 +11,7 @@ test("in default a worker plans and builds, a reviewer judges, and a person merg
     ["worker#1", "worker"],
     ["reviewer#2", "review-1"],
   ]);
-  // The reviewer is gone, the worker is still there for the person.
+  // The reviewer is gone; the worker is kept for the person.
   await stage.untilRun(({ key, activity }) => key === "worker#1" && activity === "idle");
   await eventually(async () => ((await stage.runs()).length === 1 ? true : undefined));
   await stage.call(routes.mergeTask, { params: { task: id }, body: {} });
@@ -53,7 +53,7 @@ test("a turn's answer is validated, and decides where the task goes", async () =
   await stage.until(id, ({ status }) => status === "good");
 });
 
-test("an answer that does not fit is asked for again in the same session", async () => {
+test("an invalid answer is asked for again in the same session", async () => {
   const script = `roles:
   judge:
     - { when: { turn: 1 }, steps: [{ answer: They are fine }] }
@@ -65,7 +65,7 @@ test("an answer that does not fit is asked for again in the same session", async
   expect((await stage.runs(true)).map(({ key }) => key)).toEqual(["judge#1"]);
 });
 
-test("an agent that never answers in the form that is asked for is given up, in the workflow's own words", async () => {
+test("an agent that never gives a valid answer ends with the outcome that the workflow names", async () => {
   const stage = await startStage({
     flow: judged,
     script: `roles: { judge: [{ steps: [{ answer: { good: perhaps } }] }] }`,
@@ -97,7 +97,7 @@ prompts:
   step: Go on
 `;
 
-test("a stepped run goes on in one session until it says DONE on a line of its own", async () => {
+test("a stepped run continues in one session until it prints DONE on a line of its own", async () => {
   const script = `roles:
   builder:
     - { when: { turn: 1 }, steps: [{ write: { file: a.txt, text: a } }, { commit: one }, { say: "Not DONE yet." }] }
@@ -122,7 +122,7 @@ test("a stepped run that never ends is cut off at its limit", async () => {
   expect((await stage.runs(true)).length).toBe(4);
 });
 
-test("a step that gives no sign of life is ended, and tried again in a new session with what is there", async () => {
+test("a step that gives no sign of life is ended, and retried in a new session with the work so far", async () => {
   const script = `roles:
   builder:
     - { when: { run: 1, turn: 2 }, steps: [hang] }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { routes } from "../../src/api/routes.ts";
 import { eventually, startStage } from "./stage.ts";
 
-/** Sends messages of all sizes to one agent that is busy, idle, or in a dialog, and tells what became of them. */
+/** Sends messages of all sizes to one agent that is busy, idle or in a dialog, and returns what arrived. */
 export async function sendMany(count: number) {
   const script = `roles:
   worker:
@@ -22,7 +22,7 @@ export async function sendMany(count: number) {
   const messages = await eventually(
     async () => {
       const [now] = await stage.runs();
-      // A person sits there, and answers dialogs, each once.
+      // Plays a person who answers each dialog once.
       if (now?.activity === "asks" && now.since !== answered) stage.press(run, "y");
       if (now?.activity === "asks") answered = now.since;
       const { messages: all } = await stage.call(routes.listMessages, { params: { task: id } });
@@ -46,7 +46,7 @@ export async function sendMany(count: number) {
   };
 }
 
-/** One line to 6 KB. */
+/** From one line to 6 KB. */
 function textOf(i: number): string {
   const kind = ["(busy)", "(plain)", "(plain)", "(dialog)", "(plain)"][i % 5];
   const length = [1, 3, 40, 120][i % 4] ?? 1;

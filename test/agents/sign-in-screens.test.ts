@@ -18,7 +18,7 @@ transitions:
 prompts: { work: "Work on {summary}" }
 `;
 
-/** Shows what the real program showed in a home in which nobody had logged in, and waits. */
+/** Shows the screen of the real program without a login, and waits. */
 function program(screen: string, status: string): string {
   const file = join(root, "test/fixtures/screens", `${screen}.txt`);
   expect(readFileSync(file, "utf8")).not.toBe("");
@@ -38,7 +38,7 @@ test.for([
   ["claude", "claude-not-logged-in", '{ "loggedIn": false }', /not logged in.*claude auth login/s],
   ["gemini", "gemini-sign-in", "", /not logged in.*gemini/s],
   ["codex", "codex-trust", "Not logged in", /in its window/],
-] as const)("%s at its screen %s is told as that, by the run and by its task", async ([name, screen, status, told]) => {
+] as const)("the run and the task of %s report its screen %s", async ([name, screen, status, told]) => {
   const stage = await startStage({
     ...{ flow: flow(name), harness: name },
     env(base) {

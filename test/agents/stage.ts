@@ -2,34 +2,34 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { RunView } from "../../src/api/agent-wires.ts";
+import type { RunView } from "../../src/api/agents.ts";
 import { routes } from "../../src/api/routes.ts";
-import type { EventView, TaskView } from "../../src/api/task-wires.ts";
+import type { EventView, TaskView } from "../../src/api/tasks.ts";
 import { createAsk, type Daemon, startDaemon } from "../faults/daemon.ts";
 import { createHome } from "../faults/home.ts";
 
 export interface StageOptions {
   /** Instead of the built-in workflow `default`. */
   readonly flow?: string;
-  /** Files of the user's own workflows by their names; one that is called like a built-in one takes its place. */
+  /** Workflow files of the user by name; one with the name of a built-in workflow replaces it. */
   readonly workflows?: Readonly<Record<string, string>>;
   /** The repository has a remote, a bare repository beside it. */
   readonly remote?: boolean;
-  /** What the agents do; what is built in where nothing is said. */
+  /** The script of the agents; the built-in one where it is missing. */
   readonly script?: string;
-  /** What the user configures for agents, as it stands between the braces. */
+  /** The user's settings for agents, as YAML between braces. */
   readonly agents?: string;
-  /** Variables that agents get besides. */
+  /** Further variables for agents. */
   readonly variables?: readonly string[];
   /** The rest of the user's configuration. */
   readonly config?: string;
   readonly poolSize?: number;
   readonly workspaces?: "worktree" | "clone";
-  /** Puts the home on a file system of its own that has this much room, such as 64m. */
+  /** Puts the home on a file system of its own of this size, such as 64m. */
   readonly homeSize?: string;
-  /** Instead of the scripted one. */
+  /** Replaces the scripted harness. */
   readonly harness?: string;
-  /** What the daemon is started with besides. */
+  /** Further environment variables of the daemon. */
   env?(base: string): Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ export async function startStage(options: StageOptions = {}) {
   return stage;
 }
 
-/** The same, for whoever takes it away again. */
+/** The same, for callers that close it themselves. */
 export async function openStage(options: StageOptions = {}) {
   const {
     flow,
@@ -58,7 +58,7 @@ export async function openStage(options: StageOptions = {}) {
     env,
     homeSize,
   } = options;
-  const plain = createHome(() => workflows);
+  const plain = createHome(() => workflows, { isEmpty: true });
   const { base, repository, places } = plain;
   if (homeSize !== undefined)
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${homeSize},mode=700`, "tmpfs", plain.folder]);
@@ -83,7 +83,7 @@ export async function openStage(options: StageOptions = {}) {
     git(repository, "remote", "add", "origin", origin);
     git(repository, "push", "--quiet", "--set-upstream", "origin", "main");
   }
-  // Agents and what they call start twice as fast with it.
+  // With it, agents and the programs that they call start twice as fast.
   const environment = ["NODE_COMPILE_CACHE", ...variables].join(", ");
   writeFileSync(places.config, `agents: { environment: [${environment}]${agents && `, ${agents}`} }\n${config}`);
   const scriptFile = join(base, "script.yml");
@@ -101,7 +101,7 @@ export async function openStage(options: StageOptions = {}) {
     try {
       execFileSync("tmux", ["-S", places.terminal, "kill-server"], { stdio: "ignore" });
     } catch {
-      // There was none.
+      // There was no terminal server.
     }
   };
   const call = createAsk(home);
@@ -122,7 +122,7 @@ export async function openStage(options: StageOptions = {}) {
   return {
     ...{ home, base, repository, origin, scriptFile, places, git, call, task, events, runs, endTerminal, close },
     daemon: () => daemon,
-    /** Creates a task that starts at once; gives its id. */
+    /** Creates a task that starts immediately; returns its id. */
     async create(
       summary: string,
       more: { readonly branch?: string; readonly context?: string; readonly autostart?: boolean } = {},
@@ -130,14 +130,14 @@ export async function openStage(options: StageOptions = {}) {
       const body = { project: "coffee", summary, ...more, ...(flow === undefined ? {} : { workflow: "flow" }) };
       return (await call(routes.createTask, { body })).task.id;
     },
-    /** Waits until something is so of a task. */
-    async until(id: string, isSo: (task: TaskView) => boolean, patience = 120_000): Promise<TaskView> {
+    /** Waits until a condition holds for a task. */
+    async until(id: string, isMet: (task: TaskView) => boolean, timeout = 120_000): Promise<TaskView> {
       return eventually(
         async () => {
           const now = await task(id);
-          return isSo(now) ? now : undefined;
+          return isMet(now) ? now : undefined;
         },
-        patience,
+        timeout,
         async () =>
           JSON.stringify(
             [await task(id), (await events(id)).slice(-8), (await runs(true)).slice(-3), daemon.said().slice(-9000)],
@@ -146,14 +146,14 @@ export async function openStage(options: StageOptions = {}) {
           ),
       );
     },
-    async untilRun(isSo: (run: RunView) => boolean, all = false): Promise<RunView> {
+    async untilRun(isMet: (run: RunView) => boolean, all = false): Promise<RunView> {
       return eventually(
-        async () => (await runs(all)).find(isSo),
+        async () => (await runs(all)).find(isMet),
         120_000,
         async () => JSON.stringify(await runs(true)),
       );
     },
-    /** Asks the terminal server, as a person could. */
+    /** Runs a tmux command, as a person could. */
     tmux: (...args: readonly string[]) =>
       execFileSync("tmux", ["-S", places.terminal, ...args], { encoding: "utf8" }).trim(),
     /** Presses keys in an agent's window, as a person would. */
@@ -174,32 +174,32 @@ export async function openStage(options: StageOptions = {}) {
     async restart() {
       daemon = await startDaemon(home);
     },
-    /** Processes that were started for a run: `worker#1` of a task has this in its environment. */
+    /** The processes of a run, found by the task and the run in their environment. */
     processesOf: (taskId: string, run: string) => processesWith([`SIGNALBOX_TASK=${taskId}`, `SIGNALBOX_RUN=${run}`]),
     runFolder: (taskId: string, run: string) => join(places.runs, `${taskId}-${run.slice(run.indexOf("#") + 1)}`),
   };
 }
 
-/** Asks until there is an answer. */
+/** Polls until there is an answer. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined>,
-  patience = 120_000,
+  timeout = 120_000,
   tell: () => Promise<string> = async () => "",
 ): Promise<T> {
-  const end = Date.now() + patience;
+  const end = Date.now() + timeout;
   for (;;) {
     const answer = await ask().catch((error) => {
-      // The daemon may be on its way down or up.
+      // The daemon may be stopping or starting.
       if (Date.now() > end) throw error;
       return undefined;
     });
     if (answer !== undefined) return answer;
-    if (Date.now() > end) throw new Error(`It did not come to that. ${await tell().catch(String)}`);
+    if (Date.now() > end) throw new Error(`The condition was not met in time. ${await tell().catch(String)}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
 
-/** The pids of living processes that were started with all of these in their environment. */
+/** The pids of live processes that were started with all of these in their environment. */
 export function processesWith(entries: readonly string[]): readonly number[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];

@@ -31,7 +31,7 @@ beforeEach(async () => {
   stage.asked.length = 0;
 });
 
-/** Over TCP, as the person, asking for something that would change a task. */
+/** Sends a request over TCP, as the person, that would change a task. */
 function over({ headers = {}, ...rest }: Sent, path = "/v1/tasks/mild/continue") {
   const { tcp, human } = stage;
   return ask(tcp, path, {
@@ -41,7 +41,7 @@ function over({ headers = {}, ...rest }: Sent, path = "/v1/tasks/mild/continue")
   });
 }
 
-describe("what is refused reaches no handler and changes nothing:", () => {
+describe("a refused request reaches no handler and changes nothing:", () => {
   afterEach(async () => {
     expect(stage.asked).toEqual([]);
     expect(await everything()).toBe(before);
@@ -51,7 +51,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
   test.each([
     ["no token", {}],
     ["a wrong token", bearer(`sbh_${"0".repeat(48)}`)],
-    ["a token of nobody's making", bearer("x")],
+    ["a made-up token", bearer("x")],
     ["the token in another scheme", { authorization: "Basic c2JoXzpzYmhf" }],
   ])("%s, over TCP", async (_, headers) => {
     for (const [path, json] of [
@@ -66,7 +66,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
     }
   });
 
-  test("a host that is not ours, as a page has it whose name leads to 127.0.0.1", async () => {
+  test("a foreign host, as sent by a page whose name resolves to 127.0.0.1", async () => {
     const hosts = [
       "evil.example",
       `evil.example:${port}`,
@@ -86,7 +86,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
     }
   });
 
-  test("an origin that is not ours", async () => {
+  test("a foreign origin", async () => {
     const origins = ["http://evil.example", "null", `https://127.0.0.1:${port}`, "http://127.0.0.1:1", "file://", ""];
     for (const origin of [
       ...origins,
@@ -107,7 +107,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""])(
-    "a body of the type %j, which a page may send without asking first",
+    "a body of the type %j, which a page may send without a preflight request",
     async (type) => {
       const { status, json } = await over({ method: "POST", body: "{}", headers: { "content-type": type } });
       expect([status, json.error.code]).toEqual([415, "request.type"]);
@@ -121,7 +121,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
   });
 
   const type = { "content-type": "application/json" };
-  test("a body of more than 1 MB, by its announced length", async () => {
+  test("a body of more than 1 MB, by its Content-Length", async () => {
     const body = JSON.stringify({ text: "x".repeat(1024 * 1024) });
     const { status, json } = await over({ method: "POST", body, headers: type });
     expect([status, json.error.code]).toEqual([413, "request.large"]);
@@ -133,7 +133,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
     expect([status, json.error.code]).toEqual([413, "request.large"]);
   });
 
-  test("an announced length that is announced only: the answer comes before the body", async () => {
+  test("a Content-Length without a body: the answer does not wait for the body", async () => {
     const { authorization } = bearer(stage.human);
     const head = [
       "POST /v1/tasks/mild/continue HTTP/1.1",
@@ -159,7 +159,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
     expect([answer.status, answer.json.error.code]).toEqual([status, code]);
   });
 
-  test("values of wrong kinds and keys that nobody knows, all in one answer", async () => {
+  test("values of wrong types and unknown keys, all in one answer", async () => {
     const json = { project: 7, summary: ["x"], priority: "high", labels: "taste", autostart: "yes", flavour: "mild" };
     const { status, json: answer } = await over({ json }, "/v1/tasks");
     expect([status, answer.error.code]).toEqual([400, "request.invalid"]);
@@ -180,7 +180,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
     expect(polluting.json.error.message).toContain('The body has no "__proto__"');
   });
 
-  test("a query with keys that nobody knows", async () => {
+  test("a query with unknown keys", async () => {
     const { status, json } = await over({ json: undefined, method: "GET" }, "/v1/tasks?colour=red&open=maybe");
     expect([status, json.error.code]).toEqual([400, "request.invalid"]);
     expect(json.error.message).toContain('The query has no "colour"');
@@ -206,7 +206,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
   ])("%s %s", async (method, path, status) => {
     const answer = await over({ json: undefined, method }, path);
     expect([method, path, answer.status]).toEqual([method, path, status]);
-    // No page is ever told that it may.
+    // No answer ever allows another origin.
     expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
   });
 
@@ -228,7 +228,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
     }
   });
 
-  test("what is no HTTP", async () => {
+  test("bytes that are not HTTP", async () => {
     expect(await raw("Hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
   });
 
@@ -247,7 +247,7 @@ describe("what is refused reaches no handler and changes nothing:", () => {
   });
 });
 
-describe("what is let in:", () => {
+describe("accepted requests:", () => {
   test.each(["127.0.0.1", "localhost"])("the person's token over TCP, under the name %s", async (name) => {
     const host = `${name}:${port}`;
     for (const headers of [{ host }, { host, origin: `http://${host}` }]) {
@@ -259,7 +259,7 @@ describe("what is let in:", () => {
     expect((await stage.ask("/v1/tasks/mild", { token: "" })).json.task.branch).toBe("mild");
   });
 
-  test("a client that is older than the daemon, or as old, or says nothing sensible", async () => {
+  test("a client that is older than the daemon, or of the same version, or with an invalid version", async () => {
     for (const version of ["1.2.3", "1.2.3-rc.1", "0.9.9", "x", ""]) {
       const { status } = await over(
         { method: "GET", json: undefined, headers: { "signalbox-version": version } },
@@ -269,7 +269,7 @@ describe("what is let in:", () => {
     }
   });
 
-  test("JSON with a character set beside its type", async () => {
+  test("JSON with a charset in its content type", async () => {
     const headers = { "content-type": "Application/JSON; charset=utf-8" };
     expect((await over({ method: "PATCH", body: '{"summary":"Brew"}', headers }, "/v1/tasks/mild")).status).toBe(200);
   });
@@ -278,11 +278,11 @@ describe("what is let in:", () => {
 describe("the socket", () => {
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  test("is the user's alone, and so is its folder", () => {
+  test("and its folder are accessible to the user only", () => {
     expect([modeOf(stage.places.socket), modeOf(dirname(stage.places.socket))]).toEqual([0o600, 0o700]);
   });
 
-  test("lies elsewhere where the path of the home is too long for one, and is as private", async () => {
+  test("of a home whose path is too long is elsewhere, and as private", async () => {
     const deep = await startStage({ home: join(newHome(), "x".repeat(120)) });
     try {
       expect(deep.places.socket).toMatch(/^\/tmp\/signalbox-\d+-[0-9a-f]{12}\/daemon\.sock$/);
@@ -295,7 +295,7 @@ describe("the socket", () => {
   });
 });
 
-/** Sends these bytes and gives what comes back until the other side hangs up, or has said nothing for a while. */
+/** Sends these bytes and returns the answer until the server closes the connection, or is silent for a while. */
 function raw(text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

@@ -8,7 +8,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is. A list is sent in chunks, without a length. */
+  /** Sent unchanged. A list is sent in chunks, without a length. */
   readonly body?: string | readonly string[];
 }
 
@@ -16,8 +16,8 @@ export interface Received {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The answer as JSON; undefined where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: every test knows what it asked for, and what is wrong shows at once.
+  /** The answer as JSON; undefined if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: every test knows the answer's type, and a mistake fails immediately.
   readonly json: any;
 }
 
@@ -49,7 +49,7 @@ export function ask(door: Door, path: string, { method, headers = {}, json, body
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
       });
     });
-    // A server that has refused a body hangs up while we still send it.
+    // A server that refuses a body closes the connection while we still send it.
     request.on("error", (error) => isAnswered || reject(error));
     for (const chunk of Array.isArray(written) ? written : []) request.write(chunk);
     request.end(typeof written === "string" ? written : undefined);

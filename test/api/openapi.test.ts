@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Route } from "../../src/api/client.ts";
 import { openApi } from "../../src/api/openapi.ts";
-import type { Route } from "../../src/api/route.ts";
 import { routes } from "../../src/api/routes.ts";
-import { packageRoot } from "../../src/home/package-root.ts";
-import { packageVersion } from "../../src/home/package-version.ts";
+import { packageRoot, packageVersion } from "../../src/home/places.ts";
 
 interface Operation {
   readonly operationId: string;
@@ -32,12 +31,12 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 );
 
-test("the document in the repository is the one the routes give; `npm run schema` writes it", () => {
+test("the document in the repository matches the routes; `npm run schema` writes it", () => {
   const written = readFileSync(join(packageRoot(), "schema", "openapi.json"), "utf8");
   expect(JSON.parse(written)).toEqual(document);
 });
 
-test("every route is in it, once, under a name of its own", () => {
+test("the document contains every route once, under its own name", () => {
   const all = (Object.values(routes) as readonly Route[]).map(({ name, method, path }) => [
     name,
     method.toLowerCase(),
@@ -53,7 +52,7 @@ test("every route is in it, once, under a name of its own", () => {
   expect(Object.entries(routes).filter(([key, { name }]) => key !== name)).toEqual([]);
 });
 
-test("it has the form of OpenAPI 3.1", () => {
+test("the document is valid OpenAPI 3.1", () => {
   expect(document).toMatchObject({ openapi: "3.1.0", info: { title: "Signalbox", version: packageVersion } });
   for (const { path, operation } of operations) {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -67,7 +66,7 @@ test("it has the form of OpenAPI 3.1", () => {
   }
 });
 
-test("every schema in it is JSON Schema, and every reference leads somewhere", () => {
+test("every schema in the document is valid JSON Schema, and every reference resolves", () => {
   const kinds = ["string", "integer", "number", "boolean", "array", "object", "null"];
   const schemas = operations.flatMap(({ operation }) => [
     ...(operation.parameters ?? []).map(({ schema }) => schema),
@@ -95,7 +94,7 @@ function schemasIn(holder: { readonly content: object } | undefined): readonly o
   return Object.values(holder?.content ?? {}).map(({ schema }) => schema);
 }
 
-/** What a reference such as `#/components/schemas/Error` leads to. */
+/** Resolves a reference such as `#/components/schemas/Error`. */
 function at(reference: string): unknown {
   const steps = reference.replace(/^#\//, "").split("/");
   return steps.reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);

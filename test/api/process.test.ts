@@ -18,7 +18,7 @@ const homes: string[] = [];
 
 afterEach(async () => {
   for (const child of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
-  // Command lines start daemons of their own.
+  // The command line may have started more daemons.
   for (const home of homes.splice(0)) {
     const pid = await pidOf(home);
     if (pid !== undefined) process.kill(pid, "SIGKILL");
@@ -43,7 +43,7 @@ async function pidOf(folder: string): Promise<number | undefined> {
   }
 }
 
-/** Starts the daemon's process and comes back when it answers. */
+/** Starts the daemon's process and resolves when it answers. */
 async function startDaemon(folder: string, program = appFile): Promise<ChildProcess> {
   const child = spawn(process.execPath, [program], {
     env: { ...inherited, SIGNALBOX_HOME: folder },
@@ -80,7 +80,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Whether somebody stays connected to the daemon's socket; what only asks something is gone at once. */
+/** Whether a client stays connected to the daemon's socket; a single request disconnects immediately. */
 async function isFollowed(folder: string): Promise<boolean> {
   const connected = new RegExp(` 0001 03 +\\d+ ${homePlaces(folder).socket}$`, "m");
   for (let i = 0; i < 4; i++) {
@@ -90,7 +90,7 @@ async function isFollowed(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Follows history over the socket; gives the ids as they come. */
+/** Follows the event feed over the socket; collects the ids as they come. */
 function follow(folder: string, after = ""): { readonly ids: readonly string[]; readonly closed: Promise<void> } {
   const ids: string[] = [];
   const closed = new Promise<void>((done) => {
@@ -108,7 +108,7 @@ function follow(folder: string, after = ""): { readonly ids: readonly string[]; 
 }
 
 describe("the daemon's process", () => {
-  test("listens on the port of the configuration, for those who show a token", async () => {
+  test("listens on the configured port, for callers with a token", async () => {
     const port = await freePort();
     const folder = home(`port: ${port}\n`);
     await startDaemon(folder);
@@ -121,7 +121,7 @@ describe("the daemon's process", () => {
     expect((await ask(tcp, "/v1/status", { headers: { ...headers, origin: "null" } })).status).toBe(403);
   });
 
-  test("has a socket, a token and folders that are the user's alone, whatever they were before", async () => {
+  test("makes its socket, token and folders accessible to the user only, whatever they were before", async () => {
     const folder = home();
     mkdirSync(join(folder, "run"), { mode: 0o777 });
     await startDaemon(folder);
@@ -131,14 +131,14 @@ describe("the daemon's process", () => {
     expect(modes).toEqual([0o700, 0o700, 0o600, 0o600, 0o600]);
   });
 
-  test("describes its API as the file in the repository does", async () => {
+  test("serves the same API description as the file in the repository", async () => {
     const folder = home();
     await startDaemon(folder);
     const written = JSON.parse(readFileSync(join(root, "schema", "openapi.json"), "utf8"));
     expect((await over(folder, "/v1/openapi.json")).json).toEqual(written);
   });
 
-  test("is the only one of its home: a second one says so and goes", async () => {
+  test("is the only one of its home: a second one says so and exits", async () => {
     const folder = home();
     const first = await startDaemon(folder);
     const second = spawn(process.execPath, [appFile], {
@@ -149,7 +149,7 @@ describe("the daemon's process", () => {
     expect(await pidOf(folder)).toBe(first.pid);
   });
 
-  test("goes when it is told to, over the API as by a signal", async () => {
+  test("stops on request, over the API and by a signal", async () => {
     const folder = home();
     const first = await startDaemon(folder);
     expect((await over(folder, "/v1/stop", { json: {} })).status).toBe(200);
@@ -159,7 +159,7 @@ describe("the daemon's process", () => {
     expect(await ended(second)).toBe(0);
   });
 
-  test("has everything that happened for whoever follows, also after it was killed", async () => {
+  test("loses no event for a follower, even after it was killed", async () => {
     const folder = home();
     const first = await startDaemon(folder);
     await over(folder, "/v1/projects", { json: { name: "coffee", path: newRepository(folder) } });
@@ -175,7 +175,7 @@ describe("the daemon's process", () => {
     await expect.poll(() => after.ids).toEqual(["2", "3"]);
   });
 
-  test("is followed by the command line through a restart, without a gap, even before the first event", async () => {
+  test("is followed by the command line across a restart, without a gap, even before the first event", async () => {
     const folder = home();
     const first = await startDaemon(folder);
     await over(folder, "/v1/projects", { json: { name: "coffee", path: newRepository(folder) } });
@@ -188,7 +188,7 @@ describe("the daemon's process", () => {
       seen += chunk;
     });
     await expect.poll(() => isFollowed(folder), { timeout: 10_000 }).toBe(true);
-    // It comes back only when everything has happened.
+    // It is continued only after all events.
     events.kill("SIGSTOP");
     first.kill("SIGKILL");
     await ended(first);
@@ -203,7 +203,7 @@ describe("the daemon's process", () => {
 
 describe("the environment of a daemon", () => {
   const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
-  /** Lets somebody with this environment start the daemon, and gives what the daemon then has in its own. */
+  /** Starts the daemon from a process with this environment, and returns the daemon's own environment. */
   const startedWith = async (folder: string, env: NodeJS.ProcessEnv, before = "") => {
     const command = `${before}exec "$0" "$@"`;
     const argv = ["-c", command, process.execPath, cliFile, "project", "list"];
@@ -225,7 +225,7 @@ describe("the environment of a daemon", () => {
   };
   const ofTerminal = { TMUX: "/tmp/tmux,1,0", TMUX_PANE: "%1", CLAUDECODE: "1", npm_config_x: "1" };
 
-  test("is the person's, with their keys, without what is about their terminal", async () => {
+  test("is the person's, with their keys, without the variables of their terminal", async () => {
     const folder = home();
     const own = { ...inherited, ...ofTerminal, SIGNALBOX_HOME: folder, MY_KEY: "secret", LC_TIME: "C" };
     const { names } = await startedWith(folder, own);
@@ -236,7 +236,7 @@ describe("the environment of a daemon", () => {
     expect(readFileSync(record, "utf8")).not.toContain("secret");
   });
 
-  test("is what a person last gave, whatever the agent has that starts it", async () => {
+  test("is the one that a person last started it with, whatever an agent that starts it has", async () => {
     const folder = home();
     const own = { ...inherited, SIGNALBOX_HOME: folder, LC_TIME: "C", PATH: `/person:${process.env.PATH}` };
     const first = await startedWith(folder, own);
@@ -258,7 +258,7 @@ describe("the environment of a daemon", () => {
     expect(second.umask).toBe(first.umask);
   });
 
-  test("is that of a login where no person has ever started one", async () => {
+  test("is that of a login if no person has ever started one", async () => {
     const folder = home();
     const places = homePlaces(folder);
     const agent = { ...ofRun, SIGNALBOX_HOME: folder, PATH: `${places.bin}:${process.env.PATH}`, AGENT_KEY: "secret" };
@@ -270,7 +270,7 @@ describe("the environment of a daemon", () => {
   });
 });
 
-test("a command that finds the home taken by a daemon on its way out starts the next one", async () => {
+test("a command that finds the home locked by a stopping daemon starts the next one", async () => {
   const folder = home();
   mkdirSync(join(folder, "run"), { mode: 0o700 });
   const lock = takeLock(homePlaces(folder).lock);
@@ -292,7 +292,7 @@ describe("a daemon that is older than the command line", () => {
     return join(folder, "src/app.ts");
   }
 
-  test("is replaced by the first command that asks something of it, also while somebody follows", async () => {
+  test("is replaced by the first command that sends a request, even while a client follows", async () => {
     const folder = home();
     const older = await startDaemon(folder, olderPackage());
     expect((await over(folder, "/v1/status")).json.version).toBe("0.0.1");
@@ -312,7 +312,7 @@ describe("a daemon that is older than the command line", () => {
     ]);
   });
 
-  test("is shown and stopped as it is", async () => {
+  test("is shown and stopped without being replaced", async () => {
     const folder = home();
     const older = await startDaemon(folder, olderPackage());
     const shown = await signalbox(folder, "status", "--json");

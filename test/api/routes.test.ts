@@ -43,7 +43,7 @@ const get = (path: string) => stage.ask(path);
 const post = (path: string, json: unknown = {}) => stage.ask(path, { json });
 const send = (method: string, path: string, json?: unknown) => stage.ask(path, { method, json });
 
-/** Creates a task on a branch of its own and gives it as it is when it has settled. */
+/** Creates a task on its own branch and returns it once it has settled. */
 async function create(rest: object = {}) {
   const branch = `b${++number}`;
   const { json } = await post("/v1/tasks", { project: "coffee", workflow: "brew", summary: "Brew", branch, ...rest });
@@ -62,7 +62,7 @@ function refusal({
 }
 
 describe("the daemon", () => {
-  test("says who it is and how it is", async () => {
+  test("shows its version and its state", async () => {
     const { status, json, headers } = await get("/v1/status");
     expect(status).toBe(200);
     expect(json).toMatchObject({ version: "1.2.3", pid: process.pid, home: stage.home, configProblems: [] });
@@ -70,7 +70,7 @@ describe("the daemon", () => {
     expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
   });
 
-  test("counts the tasks that are open, and those that need a person", async () => {
+  test("counts the open tasks, and those that need a person", async () => {
     const { tasks } = (await get("/v1/status")).json;
     const waiting = await create();
     expect((await get("/v1/status")).json.tasks).toEqual({
@@ -86,7 +86,7 @@ describe("the daemon", () => {
     expect((await get("/v1/openapi.json")).json).toEqual(JSON.parse(JSON.stringify(openApi("1.2.3"))));
   });
 
-  test("stops when a person says so, after it has answered", async () => {
+  test("stops on a person's request, after it has answered", async () => {
     expect((await post("/v1/stop")).json).toEqual({});
     expect(stage.stops()).toBe(1);
   });
@@ -105,19 +105,19 @@ describe("the daemon", () => {
     copy.close();
   });
 
-  test("cannot copy the store where there is no folder", async () => {
+  test("cannot copy the store into a missing folder", async () => {
     const { status, json } = await post("/v1/backup", { path: join(coffee, "none", "here.db") });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(json.error.message).toBe(`There is no folder ${join(coffee, "none")}.`);
   });
 
-  test("looks for damage and for what is stuck", async () => {
-    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck: [] });
+  test("checks for damage, for stuck effects and for moved branches", async () => {
+    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck: [], branches: [] });
     failing.add("acquire_workspace");
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held).not.toBeNull();
     const stuck = [{ task: id, action: "acquire_workspace", reason: "No acquire_workspace today." }];
-    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck });
+    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck, branches: [] });
     failing.clear();
     await post(`/v1/tasks/${id}/retry`);
     await expect.poll(async () => (await get("/v1/check")).json.stuck).toEqual([]);
@@ -142,7 +142,7 @@ describe("projects", () => {
     expect(existsSync(tea)).toBe(true);
   });
 
-  test("are refused where there is no folder or no repository, under a name that is none, and twice", async () => {
+  test("are refused without a folder or repository, with an invalid name, and twice", async () => {
     const bare = folderBeside(stage.home, "bare");
     expect(refusal(await post("/v1/projects", { name: "x", path: join(bare, "none") }))).toEqual([
       400,
@@ -156,13 +156,18 @@ describe("projects", () => {
     expect(refusal(await post("/v1/projects", { name: "coffee", path: other }))).toEqual([409, "store.exists"]);
   });
 
-  test("are not changed into nonsense", async () => {
+  test("show the workflow of their new tasks", async () => {
+    expect((await get("/v1/projects/coffee/workflow")).json).toMatchObject({ name: "default", from: "built-in" });
+    expect(refusal(await get("/v1/projects/none/workflow"))).toEqual([404, "project.missing"]);
+  });
+
+  test("are not changed to invalid values", async () => {
     expect(refusal(await send("PATCH", "/v1/projects/none", { poolSize: 1 }))).toEqual([404, "project.missing"]);
     expect(refusal(await send("PATCH", "/v1/projects/coffee", { poolSize: 0 }))).toEqual([400, "request.invalid"]);
     expect(refusal(await send("PATCH", "/v1/projects/coffee", { path: "/none" }))).toEqual([400, "project.invalid"]);
   });
 
-  test("start from a branch that there is, or that the first commit will be on", async () => {
+  test("start from an existing branch, or from the branch of the first commit", async () => {
     const path = newRepository(stage.home, "branchless");
     expect(refusal(await post("/v1/projects", { name: "branchless", path, defaultBranch: "dev" }))).toEqual([
       400,
@@ -181,7 +186,7 @@ describe("projects", () => {
     await send("DELETE", "/v1/projects/branchless");
   });
 
-  test("are cloned from an address, once, and stay what they are", async () => {
+  test("are cloned from an address once", async () => {
     const from = newRepository(stage.home, "origin");
     execFileSync("git", ["-C", from, ...me, "commit", "-q", "--allow-empty", "-m", "first"]);
     const url = `file://${from}`;
@@ -193,7 +198,7 @@ describe("projects", () => {
     expect(refusal(await post("/v1/projects", { name: "cloned", url }))).toEqual([409, "project.exists"]);
     await send("DELETE", "/v1/projects/cloned");
     expect(existsSync(folder)).toBe(true);
-    // Whoever was interrupted after the clone finds it; another repository does not get its place.
+    // An interrupted request finds its clone again; another repository cannot take its place.
     expect(refusal(await post("/v1/projects", { name: "cloned", url: `${url}x` }))).toEqual([409, "git.in-the-way"]);
     expect((await post("/v1/projects", { name: "cloned", url })).status).toBe(200);
     await send("DELETE", "/v1/projects/cloned");
@@ -204,7 +209,7 @@ describe("projects", () => {
     expect(refusal(await post("/v1/projects", { name: "x" }))).toEqual([400, "project.invalid"]);
   });
 
-  test("are trusted as git obeys them, if that is what was shown", async () => {
+  test("have their git settings trusted, if these are the ones that were shown", async () => {
     const repository = newRepository(stage.home, "hooked");
     await post("/v1/projects", { name: "hooked", path: repository });
     const changes = async () => (await get("/v1/projects/hooked/changes")).json;
@@ -239,7 +244,7 @@ describe("projects", () => {
     await send("DELETE", "/v1/projects/configured");
   });
 
-  test("stay while they have open tasks", async () => {
+  test("cannot be removed while they have open tasks", async () => {
     await create();
     expect(refusal(await send("DELETE", "/v1/projects/coffee"))).toEqual([409, "store.in-use"]);
     expect(refusal(await send("DELETE", "/v1/projects/none"))).toEqual([404, "project.missing"]);
@@ -247,7 +252,7 @@ describe("projects", () => {
 });
 
 describe("tasks", () => {
-  test("are created as the body says, and otherwise as the configuration does", async () => {
+  test("are created from the body, and otherwise from the configuration", async () => {
     const { json } = await post("/v1/tasks", {
       project: "coffee",
       workflow: "brew",
@@ -280,7 +285,7 @@ describe("tasks", () => {
   test.each([
     ["team", /^Child tasks are not started yet: /],
     ["pipeline", /^Merging needs a forge here: /],
-  ])("of %s are created with a warning of what does not work yet", async (workflow, told) => {
+  ])("of %s are created with a warning about what does not work yet", async (workflow, told) => {
     const { json } = await post("/v1/tasks", { project: "coffee", workflow, summary: "Brew", autostart: false });
     expect(json.warnings).toContainEqual(expect.stringMatching(told));
     await post(`/v1/tasks/${json.task.id}/cancel`);
@@ -305,7 +310,7 @@ describe("tasks", () => {
     expect((await get("/v1/tasks")).json.tasks).toHaveLength(before);
   });
 
-  test("do not share a branch while they are open, nor go on with a task that is not over", async () => {
+  test("do not share a branch while they are open, nor continue an open task", async () => {
     const { id, branch } = await create();
     expect(refusal(await post("/v1/tasks", { project: "coffee", workflow: "brew", branch }))).toEqual([
       409,
@@ -317,7 +322,7 @@ describe("tasks", () => {
     ]);
   });
 
-  test("go on with the branch and the task file of one that is over", async () => {
+  test("continue with the branch and the task file of an ended task", async () => {
     const { id, branch } = await create({ context: "Beans first." });
     await post(`/v1/tasks/${id}/cancel`);
     const next = (await post("/v1/tasks", { project: "coffee", workflow: "brew", from: id })).json.task;
@@ -325,7 +330,7 @@ describe("tasks", () => {
     expect((await get(`/v1/tasks/${next.id}/document`)).json.text).toContain("Beans first.");
   });
 
-  test("of a repository's own workflow need the person's trust, for every version of it", async () => {
+  test("of a repository's own workflow need the person's trust for each version of it", async () => {
     const file = join(coffee, ".signalbox", "workflows", "house.yml");
     mkdirSync(join(coffee, ".signalbox", "workflows"), { recursive: true });
     writeFileSync(file, brew.replace("name: brew", "name: house"));
@@ -371,7 +376,7 @@ describe("tasks", () => {
       expect(refusal(await get(`/v1/tasks?${wrong}`))).toEqual([400, "request.invalid"]);
   });
 
-  test("are edited, but not where they stand", async () => {
+  test("can be edited, but not their state", async () => {
     const { id } = await create();
     const edit = { summary: "Stronger", labels: ["x"], priority: -3, dependsOn: [(await create()).branch] };
     const { json } = await send("PATCH", `/v1/tasks/${id}`, edit);
@@ -386,7 +391,7 @@ describe("tasks", () => {
     expect(refusal(await send("PATCH", "/v1/tasks/none", edit))).toEqual([404, "task.missing"]);
   });
 
-  test("are deleted only when they are over, and leave what was known in a private file", async () => {
+  test("are deleted only when they have ended, and leave their history in a private file", async () => {
     const { id } = await create();
     expect(refusal(await send("DELETE", `/v1/tasks/${id}`))).toEqual([409, "task.in-use"]);
     await post(`/v1/tasks/${id}/cancel`);
@@ -400,7 +405,7 @@ describe("tasks", () => {
   });
 });
 
-describe("asking", () => {
+describe("a request", () => {
   test("for a state moves the task, or says everything that is missing", async () => {
     const { id } = await create();
     expect(refusal(await post(`/v1/tasks/${id}/move`, { to: "served" }))).toEqual([409, "refused", "no-transition"]);
@@ -416,7 +421,7 @@ describe("asking", () => {
     expect(refusal(await post(`/v1/tasks/${id}/continue`))).toEqual([409, "refused", "terminal"]);
   });
 
-  test("to cancel finds the state for that, in whatever words", async () => {
+  test("to cancel finds the state with that outcome, whatever its name", async () => {
     const { id } = await create();
     expect((await post(`/v1/tasks/${id}/cancel`)).json).toMatchObject({
       task: { status: "spilled", outcome: "cancelled" },
@@ -427,7 +432,7 @@ describe("asking", () => {
     expect(refusal(await post("/v1/tasks/none/cancel"))).toEqual([404, "task.missing"]);
   });
 
-  test("to open a pull request asks who it is first, then whether it can be", async () => {
+  test("to open a pull request checks the caller first, then whether it is possible", async () => {
     const { id } = await create();
     const path = `/v1/tasks/${id}/pull-request`;
     expect(refusal(await stage.ask(path, { token: "", json: {} }))).toEqual([401, "caller.unknown"]);
@@ -440,7 +445,7 @@ describe("asking", () => {
     expect((await get(`/v1/tasks/${id}`)).json.pullRequest).toBeNull();
   });
 
-  test("to retry carries out again what failed", async () => {
+  test("to retry carries out the failed effects again", async () => {
     failing.add("spawn_agent");
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held?.again).toBe("effects");
@@ -454,7 +459,7 @@ describe("asking", () => {
     await post(`/v1/tasks/${id}/cancel`);
   });
 
-  test("for another state leaves behind what failed, and does what the way there asks for", async () => {
+  test("for another state drops failed effects, and carries out those of the way", async () => {
     failing.add("acquire_workspace");
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held?.again).toBe("effects");
@@ -465,14 +470,14 @@ describe("asking", () => {
     expect(effects.map(({ action, state }) => [action, state])).toEqual([
       ["acquire_workspace", "dropped"],
       ["spawn_agent", "dropped"],
-      // A start may have failed half-way.
+      // A failed start may have left an agent running.
       ["kill_agent", "done"],
       ["kill_session", "done"],
       ["release_workspace", "done"],
     ]);
   });
 
-  test("why it stands where it stands names the commands that go on", async () => {
+  test("to explain a task names the commands that continue it", async () => {
     const { id } = await create();
     const { json } = await get(`/v1/tasks/${id}/explain`);
     expect(json.where).toContain("todo");
@@ -484,7 +489,7 @@ describe("asking", () => {
     expect(refusal(await get("/v1/tasks/none/explain"))).toEqual([404, "task.missing"]);
   });
 
-  test("a task for which there is no workspace says so, and how there can be more", async () => {
+  test("to explain a task without a workspace says so, and how to get more", async () => {
     const place = folderBeside(stage.home, "tiny");
     execFileSync("git", ["init", "-q", "-b", "main", place]);
     await post("/v1/projects", { name: "tiny", path: place, poolSize: 1 });
@@ -515,7 +520,7 @@ transitions:
     for (const { id } of [first, second]) await post(`/v1/tasks/${id}/cancel`);
   });
 
-  test("what a person can do comes with the command, and what they cannot with the reason", async () => {
+  test("for a person's actions returns a command for each, or the reason why it is not allowed", async () => {
     const { id } = await create();
     const { json } = await get(`/v1/tasks/${id}/actions`);
     const named = (name: string) => json.actions.find((each: { name: string }) => each.name === name);
@@ -525,7 +530,7 @@ transitions:
     expect(refusal(await get("/v1/tasks/none/actions"))).toEqual([404, "task.missing"]);
   });
 
-  test("to migrate shows what another version would change, and does it when told to", async () => {
+  test("to migrate shows what another version would change, and migrates on request", async () => {
     const file = join(stage.places.workflows, "moving.yml");
     writeFileSync(file, brew.replace("name: brew", "name: moving"));
     const { id, workflowHash } = await create({ workflow: "moving" });
@@ -542,8 +547,8 @@ transitions:
   });
 });
 
-describe("what a person says", () => {
-  test("is written down and ends the wait, and nothing is where nobody waits", async () => {
+describe("a person's text", () => {
+  test("is written down and ends the wait, and is refused where no task waits", async () => {
     const asking = brew
       .replace("name: brew", "name: asking\nunclear: asked\nprompts: { p: Brew. }\nroles: { cook: {} }")
       .replace("brewing: {", "asked: { waits_for: human, next: brewing }\n  brewing: { respawn_prompt: p,");
@@ -567,7 +572,7 @@ describe("what a person says", () => {
     expect((await get(`/v1/tasks/${id}/document`)).json.text).not.toMatch(/More|No\./);
   });
 
-  test("is no consent: where nobody asks, an answer moves nothing, and what works is named", async () => {
+  test("is not consent: without a question an answer moves nothing, and the right command is named", async () => {
     const { id } = await create();
     const refused = await post(`/v1/tasks/${id}/answer`, { text: "No! Do not brew it." });
     expect(refusal(refused)).toEqual([409, "refused", "not-waiting"]);
@@ -579,7 +584,7 @@ describe("what a person says", () => {
     expect(JSON.stringify((await get(`/v1/tasks/${id}/explain`)).json)).not.toContain("task answer");
   });
 
-  test("is not for runs to say", async () => {
+  test("is refused from runs", async () => {
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.status).toBe("planning");
     const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "worker" })).json;
@@ -596,7 +601,7 @@ describe("what a person says", () => {
 describe("merging", () => {
   const git = (...args: readonly string[]) => execFileSync("git", ["-C", coffee, ...args], { encoding: "utf8" });
 
-  test("brings a branch in and moves the task; who may not move it may not merge it either", async () => {
+  test("merges a branch and moves the task; a caller who may not move it may not merge it either", async () => {
     git("commit", "-q", "--allow-empty", "-m", "first");
     const brewing = async () => {
       const task = await create();
@@ -626,7 +631,7 @@ describe("merging", () => {
 });
 
 describe("task files", () => {
-  test("are shown with who wrote what, and replaced by a person as a whole", async () => {
+  test("are shown with their authors, and a person can replace them as a whole", async () => {
     const { id } = await create({ context: "Mild." });
     const { json } = await send("PUT", `/v1/tasks/${id}/document`, { text: "Hello\n\n## Recipe\n\nBeans.\n" });
     expect(json).toEqual({ changed: ["Recipe", "Context"], ignored: [] });
@@ -644,7 +649,7 @@ describe("task files", () => {
 });
 
 describe("runs", () => {
-  test("get a credential where the task has them, and end", async () => {
+  test("of the task get a credential, and end", async () => {
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("waiting");
     expect(refusal(await post(`/v1/tasks/${id}/runs`, { role: "reviewer" }))).toEqual([409, "refused", "run-over"]);
@@ -672,7 +677,7 @@ describe("runs", () => {
     await post(`/v1/tasks/${id}/cancel`);
   });
 
-  test("may read, and ask about their own task, but do nothing that is a person's", async () => {
+  test("may read, and send requests for their own task, but not take a person's actions", async () => {
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.phase).toBe("waiting");
     const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "worker" })).json;
@@ -697,7 +702,7 @@ describe("runs", () => {
 });
 
 describe("history", () => {
-  test("is listed after a position, for all, for a task, and for an agent", async () => {
+  test("is listed after a position, for all tasks, for a task, and for an agent", async () => {
     const { id } = await create();
     await send("PATCH", `/v1/tasks/${id}`, { summary: "Else" });
     const types = async (query: string) =>
@@ -717,7 +722,7 @@ describe("history", () => {
     expect(refusal(await get("/v1/stream?after=x"))).toEqual([400, "request.invalid"]);
   });
 
-  test("of a task comes whole, one object a line", async () => {
+  test("of a task is exported whole, one object per line", async () => {
     const { id } = await create({ context: "Mild." });
     const { text, headers } = await get(`/v1/tasks/${id}/export`);
     expect(headers["content-type"]).toBe("application/jsonl");
@@ -732,7 +737,7 @@ describe("history", () => {
 });
 
 describe("workspaces and salvage", () => {
-  test("are nothing where nothing was ever made, and nothing is made by asking", async () => {
+  test("are empty at first, and reading them creates nothing", async () => {
     const before = readdirSync(stage.places.control);
     expect((await get("/v1/workspaces?project=coffee")).json).toEqual({
       workspaces: [],
@@ -749,7 +754,7 @@ describe("workspaces and salvage", () => {
 });
 
 describe("agents", () => {
-  test("are not there in a daemon that starts none, and it says so", async () => {
+  test("are unavailable in a daemon that starts none, and the answer says so", async () => {
     const { id } = await create();
     const answers = await Promise.all([
       get("/v1/runs"),
@@ -771,14 +776,14 @@ describe("agents", () => {
     expect((await get(`/v1/tasks/${id}/messages`)).json).toEqual({ messages: [] });
   });
 
-  test("are asked for by spawning, respawning and replying, as the workflow has it", async () => {
+  test("are started by spawning, respawning and replying, as the workflow defines it", async () => {
     const { id } = await create();
     expect(refusal(await post(`/v1/tasks/${id}/spawn`))).toEqual([409, "refused", "not-waiting"]);
     expect(refusal(await post(`/v1/tasks/${id}/respawn`))).toEqual([409, "refused", "no-respawn"]);
     expect(refusal(await post(`/v1/tasks/${id}/reply`, { text: "Stronger" }))).toEqual([409, "refused", "not-waiting"]);
   });
 
-  test("and people leave comments in the history, and nothing else changes", async () => {
+  test("and people can add comments to the history, and nothing else changes", async () => {
     const { id, revision } = await create();
     expect((await post(`/v1/tasks/${id}/comments`, { text: " Mild, please. " })).json).toMatchObject({ task: id });
     expect(refusal(await post(`/v1/tasks/${id}/comments`, { text: " " }))).toEqual([409, "refused", "bad-value"]);
@@ -800,7 +805,7 @@ describe("tickets", () => {
   };
   const tickets = async () => (await get("/v1/projects/coffee/tickets")).json;
 
-  test("are listed with what they wait for and who has them, the most urgent first, and broken files by name", async () => {
+  test("are listed with their dependencies and tasks, the most urgent first, and broken files by name", async () => {
     expect(await tickets()).toEqual({ tickets: [], broken: [], place: "file" });
     write("c-1", "status: open\npriority: 1", "# Grind\n\nFine.\n");
     write("c-2", "status: open\npriority: 0\ndeps: [c-1]", "# Brew\n");
@@ -832,7 +837,7 @@ describe("tickets", () => {
     const named = `coffee#${task.number}`;
     expect((await get("/v1/projects/coffee/tickets/c-1")).json).toMatchObject({ task: named, isTaken: true });
     expect(readFileSync(file("c-1"), "utf8")).toContain("status: open");
-    // The work is not in yet.
+    // The work is not merged yet.
     const closing = await send("PATCH", "/v1/projects/coffee/tickets/c-1", { status: "closed" });
     expect(refusal(closing)).toEqual([409, "refused", "not-waiting"]);
 
@@ -847,9 +852,9 @@ describe("tickets", () => {
     await stage.settled(again.json.task.id);
   });
 
-  test("do not become tasks while they wait, or where they are closed, broken or not there", async () => {
+  test("do not become tasks while they wait, or if they are closed, broken or missing", async () => {
     const make = (ticket: string) => post("/v1/tasks", { project: "coffee", workflow: "brew", ticket });
-    // A word that only somebody else knows: what it stands for is not guessed.
+    // An unknown status: its meaning is not guessed.
     write("c-tested", "status: needs_testing");
     const unknown = await make("c-tested");
     rmSync(file("c-tested"));
@@ -862,7 +867,7 @@ describe("tickets", () => {
     expect(refusal(await make(""))).toEqual([404, "ticket.missing"]);
   });
 
-  test("are changed by people, and nothing else in them is", async () => {
+  test("can be changed by people, and the rest of the file stays", async () => {
     const change = (body: object, token?: string) =>
       stage.ask("/v1/projects/coffee/tickets/c-1", {
         method: "PATCH",
@@ -897,7 +902,7 @@ describe("a crew", () => {
       ...{ id: `tea/${name}`, project: "tea", task: "", at, role: "worker", harness: "claude", model: "" },
       ...{ state: "idle", reason: "" },
     });
-  /** Nobody tells us when the runner has looked. */
+  /** Polls: there is no signal when the runner has checked. */
   const until = async (isSo: () => Promise<boolean>) => {
     for (let i = 0; i < 2_000 && !(await isSo()); i++) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await isSo()).toBe(true);
@@ -929,7 +934,7 @@ transitions:
     );
   });
 
-  test("gets nothing before somebody lets it run, and what is wrong is told at once", async () => {
+  test("gets no tickets before it is run, and problems are reported immediately", async () => {
     write("c-1", "status: open\npriority: 1");
     write("c-2", "status: open\npriority: 0");
     write("c-3", "status: open\ndeps: [c-1]");
@@ -943,7 +948,7 @@ transitions:
     expect(await stage.core.store.listTasks({ project: "tea" }, { limit: 9 })).toEqual([]);
   });
 
-  test("a person gives a ticket to an agent that is idle, and to no other", async () => {
+  test("accepts a ticket from a person for an idle agent, and for no other", async () => {
     const give = (agent: string, ticket: string) =>
       post(`/v1/projects/tea/crew/${agent}/assign`, { ticket, workflow: "cooling" });
     expect(refusal(await give("Z", "c-2"))).toEqual([404, "agent.missing"]);
@@ -968,7 +973,7 @@ transitions:
     expect((await crew()).leftOver).toEqual([given]);
   });
 
-  test("runs: every idle agent gets the most urgent ticket that nobody ever had, as many as may be at once", async () => {
+  test("runs: every idle agent gets the most urgent unassigned ticket, up to the limit", async () => {
     await spawn("B", 2);
     await spawn("C", 3);
     for (const id of ["c-5", "c-6", "c-7"]) write(id, "status: open");
@@ -979,7 +984,7 @@ transitions:
     });
     await until(async () => (await crew()).waiting.length === 2);
     expect(await slots()).toEqual([`A ${left[0]} ready`, `B ${left[1]} ready`, "C  idle"]);
-    // One is through: its agent goes on with the next, and nobody gets a ticket that somebody has had.
+    // One has ended: its agent continues with the next, and no agent gets a ticket that was assigned before.
     await cancel(left[0]);
     await until(async () => (await crew()).waiting.length === 1);
     expect(await slots()).toEqual([`A ${left[2]} ready`, `B ${left[1]} ready`, "C  idle"]);
@@ -990,7 +995,7 @@ transitions:
     expect(new Set(tasks.map(({ task }) => task.ticket)).size).toBe(tasks.length);
   });
 
-  test("a ticket that cannot be given out is told, and does not keep the others waiting", async () => {
+  test("reports a ticket that cannot be given out, and gives out the others", async () => {
     for (const name of ["A", "B", "C"])
       await post("/v1/tasks", { project: "tea", workflow: "brew", branch: `agent/${name}-c-8` });
     write("c-8", "status: open\npriority: 0");
@@ -1003,7 +1008,7 @@ transitions:
     expect((await crew()).waiting).toEqual(["c-8"]);
   });
 
-  test("tells of tickets that can never be given out: those that cannot be read, or wait in vain", async () => {
+  test("reports tickets that can never be given out: unreadable ones, or with a missing dependency", async () => {
     write("c-vain", "status: open\ndeps: [gone]");
     writeFileSync(join(tea, ".tickets", "c-broken.md"), "# Nothing");
     expect(await crew()).toMatchObject({
@@ -1014,12 +1019,12 @@ transitions:
     expect(await crew()).toMatchObject({ unread: [], troubles: [] });
   });
 
-  test("a task that was made for an agent when the daemon died is its, and what was not made is given out again", async () => {
+  test("after a crash keeps a created task with its agent, and gives out a ticket without a task again", async () => {
     const { store } = stage.core;
     const tasks = await store.listTasks({ project: "tea", isOpen: true }, { limit: 99 });
     const made = tasks.find(({ task }) => task.ticket === "c-9")?.task;
     const [owner] = await store.agents.list({ task: made?.id ?? "" });
-    if (owner === undefined) throw new Error("Nobody has it.");
+    if (owner === undefined) throw new Error("No agent has the ticket.");
     await store.agents.put({ ...owner, task: "", had: [], taking: "c-9" });
     await store.agents.put({ ...owner, id: "tea/D", at: 4, task: "", had: [], taking: "c-0" });
     await store.agents.put({ ...owner, id: "tea/E", at: 5, task: "", had: [], taking: "c-9" });
@@ -1031,7 +1036,7 @@ transitions:
     }
   });
 
-  test("stops: what is at work goes on, and no ticket is given out any more", async () => {
+  test("stops: running tasks continue, and no more tickets are given out", async () => {
     expect((await post("/v1/projects/tea/crew/stop")).json).toMatchObject({ running: false, problems: [] });
     write("c-10", "status: open");
     await cancel("c-9");

@@ -2,26 +2,24 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { systemClock } from "../../src/adapters/clock/system-clock.ts";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import { createGit } from "../../src/adapters/git/create-git.ts";
-import { randomIds } from "../../src/adapters/ids/random-ids.ts";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import { ticketFiles } from "../../src/adapters/tickets/ticket-files.ts";
+import { createGit } from "../../src/adapters/git/git.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { randomIds, spawnCommands, systemClock } from "../../src/adapters/system.ts";
+import { ticketFiles } from "../../src/adapters/ticket-files.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
-import { actions } from "../../src/engine/actions/index.ts";
+import { actions } from "../../src/engine/actions.ts";
 import { ensureHumanToken } from "../../src/home/human-token.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
-import type { Log } from "../../src/ports/log.ts";
+import type { Log } from "../../src/ports/system.ts";
 import { realWorkspaces } from "../real-workspaces.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { bearer, type Received, type Sent, ask as send } from "./http.ts";
 
-/** Moved by people alone. */
+/** A workflow that only people move. */
 export const brew = `name: brew
 version: 1
 states:
@@ -37,17 +35,17 @@ transitions:
 export interface StageOptions {
   readonly version?: string;
   readonly performers?: Performers;
-  /** Whether workspaces are real; else nobody looks into them. */
+  /** Whether workspaces are real; else they are never inspected. */
   readonly workspaces?: boolean;
   /** An earlier stage's home, to start again on. */
   readonly home?: string;
-  /** How many times faster timers ring. */
+  /** The factor by which timers are faster. */
   readonly haste?: number;
 }
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
-/** The whole daemon in this process, on a home of its own, with every answer looked at. */
+/** The whole daemon in this process, with its own home; every answer is checked against its schema. */
 export async function startStage(options: StageOptions = {}) {
   const { version = "1.2.3", performers = everyAction, home = newHome(), haste = 1 } = options;
   const places = homePlaces(home);
@@ -100,22 +98,22 @@ export async function startStage(options: StageOptions = {}) {
     human: humanToken,
     /** The names of the routes whose handlers were called. */
     asked,
-    /** What was logged as an error. */
+    /** The logged errors. */
     complaints,
     stops: () => stops,
     socket: { socket: places.socket },
     tcp: { address: tcp.address },
-    /** Lets time pass for whoever asks for the time; no timer rings. */
+    /** Advances the clock; no timer fires. */
     pass: (milliseconds: number) => {
       ahead += milliseconds;
     },
-    /** Asks over the socket; as the person, unless another token or none (`""`) is given. */
+    /** Sends a request over the socket; as the person, unless another token or none (`""`) is given. */
     ask: (path: string, { token = humanToken, ...rest }: Sent & { readonly token?: string } = {}): Promise<Received> =>
       send({ socket: places.socket }, path, {
         ...rest,
         headers: { ...(token === "" ? {} : bearer(token)), ...rest.headers },
       }),
-    /** Waits until nothing is owed any more, and gives the task. */
+    /** Waits until no effect is owed, and returns the task. */
     settled: async (task: string) => {
       for (let waited = 0; ; waited++) {
         const found = (await store.findTask(task))?.task;
@@ -153,7 +151,7 @@ export function folderBeside(home: string, name: string): string {
   return folder;
 }
 
-/** A git repository beside the home, with nothing in it. */
+/** An empty git repository beside the home. */
 export function newRepository(home: string, name = "coffee"): string {
   const folder = folderBeside(home, name);
   execFileSync("git", ["init", "--quiet", "--initial-branch", "main", folder]);
@@ -162,7 +160,7 @@ export function newRepository(home: string, name = "coffee"): string {
   return folder;
 }
 
-/** Agents, workspaces and pull requests come and go, and nobody sees them. */
+/** Performers that do nothing and succeed. */
 const everyAction: Performers = Object.fromEntries(Object.keys(actions).map((name) => [name, async () => {}]));
 
 function silentLog(onError: (message: string, fields: unknown) => void): Log {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type { EventView } from "../../src/api/task-wires.ts";
+import type { EventView } from "../../src/api/tasks.ts";
 import { bearer, type Door } from "./http.ts";
 import { newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
@@ -37,13 +37,13 @@ interface Follower {
   readonly events: readonly EventView[];
   readonly ids: readonly string[];
   readonly comments: readonly string[];
-  /** Resolves when the server has hung up. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>;
   has(count: number): Promise<void>;
   stop(): void;
 }
 
-/** Follows history as a browser does. */
+/** Follows the event feed like a browser. */
 async function follow(query = "", headers: Record<string, string> = {}, door: Door = stage.socket): Promise<Follower> {
   const events: EventView[] = [];
   const seen: string[] = [];
@@ -98,7 +98,7 @@ async function follow(query = "", headers: Record<string, string> = {}, door: Do
 const edit = (task: string, summary: string) =>
   stage.ask(`/v1/tasks/${ids[task]}`, { method: "PATCH", json: { summary } });
 
-/** Adds to the history of a task, as much as is asked for. */
+/** Adds this many events to the history of a task. */
 async function addEvents(task: string, count: number, size = 10): Promise<void> {
   const event = { type: "task.attended" as const, by: "human", data: { text: "x".repeat(size) }, set: {} };
   const batch = 100;
@@ -113,7 +113,7 @@ async function addEvents(task: string, count: number, size = 10): Promise<void> 
 
 const positions = ({ events }: Follower) => events.map(({ position }) => position);
 
-/** The positions of all events after one, as the store has them. */
+/** The positions of all stored events after one. */
 async function storedAfter(position: number): Promise<readonly number[]> {
   const found: number[] = [];
   for (let last = position; ; ) {
@@ -125,7 +125,7 @@ async function storedAfter(position: number): Promise<readonly number[]> {
 }
 
 describe("a stream", () => {
-  test("says where it begins, and gives each event as it comes, with its position as id", async () => {
+  test("begins with its position, and sends each event as it comes, with its position as id", async () => {
     const last = await stage.core.store.lastEvent();
     const follower = await follow();
     expect(follower.comments).toEqual([`: from ${last}`]);
@@ -151,7 +151,7 @@ describe("a stream", () => {
     expect(positions(follower)).toEqual(await storedAfter(last - 2));
   });
 
-  test("has only what is asked for: a project, a task, an agent", async () => {
+  test("contains only the requested events: of a project, a task, an agent", async () => {
     const byProject = await follow("?project=tea");
     const byTask = await follow("?task=strong&project=coffee");
     const byAgent = await follow("?agent=worker");
@@ -169,7 +169,7 @@ describe("a stream", () => {
     expect(byRun.events.map(({ data }) => data.run)).toEqual(["worker#7"]);
   });
 
-  test("has no gap and nothing twice, wherever it begins while events keep coming", async () => {
+  test("has no gaps and no duplicates, wherever it begins while events keep coming", async () => {
     await addEvents("coffee mild", 3_000);
     let isWriting = true;
     const writing = (async () => {
@@ -193,7 +193,7 @@ describe("a stream", () => {
     }
   });
 
-  test("is taken up again after the last event when the daemon comes back", async () => {
+  test("is resumed after the last event when the daemon is back", async () => {
     const first = await follow();
     await edit("tea mild", "White");
     await first.has(1);
@@ -206,13 +206,13 @@ describe("a stream", () => {
     const second = await follow("", { "last-event-id": id });
     await edit("tea mild", "Red");
     await second.has(2);
-    // The daemon may have something to tell by itself after its start.
+    // The daemon may add events of its own after its start.
     await vi.waitFor(async () => expect(positions(second)).toEqual(await storedAfter(Number(id))));
   });
 });
 
 describe("a client", () => {
-  test("that reads is given a long history whole, however long that is", async () => {
+  test("that reads gets a whole history, however long", async () => {
     const from = await stage.core.store.lastEvent();
     await addEvents("coffee mild", 6_000, 1_000);
     const follower = await follow("", { "last-event-id": String(from) });
@@ -220,7 +220,7 @@ describe("a client", () => {
     expect(positions(follower)).toEqual(await storedAfter(from));
   });
 
-  test("that never reads is dropped, holds up nobody, and does not fill the memory", async () => {
+  test("that never reads is dropped, blocks no other, and does not fill the memory", async () => {
     const { home } = stage;
     await stage.close();
     stage = await startStage({ home, haste: 100 });
@@ -235,12 +235,12 @@ describe("a client", () => {
     expect(positions(other)).toEqual(await storedAfter(from));
     (other.events as EventView[]).length = 0;
     expect(usedMemory() - before).toBeLessThan(15 * 1024 * 1024);
-    // What was on its way is all it gets, of 20 MB.
+    // Of 20 MB it gets only the buffered part.
     expect(await readToEnd(deaf)).toBeLessThan(4 * 1024 * 1024);
   });
 });
 
-/** Asks for the stream and then reads nothing. */
+/** Requests the stream and then reads nothing. */
 function connectDeaf(): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(stage.places.socket, () => {
@@ -251,7 +251,7 @@ function connectDeaf(): Promise<Socket> {
   });
 }
 
-/** How many bytes still come until the other side hangs up. */
+/** The number of bytes that still come until the server closes the connection. */
 function readToEnd(socket: Socket): Promise<number> {
   return new Promise((resolve) => {
     let bytes = 0;

@@ -1,7 +1,7 @@
-// Run by sqlite-faults.test.ts, which kills it. Saves decisions about several tasks at once and says so on stdout as soon
-// as the store has acknowledged each: `saved <task> <revision>`, `finished <effect>`.
+// Run by sqlite-faults.test.ts, which kills it. Saves decisions about several tasks concurrently and prints each as
+// soon as the store has acknowledged it: `saved <task> <revision>`, `finished <effect>`.
 import { writeSync } from "node:fs";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
 
 const store = openSqliteStore(process.argv[2] ?? "");

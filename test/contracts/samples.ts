@@ -1,7 +1,14 @@
 import type { Effect, TaskEvent } from "../../src/engine/decision.ts";
 import type { Task } from "../../src/engine/task.ts";
 import type { Kept } from "../../src/ports/records.ts";
-import type { Artifact, NewTask, Project, SavedDecision, StoredDocument, StoredTask } from "../../src/ports/store.ts";
+import type {
+  NewTask,
+  Project,
+  SavedDecision,
+  StoredArtifact,
+  StoredDocument,
+  StoredTask,
+} from "../../src/ports/store.ts";
 import { builtIn, drive } from "../engine/drive.ts";
 
 const fresh = drive(builtIn("minimal")).task;
@@ -52,7 +59,7 @@ export function sampleDecision(
   };
 }
 
-/** Its author is nobody, unless it is told who wrote `Plan`. */
+/** Without an author, unless `role` names the author of `Plan`. */
 export function sampleDocument(text: string, role?: string): StoredDocument {
   if (role === undefined) return { text, authors: {} };
   return { text, authors: { Plan: { role, run: `${role}#1`, commit: "c0ffee", fingerprint: "f00d" } } };
@@ -62,7 +69,7 @@ export function sampleEvent(type: TaskEvent["type"], set: Partial<Task> = {}): T
   return { type, by: "human", data: { note: type }, set } as unknown as TaskEvent;
 }
 
-/** One that cannot be written as JSON. */
+/** An event that cannot be written as JSON. */
 export function unwritableEvent(type: TaskEvent["type"]): TaskEvent {
   return { type, by: "human", data: { n: 1n }, set: {} } as unknown as TaskEvent;
 }
@@ -71,11 +78,11 @@ export function sampleEffect(action: string, delay?: number): Effect {
   return delay === undefined ? { action, params: {} } : { action, params: {}, delay };
 }
 
-export function sampleArtifact(task: string, section: string): Artifact {
+export function sampleArtifact(task: string, section: string): StoredArtifact {
   return { task, section, text: `${section}!`, hash: "abc", role: "worker", run: "worker#1", commit: "c0ffee", at: 5 };
 }
 
-/** What records of all kinds have. */
+/** The fields that records of all kinds have. */
 export function sampleRecord(id: string, task = "", at = 1_000, project = "coffee"): Kept {
   return { id, project, task, at };
 }

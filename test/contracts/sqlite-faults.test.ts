@@ -18,8 +18,8 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { connect } from "../../src/adapters/store/sqlite/connect.ts";
-import { createSqliteStore, openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { connect } from "../../src/adapters/sqlite/connection.ts";
+import { createSqliteStore, openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { removeFolder } from "../remove-folder.ts";
@@ -40,7 +40,7 @@ let files = 0;
 const newFile = () => join(folder, `${++files}.db`);
 
 describe("opening", () => {
-  test("every connection waits for the disk at every commit", () => {
+  test("every connection fsyncs at every commit", () => {
     const file = newFile();
     for (let i = 0; i < 3; i++) {
       const database = connect(file);
@@ -52,7 +52,7 @@ describe("opening", () => {
     }
   });
 
-  test("a database of a newer version is refused and left as it is", async () => {
+  test("a database of a newer version is refused and not changed", async () => {
     const file = await filled(3);
     const database = new DatabaseSync(file);
     database.exec("pragma user_version = 99");
@@ -68,7 +68,7 @@ describe("opening", () => {
     after.close();
   });
 
-  test("a file that is no database is refused, with the way out", () => {
+  test("a file that is not a database is refused, with a hint how to restore it", () => {
     const file = newFile();
     writeFileSync(file, "Dear diary, ".repeat(500));
     expect(faultOf(() => openSqliteStore(file))).toMatchObject({
@@ -79,7 +79,7 @@ describe("opening", () => {
     });
   });
 
-  test("what cannot be opened is refused with the path and what to check", () => {
+  test("a file that cannot be opened is refused with its path and what to check", () => {
     const file = newFile();
     writeFileSync(file, "");
     for (const path of [folder, join(file, "store.db"), join(folder, "nowhere", "store.db"), "/proc/store.db"]) {
@@ -91,7 +91,7 @@ describe("opening", () => {
     }
   });
 
-  test("a folder or a file that may only be read is told apart from damage", async () => {
+  test("a read-only folder or file is distinguished from damage", async () => {
     const place = join(folder, "read-only");
     mkdirSync(place);
     const file = join(place, "store.db");
@@ -114,7 +114,7 @@ describe("opening", () => {
 });
 
 describe("damage", () => {
-  test("a page that was overwritten is reported as damage by whoever meets it, and found by the check", async () => {
+  test("an overwritten page is reported as damage by every read of it, and found by the check", async () => {
     const file = await filled(200);
     overwriteTable(file, "task");
     const store = openSqliteStore(file);
@@ -126,7 +126,7 @@ describe("damage", () => {
     await store.close();
   });
 
-  test("history that is torn or belongs to nobody is found by the check", async () => {
+  test("history with a hole, or of no task, is found by the check", async () => {
     const file = await filled(3);
     const spoil = (sql: string) => {
       const database = new DatabaseSync(file);
@@ -139,12 +139,12 @@ describe("damage", () => {
     };
     expect(await complaints()).toEqual([]);
     spoil("delete from history where id = (select last from task where id = 't2')");
-    expect(await complaints()).toEqual(["The history of task t2 has a hole."]);
+    expect(await complaints()).toEqual(["The history of task t2 has a gap."]);
     spoil("update task set last = 0 where id in ('t2', 't3')");
-    expect(await complaints()).toEqual(["1 rows of history belong to nothing."]);
+    expect(await complaints()).toEqual(["1 rows of history belong to no task."]);
   });
 
-  test("a file that was cut off never passes for a whole one", async () => {
+  test("a truncated file never passes as complete", async () => {
     const file = await filled(400);
     truncateSync(file, Math.floor(statSync(file).size / 2));
     const complaints = await (async () => {
@@ -156,7 +156,9 @@ describe("damage", () => {
 });
 
 describe("a full disk", () => {
-  /** Writes until there is no room, then makes room. Nothing that was refused is there, nothing acknowledged is missing. */
+  /**
+   * Writes until the disk is full, then makes room. No refused write is stored, and no acknowledged write is missing.
+   */
   const fillUp = async (store: Store, makeRoom: () => void) => {
     await store.addProject(sampleProject());
     const text = "x".repeat(20_000);
@@ -178,7 +180,11 @@ describe("a full disk", () => {
     expect(saved.size).toBeGreaterThan(3);
     expect(faults.length).toBeGreaterThan(0);
     for (const fault of faults) {
-      expect(fault).toMatchObject({ code: "store.full", retry: "later", hint: expect.stringContaining("Make space") });
+      expect(fault).toMatchObject({
+        code: "store.full",
+        retry: "later",
+        hint: expect.stringContaining("Free some space"),
+      });
     }
     const isWhole = async () => {
       const tasks = await store.listTasks({}, { limit: 10_000 });
@@ -199,7 +205,7 @@ describe("a full disk", () => {
     await isWhole();
   };
 
-  test("is reported; what was acknowledged stays, and the store goes on when there is room (page limit)", async () => {
+  test("is reported; acknowledged writes stay, and the store continues when there is room (page limit)", async () => {
     const file = newFile();
     const database = connect(file);
     database.exec("pragma max_page_count = 120");
@@ -208,7 +214,7 @@ describe("a full disk", () => {
     await store.close();
   });
 
-  test.skipIf(!canMount())("is survived on a real file system too (needs the right to mount)", async () => {
+  test.skipIf(!canMount())("is survived on a real file system (needs the right to mount)", async () => {
     const place = join(folder, "small");
     mkdirSync(place);
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", place]);
@@ -228,28 +234,31 @@ describe("a full disk", () => {
     }
   });
 
-  test.skipIf(!canMount())("and one that has become read-only are told apart (needs the right to mount)", async () => {
-    const place = join(folder, "frozen");
-    mkdirSync(place);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", place]);
-    try {
-      const file = join(place, "store.db");
-      const store = openSqliteStore(file);
-      await store.addProject(sampleProject());
-      await store.close();
-      execFileSync("mount", ["-o", "remount,ro", place]);
-      expect(faultOf(() => openSqliteStore(file))).toMatchObject({
-        code: expect.stringMatching(/^store\.(unreadable|read-only)$/),
-        hint: expect.any(String),
-      });
-    } finally {
-      execFileSync("umount", ["-l", place]);
-    }
-  });
+  test.skipIf(!canMount())(
+    "is distinguished from one that has become read-only (needs the right to mount)",
+    async () => {
+      const place = join(folder, "frozen");
+      mkdirSync(place);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", place]);
+      try {
+        const file = join(place, "store.db");
+        const store = openSqliteStore(file);
+        await store.addProject(sampleProject());
+        await store.close();
+        execFileSync("mount", ["-o", "remount,ro", place]);
+        expect(faultOf(() => openSqliteStore(file))).toMatchObject({
+          code: expect.stringMatching(/^store\.(unreadable|read-only)$/),
+          hint: expect.any(String),
+        });
+      } finally {
+        execFileSync("umount", ["-l", place]);
+      }
+    },
+  );
 });
 
 describe("writes that share a commit", () => {
-  test("of 200 at once exactly those fail that must, and the others are saved", async () => {
+  test("of 200 concurrent writes exactly the invalid ones fail, and the others are saved", async () => {
     const file = await filled(100);
     const store = openSqliteStore(file);
     const before = await store.listTasks({}, { limit: 1_000 });
@@ -283,7 +292,7 @@ describe("writes that share a commit", () => {
     await again.close();
   });
 
-  test("one that fails half-way leaves no trace, and does not harm its neighbours", async () => {
+  test("a write that fails half-way leaves no trace, and does not affect the others", async () => {
     const file = await filled(3);
     const store = openSqliteStore(file);
     const [third, second, first] = await store.listTasks({}, { limit: 3 });
@@ -319,7 +328,7 @@ describe("writes that share a commit", () => {
     await store.close();
   });
 
-  test("another process that holds the file makes them wait, not fail", async () => {
+  test("wait, and do not fail, while another process locks the file", async () => {
     const file = await filled(1);
     const store = openSqliteStore(file);
     const holder = spawn(process.execPath, ["-e", hold, file], { stdio: ["ignore", "pipe", "inherit"] });
@@ -332,7 +341,7 @@ describe("writes that share a commit", () => {
   });
 });
 
-test("kill -9 at any moment loses nothing acknowledged and doubles nothing", async () => {
+test("kill -9 at any moment loses no acknowledged write and duplicates none", async () => {
   const file = newFile();
   const saved = new Map<string, number>();
   const finished = new Set<number>();
@@ -350,7 +359,7 @@ test("kill -9 at any moment loses nothing acknowledged and doubles nothing", asy
     for (const { task, revision } of await store.listTasks({}, { limit: 100 })) {
       const acknowledged = saved.get(task.id) ?? 0;
       expect(revision).toBeGreaterThanOrEqual(acknowledged);
-      // At most the one that was under way, and what it saved is whole.
+      // At most the write in progress, and what it saved is complete.
       expect(revision).toBeLessThanOrEqual(Math.max(acknowledged, 1) + 1);
       const upTo = Array.from({ length: revision }, (_, i) => i + 1);
       const events = await store.listEvents({ task: task.id }, 0, 100_000);
@@ -367,7 +376,7 @@ test("kill -9 at any moment loses nothing acknowledged and doubles nothing", asy
   expect(saved.size).toBe(8);
 });
 
-/** Lets the writer write until some time after its first acknowledgement, then kills it. */
+/** Lets the writer run for some time after its first acknowledgement, then kills it. */
 async function writeAndKill(file: string, milliseconds: number, onLine: (line: string) => void): Promise<void> {
   const script = fileURLToPath(new URL("acknowledging-writer.ts", import.meta.url));
   const child = spawn(process.execPath, [script, file], { stdio: ["ignore", "pipe", "inherit"] });
@@ -410,7 +419,7 @@ function faultOf(run: () => unknown): Fault {
   throw new Error("It did not fail.");
 }
 
-/** Writes nonsense over the first page of a table. */
+/** Overwrites the first page of a table with garbage. */
 function overwriteTable(file: string, table: string): void {
   const database = new DatabaseSync(file);
   const root = database.prepare("select rootpage from sqlite_schema where name = ?").get(table)?.rootpage;

@@ -1,9 +1,9 @@
 import type { Store, StoredEvent, StoredTask } from "../../src/ports/store.ts";
 import { sampleDecision, sampleTask } from "./samples.ts";
 
-/** A store under test, with one project, and short ways to do what most tests do. */
+/** A store under test, with one project, and shortcuts for common steps. */
 export interface Stage {
-  /** Another one in each test. */
+  /** A new store in each test. */
   readonly store: Store;
   create(...sample: Parameters<typeof sampleTask>): Promise<StoredTask>;
   /** The history of a task, or of all. */

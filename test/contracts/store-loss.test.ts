@@ -3,13 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import { openStore } from "../../src/app-store.ts";
-import { backupFile, listBackups } from "../../src/home/backups.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { openStore } from "../../src/app-parts.ts";
+import { acceptDatabase, backupFile, beginEmpty, listBackups, restoreBackup } from "../../src/home/backups.ts";
+import { readStoreNote, writeStoreNote } from "../../src/home/database.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces, type Places } from "../../src/home/places.ts";
-import { acceptDatabase, beginEmpty, restoreBackup } from "../../src/home/restore.ts";
-import { readStoreNote, writeStoreNote } from "../../src/home/store-note.ts";
 import { sampleProject, sampleTask } from "./samples.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -20,7 +19,7 @@ function newPlaces(): Places {
   return homePlaces(folder);
 }
 
-/** A home with three tasks and a backup of the first two, as a daemon leaves it that was stopped, or killed. */
+/** A home with three tasks and a backup of the first two, as a stopped or killed daemon leaves it. */
 async function usedHome(end: "stopped" | "killed"): Promise<Places> {
   const places = newPlaces();
   const store = openSqliteStore(places.database);
@@ -63,7 +62,7 @@ const losses: readonly (readonly [string, "stopped" | "killed", (database: strin
   ["the log is emptied", "killed", (file) => truncateSync(`${file}-wal`), "lacks the newest"],
   ["the log is cut short", "killed", (file) => truncateSync(`${file}-wal`, 4096), "lacks the newest"],
   [
-    "a byte of the log is another",
+    "a byte of the log is changed",
     "killed",
     (file) => {
       const log = new Uint8Array(statSync(`${file}-wal`).size).fill(0x5a);
@@ -73,23 +72,26 @@ const losses: readonly (readonly [string, "stopped" | "killed", (database: strin
   ],
 ];
 
-test.for(losses)("where %s, the store is refused and nothing is touched; a backup brings it back", async (loss) => {
-  const [, end, lose, message] = loss;
-  const places = await usedHome(end);
-  expect(await tasksIn(await usedHome(end))).toEqual(["three", "two", "one"]);
-  lose(places.database);
-  const before = filesOf(places);
-  await expect(openStore(places)).rejects.toMatchObject({
-    message: expect.stringContaining(message),
-    hint: expect.stringContaining(": signalbox restore\n"),
-  });
-  expect(filesOf(places)).toEqual(before);
-  const aside = restoreBackup(places, listBackups(places)[0]?.file ?? "", now);
-  expect(filesOf(homePlaces(aside))).toEqual(before);
-  expect(await tasksIn(places)).toEqual(["two", "one"]);
-});
+test.for(losses)(
+  "when %s, the store is refused and nothing is changed; restoring a backup repairs it",
+  async (loss) => {
+    const [, end, lose, message] = loss;
+    const places = await usedHome(end);
+    expect(await tasksIn(await usedHome(end))).toEqual(["three", "two", "one"]);
+    lose(places.database);
+    const before = filesOf(places);
+    await expect(openStore(places)).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(": signalbox restore\n"),
+    });
+    expect(filesOf(places)).toEqual(before);
+    const aside = restoreBackup(places, listBackups(places)[0]?.file ?? "", now);
+    expect(filesOf(homePlaces(aside))).toEqual(before);
+    expect(await tasksIn(places)).toEqual(["two", "one"]);
+  },
+);
 
-test("a store that lacks a single entry is missed, and one that lacks none is opened", async () => {
+test("a store that lacks a single entry is refused, and a complete store is opened", async () => {
   const places = await usedHome("stopped");
   expect(await tasksIn(places)).toHaveLength(3);
   const { number = 0 } = readStoreNote(places) ?? {};
@@ -100,7 +102,7 @@ test("a store that lacks a single entry is missed, and one that lacks none is op
   });
 });
 
-test("a store is also missed where only its backups or what it made elsewhere tell of it", async () => {
+test("a missing store is also noticed by its backups or by its traces elsewhere in the home", async () => {
   for (const folder of [
     "backups/2026-01-01T00-00-00-000Z.db",
     "control/coffee.git/",
@@ -123,7 +125,7 @@ test("a store is also missed where only its backups or what it made elsewhere te
 
 const parts = (path: string) => path.split("/").map((_, i, all) => all.slice(0, i + 1).join("/"));
 
-test("what a person decided is done: to go on as it is, or to begin with nothing, once", async () => {
+test("a person can decide once to continue with the database as it is, or to start empty", async () => {
   const places = await usedHome("killed");
   rmSync(`${places.database}-wal`);
   acceptDatabase(places, now);
@@ -137,7 +139,7 @@ test("what a person decided is done: to go on as it is, or to begin with nothing
   await expect(openStore(other)).rejects.toMatchObject({ code: "store.gone" });
 });
 
-test("a home of an older version has no note, and is opened", async () => {
+test("a home of an older version without a note is opened", async () => {
   const places = await usedHome("killed");
   rmSync(places.storeNote);
   expect(await tasksIn(places)).toEqual(["three", "two", "one"]);
@@ -160,7 +162,7 @@ test.for([
   [1, "drop index live_run; drop table person_call"],
   [2, "drop table person_call"],
 ] as const)(
-  "before an upgrade from version %d the store is copied, and it is not upgraded where it cannot be",
+  "before an upgrade from version %d the store is copied, and without a copy it is not upgraded",
   async ([version, goBack]) => {
     const places = await usedHome("stopped");
     rmSync(places.backups, { recursive: true });
@@ -181,7 +183,7 @@ test.for([
   },
 );
 
-test("while a daemon has the store open no other one gets it, whatever became of the lock", async () => {
+test("while a daemon has the store open no other daemon can open it, even if the lock file is gone", async () => {
   const places = newPlaces();
   const store = await openStore(places);
   onTestFinished(() => store?.close());

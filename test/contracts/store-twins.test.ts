@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import type { Task } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Kept } from "../../src/ports/records.ts";
 import type { Collection, Store, StoredTask } from "../../src/ports/store.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { sampleArtifact, sampleDecision, sampleDocument, sampleEvent, sampleProject, sampleTask } from "./samples.ts";
 
-/** One write; the same for every store that is in the same state. */
+/** One write; deterministic for stores in the same state. */
 type Operation = (store: Store) => Promise<unknown>;
 
 const projects = ["coffee", "tea", "ale"];
@@ -190,7 +190,7 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   ),
 );
 
-test("whatever is done to them, alone or many at once, the memory store and the sqlite store do the same", async () => {
+test("the memory store and the sqlite store behave the same, for single and concurrent writes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyOperation, { minLength: 1, maxLength: 5 }), { maxLength: 20 }),
@@ -273,12 +273,12 @@ async function each<T, R>(all: readonly T[], look: (one: T) => Promise<R>): Prom
   return results;
 }
 
-/** All kinds are alike, so any record will do. */
+/** All kinds behave alike, so any record will do. */
 function kept(store: Store, kind: (typeof kinds)[number]): Collection<Kept> {
   return store[kind] as Collection<Kept>;
 }
 
-/** One of the effects there are; where there are fewer, a number that may be an event's, or nobody's. */
+/** The number of an existing effect; if there are fewer, a number that may be an event's or unused. */
 async function effectOf(store: Store, nth: number): Promise<number> {
   const all = await Promise.all(tasks.map((task) => store.listEffects(task)));
   return all.flat()[nth]?.id ?? nth;

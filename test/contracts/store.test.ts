@@ -2,8 +2,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { removeFolder } from "../remove-folder.ts";
 import {
   sampleArtifact,
@@ -29,7 +29,7 @@ const finding = {
   ...{ state: "open" as const, commit: "c0ffee" },
 };
 
-/** Everything there is to know about task t1 and its surroundings. */
+/** Reads everything about task t1 and its project. */
 async function lookAtAll(store: ReturnType<typeof openSqliteStore>) {
   return {
     projects: await store.listProjects(),
@@ -60,7 +60,7 @@ async function fill(store: ReturnType<typeof openSqliteStore>) {
   return lookAtAll(store);
 }
 
-test("a sqlite store that is closed and opened again knows everything, and counts on", async () => {
+test("a sqlite store that is closed and opened again has all data, and continues its numbers", async () => {
   const file = newFile();
   const first = openSqliteStore(file);
   const before = await fill(first);
@@ -76,7 +76,7 @@ test("a sqlite store that is closed and opened again knows everything, and count
   await second.close();
 });
 
-test("a backup of a sqlite store is a store, as it was at one moment, also while it is written to", async () => {
+test("a backup of a sqlite store is a consistent snapshot, even during writes", async () => {
   const file = newFile();
   const copy = newFile();
   const store = openSqliteStore(file);
@@ -94,7 +94,7 @@ test("a backup of a sqlite store is a store, as it was at one moment, also while
   await store.close();
 });
 
-test("a backup replaces an older one whole, and is refused in words where it cannot be", async () => {
+test("a backup replaces an older one atomically, and a failure is reported with its reason", async () => {
   const copy = newFile();
   const store = openSqliteStore(newFile());
   await store.backup(copy);

@@ -24,12 +24,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     const stage = createStage(() => store);
     for (const part of [projects, newTasks, decisions, history, effects, finding, belongings, collections]) part(stage);
 
-    test("a clean store has a clean bill", async () => {
+    test("the check finds no damage in an intact store", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("notify")] });
       expect(await store.check()).toEqual([]);
     });
 
-    test("a store that is closed says so, and what was under way is saved or refused, never left open", async () => {
+    test("a closed store says so, and pending writes are saved or refused, never left open", async () => {
       await stage.create("t1");
       const closed = { code: "store.closed", hint: expect.any(String) };
       const written = store.saveDocument("t1", sampleDocument("last words"), [], 1);

@@ -14,16 +14,16 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { createGithubClient } from "../../src/adapters/forge/github/client.ts";
-import { githubTickets } from "../../src/adapters/forge/github/github-tickets.ts";
-import { httpTransport } from "../../src/adapters/forge/github/http-transport.ts";
-import { ticketFiles } from "../../src/adapters/tickets/ticket-files.ts";
-import { blockersOf } from "../../src/engine/ready-tickets.ts";
-import type { Ticket } from "../../src/engine/ticket.ts";
-import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
-import { createScriptedTickets } from "../../src/testing/scripted-tickets.ts";
+import { createGithubClient } from "../../src/adapters/github/client.ts";
+import { githubTickets } from "../../src/adapters/github/issues.ts";
+import { httpTransport } from "../../src/adapters/github/transport.ts";
+import { ticketFiles } from "../../src/adapters/ticket-files.ts";
+import { blockersOf } from "../../src/tickets/ready-tickets.ts";
+import type { Ticket } from "../../src/tickets/ticket.ts";
 import { recordSyncs } from "../record-syncs.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { startScriptedGithub } from "../scripted-github/server.ts";
+import { createScriptedTickets } from "../scripted-ports.ts";
 import { type SourceStage, sourceContract, type TicketsStage, ticketsContract } from "./tickets.ts";
 
 const place = mkdtempSync(join(tmpdir(), "signalbox-tickets-"));
@@ -54,7 +54,7 @@ function inMemory(): TicketsStage {
   };
 }
 
-/** Written as `tk` does. */
+/** Tickets as files, in the format of `tk`. */
 function asFiles({ tickets, write, read }: TicketsStage): SourceStage {
   return {
     tickets,
@@ -94,7 +94,7 @@ sourceContract("files", () => asFiles(onDisk()));
 sourceContract("scripted", () => asFiles(inMemory()));
 sourceContract("issues of GitHub", onGithub);
 
-test("an issue without the label, and a pull request, is no ticket; that such an issue is closed counts all the same", async () => {
+test("an issue without the label, or a pull request, is not a ticket; but as a dependency its being closed counts", async () => {
   const { tickets, add } = onGithub();
   await add({ id: "4", title: "Pour", deps: ["5", "6", "99"] });
   const other = { title: "Milk", body: null, labels: ["bug"] };
@@ -107,7 +107,7 @@ test("an issue without the label, and a pull request, is no ticket; that such an
   expect(blockersOf(found[0] as Ticket, found)).toEqual(["6", "99"]);
 });
 
-test("an issue is closed by whoever has begun it, also where its label is gone", async () => {
+test("an issue that was begun can be closed even if its label is gone", async () => {
   const { tickets, add } = onGithub();
   await add({ id: "4", title: "Pour" });
   for (const issue of github.state.issues) issue.labels = [];
@@ -115,7 +115,7 @@ test("an issue is closed by whoever has begun it, also where its label is gone",
   expect((await tickets.change("4", { status: "closed" })).status).toBe("closed");
 });
 
-test("where GitHub cannot be reached nothing is closed, and it is said that it is tried again", async () => {
+test("if GitHub cannot be reached nothing is closed, and the fault says to retry later", async () => {
   const { tickets, add } = onGithub();
   await add({ id: "4", title: "Pour" });
   github.failNext({ kind: "answer", on: /^PATCH/, status: 502, message: "Bad gateway" });
@@ -129,7 +129,7 @@ test("where GitHub cannot be reached nothing is closed, and it is said that it i
 const named = (id: string) => open.replace("c-1", id);
 const open = "---\nid: c-1\nstatus: open\n---\n# Brew\n";
 
-test("links are not followed: a file that is one is broken, and a folder that is one is refused", async () => {
+test("links are not followed: a linked file is broken, and a linked folder is refused", async () => {
   const { folder, tickets, write } = onDisk();
   write("c-2.md", named("c-2"));
   const elsewhere = join(place, "elsewhere");
@@ -148,7 +148,7 @@ test("links are not followed: a file that is one is broken, and a folder that is
   expect(readFileSync(join(elsewhere, "c-1.md"), "utf8")).toBe(open);
 });
 
-test("what is no text, too large, or a folder is told by its name", async () => {
+test("a file that is not text or too large, or a folder, is reported by its name", async () => {
   const { folder, tickets, write } = onDisk();
   write("c-1.md", open);
   writeFileSync(join(folder, "bytes.md"), Buffer.concat([Buffer.from(named("bytes")), Buffer.from([0xff, 0xfe])]));
@@ -159,14 +159,14 @@ test("what is no text, too large, or a folder is told by its name", async () => 
   expect(broken.map(({ file }) => file)).toEqual(["bytes.md", "folder.md", "huge.md"]);
 });
 
-test("permissions stay, and what does not change is not written", async () => {
+test("permissions stay, and an unchanged file is not written", async () => {
   const { folder, tickets, write } = onDisk();
   write("c-1.md", open);
   const file = join(folder, "c-1.md");
   const before = statSync(file).ino;
   await tickets.change("c-1", { status: "open" });
   expect(statSync(file).ino).toBe(before);
-  // Also those that a new file would not get.
+  // Including modes that a new file would not get.
   for (const [mode, status] of [
     [0o640, "closed"],
     [0o666, "open"],
@@ -177,23 +177,23 @@ test("permissions stay, and what does not change is not written", async () => {
   }
 });
 
-test("what somebody left who was killed while changing a ticket goes with the next change, unless it has words of its own", async () => {
+test("the next change removes drafts of a killed process, unless they contain text found nowhere else", async () => {
   const { tickets, write, files, read } = onDisk();
-  // No process has a number like this.
-  const left = (of: string, ending: string) => `.${of}.md.4194999-0badcafe.draft${ending}`;
+  // No process has this pid.
+  const left = (of: string, old = "") => `${of}.md.4194999-0badcafe${old}.draft`;
   write("c-1.md", open.replace("open", "closed"));
-  write(left("c-1", ""), "half of it");
-  write(left("c-1", ".before"), open);
-  write(left("c-2", ""), "of another one");
-  write(`.c-1.md.${process.ppid}-0badcafe.draft`, "somebody is at it");
+  write(left("c-1"), "half of it");
+  write(left("c-1", "-before"), open);
+  write(left("c-2"), "of another one");
+  write(`c-1.md.${process.ppid}-0badcafe.draft`, "somebody is at it");
   await tickets.change("c-1", { status: "closed" });
-  expect(files().toSorted()).toEqual([`.c-1.md.${process.ppid}-0badcafe.draft`, left("c-2", ""), "c-1.md"].toSorted());
-  write(left("c-1", ".before"), `${open}Words that nobody else has.\n`);
+  expect(files().toSorted()).toEqual([`c-1.md.${process.ppid}-0badcafe.draft`, left("c-2"), "c-1.md"].toSorted());
+  write(left("c-1", "-before"), `${open}Words that nobody else has.\n`);
   await tickets.change("c-1", { status: "open" });
-  expect(read(left("c-1", ".before"))).toContain("Words");
+  expect(read(left("c-1", "-before"))).toContain("Words");
 });
 
-test("a ticket that is told to be closed is closed for good: the file and its name are made to last", async () => {
+test("a closed ticket is durable: the file and its folder are fsynced", async () => {
   const { tickets, write, folder } = onDisk();
   write("c-1.md", open);
   const syncs = await recordSyncs();
@@ -201,12 +201,12 @@ test("a ticket that is told to be closed is closed for good: the file and its na
   expect([syncs.has(join(folder, "c-1.md")), syncs.has(folder)]).toEqual([true, true]);
 });
 
-/** Somebody writes into a file whenever another one is about to take its place, so many times. */
+/** Writes into a file each time another file is about to replace it, this many times. */
 function writeIntoReplaced(times: number): void {
   const { renameSync: rename } = fs;
   let left = times;
   fs.renameSync = (from, to) => {
-    if (!String(from).endsWith(".before") && left-- > 0) appendFileSync(to, `Words ${left}.\n`);
+    if (!String(from).endsWith("-before.draft") && left-- > 0) appendFileSync(to, `Words ${left}.\n`);
     rename(from, to);
   };
   syncBuiltinESMExports();
@@ -216,7 +216,7 @@ function writeIntoReplaced(times: number): void {
   });
 }
 
-test("what somebody writes at the very moment in which a ticket is changed is in it afterwards, with the change", async () => {
+test("text that another program writes during a change is kept, together with the change", async () => {
   const { tickets, write, read, files } = onDisk();
   write("c-1.md", open);
   writeIntoReplaced(1);
@@ -225,10 +225,10 @@ test("what somebody writes at the very moment in which a ticket is changed is in
   expect(files()).toEqual(["c-1.md"]);
 });
 
-test("a ticket that somebody else writes all the time is left to them, and it is said that it is tried again", async () => {
+test("a ticket that another program keeps writing is left alone, and the fault says to retry later", async () => {
   const { tickets, write, read } = onDisk();
   write("c-1.md", open);
-  // Whoever never gives up is let go in the end.
+  // The change gives up after a limited number of attempts.
   writeIntoReplaced(100);
   await expect(tickets.change("c-1", { status: "closed" })).rejects.toMatchObject({
     code: "ticket.changing",
@@ -237,7 +237,7 @@ test("a ticket that somebody else writes all the time is left to them, and it is
   expect(read("c-1.md")).toContain("status: open");
 });
 
-test("of many changes at once none is lost", async () => {
+test("many concurrent changes are all kept", async () => {
   const { tickets, write, read, files } = onDisk();
   write("c-1.md", open);
   const notes = Array.from({ length: 4 }, (_, index) => `Note ${index}.`);

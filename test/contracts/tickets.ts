@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readyTickets } from "../../src/engine/ready-tickets.ts";
 import type { Tickets } from "../../src/ports/tickets.ts";
+import { readyTickets } from "../../src/tickets/ready-tickets.ts";
 
 export interface TicketsStage {
   readonly tickets: Tickets;
@@ -11,12 +11,12 @@ export interface TicketsStage {
   files(): readonly string[];
 }
 
-/** A place where tickets are, whatever they are there. */
+/** A source of tickets under test. */
 export interface SourceStage {
   readonly tickets: Tickets;
   /** As a person would do it. */
   add(ticket: AddedTicket): void | Promise<void>;
-  /** What was noted about one, the oldest first. */
+  /** The notes of a ticket, the oldest first. */
   notesOf(id: string): readonly string[];
 }
 
@@ -29,17 +29,17 @@ export interface AddedTicket {
   readonly text?: string;
 }
 
-/** What every source of tickets does: files, and the issues of a forge. */
+/** The contract of every source of tickets: files, and issues of a forge. */
 export function sourceContract(name: string, newStage: () => SourceStage): void {
   describe(`a source of tickets: ${name}`, () => {
-    test("where there is nothing, there are no tickets, and nothing is changed", async () => {
+    test("an empty source has no tickets, and listing it changes nothing", async () => {
       const { tickets } = newStage();
       expect(await tickets.list()).toEqual({ tickets: [], broken: [] });
       expect(await tickets.get("1")).toBeUndefined();
       await expect(tickets.change("1", { status: "closed" })).rejects.toMatchObject({ code: "ticket.missing" });
     });
 
-    test("tickets are listed by id, with what they say", async () => {
+    test("tickets are listed by id, with their content", async () => {
       const { tickets, add } = newStage();
       await add({ id: "3", title: "Pour", deps: ["1", "2"], priority: 0, text: "Into a cup." });
       await add({ id: "1", title: "Grind", status: "closed" });
@@ -56,7 +56,7 @@ export function sourceContract(name: string, newStage: () => SourceStage): void 
       expect(await tickets.get("3")).toEqual(found[2]);
     });
 
-    test("one that was closed stays so, with its note, once, however often it is asked for", async () => {
+    test("closing a ticket with a note is idempotent", async () => {
       const { tickets, add, notesOf } = newStage();
       await add({ id: "1", title: "Grind" });
       await add({ id: "2", title: "Brew", deps: ["1"] });
@@ -69,7 +69,7 @@ export function sourceContract(name: string, newStage: () => SourceStage): void 
       expect(readyTickets((await tickets.list()).tickets).map(({ id }) => id)).toEqual(["2"]);
     });
 
-    test("one can be begun, opened again and closed, and only its status changes", async () => {
+    test("a ticket can be begun, reopened and closed, and only its status changes", async () => {
       const { tickets, add } = newStage();
       await add({ id: "1", title: "Grind", priority: 1, text: "Fine." });
       const before = await tickets.get("1");
@@ -80,7 +80,7 @@ export function sourceContract(name: string, newStage: () => SourceStage): void 
       expect(await tickets.get("1")).toEqual(before);
     });
 
-    test("an id is a name and leads nowhere else", async () => {
+    test("an id is only a name and cannot lead to another file", async () => {
       const { tickets, add } = newStage();
       await add({ id: "1", title: "Grind" });
       for (const id of ["", ".", "..", "./1", "../1", "1/..", "1\0", "1?x", "/etc/passwd", "9".repeat(200)]) {
@@ -94,7 +94,7 @@ export function sourceContract(name: string, newStage: () => SourceStage): void 
 const open = "\ufeff---\r\nid: c-1\r\nstatus: open # now\r\nmood: good\r\n---\r\n# Brew\r\n";
 const at = "2026-02-03T04:05:06Z";
 
-/** What everything that keeps tickets in files does. */
+/** The contract of every source that keeps tickets in files. */
 export function ticketsContract(name: string, newStage: () => TicketsStage): void {
   describe(`tickets: ${name}`, () => {
     test("tickets are listed by id, broken files by name, and other files not at all", async () => {
@@ -114,7 +114,7 @@ export function ticketsContract(name: string, newStage: () => TicketsStage): voi
       expect(await tickets.get("c-2")).toEqual(found[1]);
     });
 
-    test("a change changes what it says and nothing else, and is there at once", async () => {
+    test("a change changes nothing else, and is visible immediately", async () => {
       const { tickets, write, read, files } = newStage();
       write("c-1.md", open);
       const changed = await tickets.change("c-1", { status: "closed", note: { text: "Done by t1.", at } });
@@ -123,7 +123,7 @@ export function ticketsContract(name: string, newStage: () => TicketsStage): voi
       expect(read("c-1.md")).toBe(text);
       expect(await tickets.get("c-1")).toEqual(changed);
       expect(files()).toEqual(["c-1.md"]);
-      // Whoever was killed in between does it again.
+      // A killed caller repeats the change.
       await tickets.change("c-1", { status: "closed", note: { text: "Done by t1.", at: "later" } });
       expect(read("c-1.md")).toBe(text);
     });

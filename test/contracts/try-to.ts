@@ -1,4 +1,4 @@
-/** Some stores give what cannot be changed, and some what can. */
+/** Tries a change: some stores return frozen objects, some do not. */
 export function tryTo(change: () => void): void {
   try {
     change();

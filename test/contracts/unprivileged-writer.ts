@@ -1,6 +1,6 @@
-// Run by sqlite-faults.test.ts. Permissions do not bind root, so it gives root up before it opens the store; it prints the
-// fault that it meets when it opens it or writes to it.
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+// Run by sqlite-faults.test.ts. Root ignores permissions, so this drops root before it opens the store; it prints the
+// Fault from opening the store or writing to it.
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { Fault } from "../../src/fault.ts";
 import { sampleProject } from "./samples.ts";
 

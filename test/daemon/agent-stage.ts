@@ -1,16 +1,16 @@
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import type { CorePorts } from "../../src/daemon/create-core.ts";
 import type { Perform } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
 import type { Harness, HarnessEvent } from "../../src/ports/harness.ts";
 import type { Store } from "../../src/ports/store.ts";
-import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
-import { createScriptedProcesses, type ScriptedStep } from "../../src/testing/scripted-processes.ts";
-import { createScriptedTerminal, type ScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
+import type { ScriptedClock } from "../scripted-ports.ts";
+import { createScriptedProcesses, type ScriptedStep } from "../scripted-processes.ts";
+import { createScriptedTerminal, type ScriptedTerminal } from "../scripted-terminal.ts";
 import { coreStage } from "./core-stage.ts";
 
-/** A harness whose programs print what they have used, one cost on each line, or that they are busy. */
+/** A harness whose programs print their costs, one on each line, or that they are busy. */
 export const meter = {
   ...{ name: "meter", title: "Meter", isScripted: true },
   can: { session: false, turn: true, resume: false, withholds: [], acknowledges: "stream" },
@@ -59,7 +59,7 @@ export async function agentStage(
     const scripted = createScriptedProcesses({ clock, play });
     const processes = {
       ...scripted,
-      // Others see that a program has ended before whoever ends it is sure that nobody is left of its family.
+      // The end of a program is visible before its caller knows that all of its descendants have ended.
       async kill(id: string) {
         await scripted.kill(id);
         await new Promise<void>((resolve) => clock.after(3_000, resolve));
@@ -81,7 +81,7 @@ export async function agentStage(
     };
   };
   const stage = await coreStage(text, 1, store, more);
-  /** Lets time pass until something is so: what is written to real files takes time of its own. */
+  /** Advances the clock until a condition holds. Writing real files takes real time as well. */
   const until = async (isSo: () => Promise<unknown>) => {
     for (let i = 0; i < 3_000; i++) {
       if (await isSo()) return;
@@ -104,7 +104,7 @@ export async function agentStage(
   };
 }
 
-/** Gives a task a folder that is not there: nothing of these agents is real. */
+/** Gives a task a folder that does not exist: these agents are simulated. */
 function lendFolder(store: Store, submit: Submit): Perform {
   return async (_, { task: { id, project } }) => {
     const path = `/workspaces/${id}`;

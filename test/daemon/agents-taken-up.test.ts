@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { countedUpTo } from "../../src/daemon/agents/turn-reading.ts";
+import { countedUpTo } from "../../src/daemon/agents/read-turn.ts";
 import { assignAgent, cleanAgents } from "../../src/daemon/requests/agents.ts";
-import { pause } from "../../src/daemon/requests/pause.ts";
+import { pause } from "../../src/daemon/requests/daemon.ts";
 import type { Run } from "../../src/ports/records.ts";
 import { sampleDecision } from "../contracts/samples.ts";
 import { agentStage, meter } from "./agent-stage.ts";
@@ -24,7 +24,7 @@ type Stage = Awaited<ReturnType<typeof agentStage>>;
 
 async function atWork(limits = "limits: { attempts: 1 }"): Promise<Stage & { run(): Promise<Run> }> {
   const stage = await agentStage(once.replace("limits: { attempts: 1 }", limits), () => [{ hang: true }]);
-  // Later than whatever was written to real files.
+  // Later than the times of all real files.
   stage.time.skew = 10 ** 13;
   await stage.create("t1");
   await stage.hasStarted();
@@ -36,7 +36,7 @@ async function atWork(limits = "limits: { attempts: 1 }"): Promise<Stage & { run
   return { ...stage, run };
 }
 
-/** Another daemon takes the place of the first; `meanwhile` is what it finds. */
+/** Replaces the daemon by another one; `meanwhile` runs in between. */
 async function restarted({ core, start, until }: Stage, meanwhile: () => Promise<unknown> = async () => {}) {
   let isClosed = false;
   core.close().then(() => {
@@ -49,7 +49,7 @@ async function restarted({ core, start, until }: Stage, meanwhile: () => Promise
   return next;
 }
 
-test("who goes on after a start has a seat, as before it: no more are started than may be at work", async () => {
+test("a run that continues after a restart keeps its seat, so that no more runs start than are allowed", async () => {
   const stage = await atWork();
   const next = await restarted(stage);
   expect(next.agents?.dispatch.atWork()).toBe(1);
@@ -58,7 +58,7 @@ test("who goes on after a start has a seat, as before it: no more are started th
   expect(next.agents?.dispatch.atWork()).toBe(0);
 });
 
-test("a run that the daemon was about to end when it died is ended after its start, for the reason it had", async () => {
+test("a run that the daemon was about to end when it died is ended after the restart, with the same reason", async () => {
   const stage = await atWork();
   const { store, run, isIn, processes } = stage;
   await restarted(stage, async () => {
@@ -71,7 +71,7 @@ test("a run that the daemon was about to end when it died is ended after its sta
   expect((await run()).word).toBe("stall");
 });
 
-test("a run that was about to sleep when the daemon died sleeps after its start, also through a pause: its program is ended", async () => {
+test("a run that was about to sleep when the daemon died is asleep after the restart, also during a pause: its program is ended", async () => {
   const text = `
 version: 1
 roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }
@@ -99,14 +99,14 @@ transitions: [{ from: todo, to: tasting, hooks: [acquire_workspace, { action: sp
   await taking;
   expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
   expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
-  // There is no program to end: it goes on sleeping through a pause, as the same run.
+  // There is no program to end: the same run stays asleep during a pause.
   const now = { body: { all: true, now: true } } as never;
   expect(taken && (await pause(taken)(now))).toMatchObject({ all: true, ended: 0, failed: [] });
   expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
   expect((await store.getTask("t1"))?.task.runs).toMatchObject({ worker: { key: "worker#1" } });
 });
 
-test("a run that its task does not want any more is ended after a start, and its record closed", async () => {
+test("a run that its task no longer wants is ended after a restart, and its record closed", async () => {
   const stage = await atWork();
   const { store, run, processes, until } = stage;
   let isTakenUp = false;
@@ -122,14 +122,14 @@ test("a run that its task does not want any more is ended after a start, and its
   expect(await run()).toMatchObject({ word: "killed", endedAt: expect.any(Number) });
 });
 
-test("a run that gives no sign of life is ended for that, which is noted before its program is ended", async () => {
+test("a run without a sign of life is ended for that reason, which is recorded before its program is ended", async () => {
   const { run, until, isIn, processes } = await atWork("limits: { attempts: 1, stall: 5m }");
   await until(async () => (await processes.look("t1-1")).kind === "ended");
   expect((await run()).started?.ending?.word).toBe("stall");
   await isIn("late");
 });
 
-test("whoever ends a run says why before its program is ended", async () => {
+test("the reason for ending a run is recorded before its program is ended", async () => {
   const { core, run, until, isIn, processes } = await atWork();
   const ending = core.agents?.end(await run(), { word: "stall", reason: "By hand." });
   await until(async () => (await processes.look("t1-1")).kind === "ended");
@@ -138,7 +138,7 @@ test("whoever ends a run says why before its program is ended", async () => {
   await ending;
 });
 
-test("a window that lives and belongs to no run is closed after a start: nobody else would", async () => {
+test("a live window that belongs to no run is closed after a restart", async () => {
   const stage = await atWork();
   const { store, run, terminal } = stage;
   await restarted(stage, async () => {
@@ -155,7 +155,7 @@ test("a window that lives and belongs to no run is closed after a start: nobody 
 test.each([
   ["before the daemon died", true],
   ["not yet", false],
-])("what a turn tells at its end that it has used is counted once: %s", async (_, isCounted) => {
+])("the usage that a turn reports at its end is counted once: %s", async (_, isCounted) => {
   const stage = await atWork();
   const { store, run, isIn, processes, known } = stage;
   const usage = { model: "", inputTokens: 3, outputTokens: 2, cachedTokens: 0, cost: 5 };
@@ -174,7 +174,7 @@ test.each([
   expect(await store.usage.get("t1/worker#1")).toMatchObject(usage);
 });
 
-test("an answer that cannot be used is asked for twice more in its session, and then the workflow is told", async () => {
+test("an invalid answer is requested twice more in its session, and then reported to the workflow", async () => {
   const text = once
     .replace("prompt: work,", "prompt: work, result: view,")
     .replace("on: failed", "on: invalid")
@@ -193,7 +193,7 @@ test("an answer that cannot be used is asked for twice more in its session, and 
   expect(processes.started.map(({ id }) => id)).toEqual(["t1-1", "t1-1-2", "t1-1-3"]);
 });
 
-test("of two who give an agent a task at once one is refused; whoever has got one is not taken away", async () => {
+test("of two concurrent assignments to an agent one is refused, and an assigned agent is not reassigned", async () => {
   const { core, store, create } = await agentStage(once, () => [{ hang: true }]);
   for (const id of ["t1", "t2"]) await create(id);
   const at = (task: string) => ({

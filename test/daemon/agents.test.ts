@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { agentStage, meter } from "./agent-stage.ts";
 
 const once = `
@@ -18,14 +18,14 @@ states:
   done: { terminal: true }
 `;
 
-test("a run that costs more than it may is ended for that, not for having been ended", async () => {
+test("a run that exceeds its budget ends with that reason, not as a killed run", async () => {
   const { create, isIn, processes } = await agentStage(once, () => [{ print: "2\n" }, { hang: true }]);
   await create("t1");
   await isIn("dear");
   expect(processes.started).toHaveLength(1);
 });
 
-test("where a harness is not installed, the task names the command that takes another one, also at the review, and then goes on", async () => {
+test("a task whose harness is not installed names the command that chooses another, also for the review, and then continues", async () => {
   const worker = "{ mode: turn, permissions: reduced, prompt: work }";
   const reviewed = `
 version: 1
@@ -56,7 +56,7 @@ states:
   await isIn("done");
 });
 
-test("the record of a run that has ended stays closed, whatever it said last", async () => {
+test("the record of an ended run stays closed, whatever its last output was", async () => {
   const { create, hasStarted, isIn, store, processes, core, clock } = await agentStage(once, () => [{ hang: true }]);
   await create("t1");
   await hasStarted();
@@ -69,7 +69,7 @@ test("the record of a run that has ended stays closed, whatever it said last", a
   expect((await store.runs.list({}))[0]).toMatchObject({ word: "ok", endedAt: expect.any(Number) });
 });
 
-test("of a run whose harness nobody knows any more a person is told; once it is known again it is looked after", async () => {
+test("a run whose harness is no longer configured needs a person; once the harness is configured again, the run is watched", async () => {
   const stage = await agentStage(once, () => [{ hang: true }]);
   const { create, hasStarted, isIn, until, store, core, start, known, processes, clock, statuses } = stage;
   await create("t1");
@@ -83,7 +83,7 @@ test("of a run whose harness nobody knows any more a person is told; once it is 
   const next = start();
   await next.recover();
   await until(async () => (await store.runs.list({}))[0]?.started?.raised);
-  expect((await store.runs.list({}))[0]?.started?.raised).toContain('There is no harness "meter" any more');
+  expect((await store.runs.list({}))[0]?.started?.raised).toContain('Its harness "meter" is no longer configured');
   processes.end("t1-1", { code: 0 });
   await clock.pass(10_000);
   expect(await statuses("t1")).toEqual(["brewing"]);
@@ -95,7 +95,7 @@ test("of a run whose harness nobody knows any more a person is told; once it is 
   await next.close();
 });
 
-test("where a person has to do something before the end of a run can count, they are told so", async () => {
+test("if the end of a run cannot be decided before a person acts, the person is told", async () => {
   const store = createMemoryStore();
   let isChanged = false;
   const guarded: Store = {
@@ -118,10 +118,10 @@ test("where a person has to do something before the end of a run can count, they
   await isIn("done");
 });
 
-test("a machine that slept for hours does not take its agents for stalled; one that is silent afterwards is", async () => {
+test("after a machine slept for hours its agents are not stalled; an agent that stays silent afterwards is", async () => {
   const silent = once.replace("attempts: 1", "attempts: 1, stall: 5m");
   const { create, hasStarted, isIn, processes, time, clock } = await agentStage(silent, () => [{ hang: true }]);
-  // Later than whatever was written to real files.
+  // Later than the times of all real files.
   time.skew = 10 ** 13;
   await create("t1");
   await hasStarted();
@@ -133,7 +133,7 @@ test("a machine that slept for hours does not take its agents for stalled; one t
   expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
 });
 
-test("whoever continues a task that was held for what its state has cost lets it cost as much once more", async () => {
+test("continuing a task that was held for the cost of its state grants the same budget again", async () => {
   const state = `
 version: 1
 roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }
@@ -160,7 +160,7 @@ states:
   expect(processes.started).toHaveLength(2);
 });
 
-test("of those that wait for a seat the one that became more urgent meanwhile is next", async () => {
+test("a waiting run whose task became more urgent gets the next seat", async () => {
   const text = `
 version: 1
 roles: { worker: { harness: meter, mode: turn, permissions: reduced, prompt: work } }

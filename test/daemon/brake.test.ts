@@ -2,14 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/adapters/clock/system-clock.ts";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import { runCommand } from "../../src/daemon/effects/run-command.ts";
+import { spawnCommands, systemClock } from "../../src/adapters/system.ts";
+import { runCommand } from "../../src/daemon/effects/commands.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { Fault } from "../../src/fault.ts";
-import { createScriptedProcesses } from "../../src/testing/scripted-processes.ts";
-import { createScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
 import { readProcessTree } from "../process-tree.ts";
+import { createScriptedProcesses } from "../scripted-processes.ts";
+import { createScriptedTerminal } from "../scripted-terminal.ts";
 import { meter } from "./agent-stage.ts";
 import { startGitCore } from "./git-core.ts";
 
@@ -45,11 +44,11 @@ const tails = {
   watch: () => () => {},
 };
 
-/** Two tasks whose agents never end by themselves, in real workspaces, and what a person asks over the API. */
+/** Two tasks with agents that never end by themselves, in real workspaces, and a person's requests over the API. */
 async function startBrakeStage() {
   const undying = new Set<string>();
   const scripted = createScriptedProcesses({ clock: systemClock, play: () => [{ hang: true }] });
-  /** Starts of programs wait for these, one each. */
+  /** Each start of a program waits for one of these. */
   const starting: Promise<void>[] = [];
   const processes = {
     ...scripted,
@@ -130,12 +129,12 @@ const damages: readonly { name: string; damage(workspace: string, stage: Stage):
   {
     name: "a git configuration that cannot be read",
     damage: (_, { repository }) => writeFileSync(join(repository, ".git", "config"), "[core\nbroken"),
-    reason: /cannot be looked at/,
+    reason: /cannot be read/,
   },
   {
     name: "a repository that is gone",
     damage: (_, { repository }) => rmSync(repository, { recursive: true }),
-    reason: /cannot be looked at/,
+    reason: /cannot be read/,
   },
 ];
 
@@ -157,7 +156,7 @@ for (const { name, damage, reason } of damages) {
   });
 }
 
-test("pausing at once ends the agents of all tasks, also where one task is broken and one agent does not end", async () => {
+test("pause --now ends the agents of all tasks, even if one task is broken and one agent does not end", async () => {
   const stage = await startBrakeStage();
   const [first] = [await stage.begin("b1111"), await stage.begin("b2222"), await stage.begin("b3333")];
   writeFileSync(join(first, "TASK.md"), "x".repeat(2 * 1024 * 1024));
@@ -171,7 +170,7 @@ test("pausing at once ends the agents of all tasks, also where one task is broke
   stage.undying.clear();
 });
 
-test("an agent whose program is being started when a person pauses at once is ended, and starts anew at resume", async () => {
+test("an agent whose program is being started during pause --now is ended, and starts again at resume", async () => {
   const stage = await startBrakeStage();
   const gate = Promise.withResolvers<void>();
   stage.starting.push(gate.promise);
@@ -192,7 +191,7 @@ test("an agent whose program is being started when a person pauses at once is en
   await expect.poll(living, { timeout: 20_000 }).toBe(1);
 });
 
-test("a pause that cannot be written down ends the agents all the same, and says so", async () => {
+test("a pause that cannot be saved still ends the agents, and reports the error", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");
   const paused = join(stage.places.run, "paused.json");
@@ -203,18 +202,18 @@ test("a pause that cannot be written down ends the agents all the same, and says
   expect(stage.core.agents?.pauses.list()).toMatchObject({ all: true });
 });
 
-test("an agent is ended although its workspace cannot be looked at, and the answer says that its task goes on later", async () => {
+test("an agent is ended although its workspace cannot be read, and the answer says that its task continues later", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");
   const config = join(stage.repository, ".git", "config");
   writeFileSync(config, "[core\nbroken");
   const answer: { kind: string; why: string } = await stage.ask("killRun", { task: "b1111", run: "worker#1" });
   expect(answer).toMatchObject({ kind: "ignored" });
-  expect(answer.why).toMatch(/^The task goes on later\. /);
+  expect(answer.why).toMatch(/^The task continues later\. /);
   expect(await stage.isOver("b1111")).toBe(true);
 });
 
-test("pausing at once kills the command that a task is at, which is run again when a person resumes", async () => {
+test("pause --now kills the running command of a task, which is run again at resume", async () => {
   const stage = await startBrakeStage();
   await stage.create("b1111");
   const moved = await stage.core.submit("b1111", { kind: "move", to: "testing", actor: { role: "human" } });
@@ -240,7 +239,7 @@ test("pausing at once kills the command that a task is at, which is run again wh
   await stage.until("b1111", ({ isOpen }) => !isOpen);
 });
 
-test("cancelling kills the command that the task is at, and starts it no more", async () => {
+test("cancelling kills the running command of the task, which is not run again", async () => {
   const stage = await startBrakeStage();
   await stage.create("b1111");
   await stage.core.submit("b1111", { kind: "move", to: "testing", actor: { role: "human" } });
@@ -263,7 +262,7 @@ test("commands that belong to the end of a task are run once it is cancelled", a
   expect(events.filter(({ event }) => event.type === "effect.failed")).toEqual([]);
 });
 
-test("cancelling waits for no decision about the same task that does not end", async () => {
+test("cancelling does not wait for a hanging decision about the same task", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");
   const { promise: decided, resolve: release } = Promise.withResolvers<void>();
@@ -279,7 +278,7 @@ test("cancelling waits for no decision about the same task that does not end", a
   await slow;
 });
 
-test("an agent that a person ends is not started again by whoever finds it dead before the task is decided about", async () => {
+test("an agent that a person ends is not restarted by a watcher that finds it dead before the task is decided", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");
   const { agents } = stage.core;
@@ -294,14 +293,14 @@ test("an agent that a person ends is not started again by whoever finds it dead 
   expect(await stage.isOver("b1111")).toBe(true);
 });
 
-test("an agent that asks to be cancelled ends nobody: only a person pulls the brake", async () => {
+test("an agent that asks for cancellation ends no program: only a person pulls the brake", async () => {
   const stage = await startBrakeStage();
   await stage.begin("b1111");
   const credential = { task: "b1111", role: "worker", run: "worker#1" };
   const handlers = createHandlers(stage.core) as Record<string, (asked: unknown) => Promise<unknown>>;
   const asked = { params: { task: "b1111" }, body: {}, query: {}, folder: "", lastEvent: "" };
   const caller = { kind: "run", credential, isOver: false };
-  await expect(handlers.cancelTask?.({ ...asked, caller })).rejects.toThrow("Only human can take the task");
+  await expect(handlers.cancelTask?.({ ...asked, caller })).rejects.toThrow("Only human can move the task");
   expect(await stage.isOver("b1111")).toBe(false);
 });
 

@@ -22,7 +22,7 @@ transitions:
   - { from: any, to: done, by: human, hooks: [release_workspace, delete_branch] }
 `;
 
-test("what the agent left uncommitted is committed by whoever commits in the repository, and names the task", async () => {
+test("uncommitted changes are committed as the repository's git user, and the commit names the task", async () => {
   const { create, move, git } = await gitStage(flow);
   await create("b1111", { summary: "Brew stronger" });
   const { workspace } = await move("b1111", "busy");
@@ -39,7 +39,7 @@ test("what the agent left uncommitted is committed by whoever commits in the rep
   expect(git(workspace, "rev-parse", "HEAD")).toBe(tip);
 });
 
-test("a merge that was not ended holds the task, and says how to end it", async () => {
+test("an unfinished merge holds the task, with the command that ends it", async () => {
   const { create, move, git, store } = await gitStage(flow);
   await create("b1111");
   const { workspace } = await move("b1111", "busy");
@@ -55,11 +55,11 @@ test("a merge that was not ended holds the task, and says how to end it", async 
   }
   expect(() => git(workspace, "merge", "side")).toThrow();
   const task = await move("b1111", "kept");
-  expect(task.held?.reason).toMatch(/harvest_uncommitted failed: A merge was begun/);
+  expect(task.held?.reason).toMatch(/harvest_uncommitted failed: A merge is under way/);
   expect((await store.openEffects("b1111")).map(({ state }) => state)).toEqual(["failed"]);
 });
 
-test("a branch is named after the task and its labels, and a name that is taken gets a number", async () => {
+test("a branch is named after the task and its labels, and a taken name gets a number", async () => {
   const { create, move, git, repository } = await gitStage(flow, { poolSize: 2 });
   git(repository, "branch", "fix/brew-stronger");
   await create("b1111", { summary: "Brew stronger!", labels: ["bug"] });
@@ -68,7 +68,7 @@ test("a branch is named after the task and its labels, and a name that is taken 
   expect(task.branch).toBe("fix/brew-stronger-2");
   expect(git(workspace, "branch", "--show-current")).toBe("fix/brew-stronger-2");
   expect(git(repository, "branch", "--list", "signalbox/*")).toBe("");
-  // Without a workspace only the task knows the name, and so nobody else may have it.
+  // Without a workspace only the task's record has the name, and no other task may use it.
   await create("b2222", { summary: "Brew stronger", labels: ["bug"] });
   expect(await move("b2222", "named")).toMatchObject({ branch: "fix/brew-stronger-3" });
   await create("b3333", { summary: "日本語", branch: "mine" });
@@ -77,7 +77,7 @@ test("a branch is named after the task and its labels, and a name that is taken 
   expect(await move("b4444", "named")).toMatchObject({ branch: "feature/task" });
 });
 
-test("a name that a workflow gives is made one that git takes, also after a crash in between", async () => {
+test("a branch name from a workflow is made valid for git, also after a crash in between", async () => {
   const { create, move, git, workspaces, repository } = await gitStage(flow);
   await create("b1111", { summary: "Brew Stronger" });
   const { workspace } = await move("b1111", "busy");
@@ -87,7 +87,7 @@ test("a name that a workflow gives is made one that git takes, also after a cras
   expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main\nteam/brew-stronger-b1111");
 });
 
-test("a name below a branch that is there is put beside it", async () => {
+test("a name below an existing branch is flattened", async () => {
   const { create, move, git, repository } = await gitStage(flow);
   git(repository, "branch", "team");
   await create("b1111", { summary: "Brew" });
@@ -95,7 +95,7 @@ test("a name below a branch that is there is put beside it", async () => {
   expect(await move("b1111", "made")).toMatchObject({ branch: "team-brew-b1111", phase: "waiting" });
 });
 
-test("a branch that is to begin elsewhere does, unless something was committed on it", async () => {
+test("a branch moves to another start, unless it has commits", async () => {
   const { create, move, git, repository } = await gitStage(flow, { poolSize: 2 });
   git(repository, "checkout", "-qb", "big");
   git(repository, "commit", "-q", "--allow-empty", "-m", "big");
@@ -115,7 +115,7 @@ test("a branch that is to begin elsewhere does, unless something was committed o
   expect(git(second.workspace, "rev-parse", "part-2")).toBe(tip);
 });
 
-test("a branch goes once its work is kept, and the free workspace lets go of it", async () => {
+test("a branch is deleted once its work is saved, and the free workspace is detached from it", async () => {
   const { create, move, git, repository, workspaces, notes, store } = await gitStage(flow);
   await create("b1111");
   const { workspace } = await move("b1111", "busy");
@@ -127,13 +127,13 @@ test("a branch goes once its work is kept, and the free workspace lets go of it"
   const { control, kind } = await workspaces();
   expect(await control.commitAt("refs/signalbox/tasks/b1111")).toBe(tip);
   expect(await kind.inspect(workspace)).toMatchObject({ kind: "there", branch: undefined, head: tip });
-  // The next task gets the folder as if nothing had been.
+  // The next task gets a clean folder.
   await create("b2222");
   expect(await move("b2222", "busy")).toMatchObject({ workspace, phase: "waiting" });
   expect((await store.workspaces.list({})).length).toBe(1);
 });
 
-test("a branch stays, with a note, where a person has it checked out or has added to it", async () => {
+test("a branch is kept, with a note, if a person has checked it out or has added commits", async () => {
   const { create, move, git, repository, notes } = await gitStage(flow);
   await create("b1111", { branch: "mine" });
   await move("b1111", "busy");
@@ -150,7 +150,7 @@ test("a branch stays, with a note, where a person has it checked out or has adde
   git(repository, "checkout", "-qb", "open-b4444");
   await move("b4444", "done");
   expect(await notes("b4444")).toEqual([expect.stringContaining(`checked out in ${repository}`)]);
-  // What the person had before the task is not the task's to delete.
+  // A branch that the person had before is never deleted.
   git(repository, "branch", "before");
   await create("b5555", { branch: "before" });
   await move("b5555", "done");

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import type { CorePorts } from "../../src/daemon/create-core.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
-import type { ScriptedClock } from "../../src/testing/scripted-clock.ts";
-import { createScriptedNotifier } from "../../src/testing/scripted-notifier.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
+import { createScriptedNotifier, type ScriptedClock } from "../scripted-ports.ts";
 import { coreStage } from "./core-stage.ts";
 
 const waits = `
@@ -25,7 +24,7 @@ states:
 transitions: [{ from: any, to: dropped, by: human }]
 `;
 
-/** A core whose person is called through one channel that writes down what it is told. */
+/** A core that calls its person through one recording channel. */
 async function stage(
   values: object = {},
   store: Store = createMemoryStore(),
@@ -74,7 +73,7 @@ test("each stay of a task is a call of its own", async () => {
   expect(new Set(phone.notes.map(({ key }) => key)).size).toBe(2);
 });
 
-test("a need that goes away within seconds is called for by nobody", async () => {
+test("a need that disappears within seconds causes no call", async () => {
   const { create, rest, phone, go } = await stage();
   await create("t1");
   await rest(1_000);
@@ -99,7 +98,7 @@ test("a daemon that dies before the call makes it once, and one that dies after 
   expect(third.phone.notes).toEqual([]);
 });
 
-test("a daemon that takes long to learn of its tasks calls for none of them a second time", async () => {
+test("a daemon that reads its tasks slowly makes no call a second time", async () => {
   const store = createMemoryStore();
   const first = await stage({}, store);
   await first.create("t1");
@@ -108,7 +107,7 @@ test("a daemon that takes long to learn of its tasks calls for none of them a se
   await first.core.close();
   const slow: Store = { ...store };
   const second = await stage({}, slow, waits, (clock) => {
-    // The first page comes at once, and the next one only after a second.
+    // The first page comes immediately, and the next one only after a second.
     slow.listTasks = async (filter, page) => {
       if (filter.isOpen === true && page?.before !== undefined) await clock.pass(1_000);
       return store.listTasks(filter, page);
@@ -124,7 +123,7 @@ test("a daemon that dies while it calls makes the call at most once more, with t
   const keys: string[] = [];
   await first.create("t1");
   await first.rest(1_000);
-  // The channel was told, and nobody noted it.
+  // The channel was called, but the call was not recorded.
   const dying = { ...store, calls: { ...store.calls, put: store.calls.put } };
   const second = await stage(
     {},
@@ -151,7 +150,7 @@ test("a daemon that dies while it calls makes the call at most once more, with t
   expect(new Set(keys).size).toBe(1);
 });
 
-test("ten tasks that need a person for the same cause are one call, and many causes at once are one summary", async () => {
+test("ten tasks that need a person for the same cause are one call, and many causes together are one summary", async () => {
   const { create, rest, phone, calledFor } = await stage();
   for (let i = 1; i <= 10; i++) await create(`t${i}`);
   await rest(60_000);
@@ -162,7 +161,7 @@ test("ten tasks that need a person for the same cause are one call, and many cau
   for (let i = 1; i <= 10; i++) expect(await calledFor(`t${i}`)).toHaveLength(1);
 });
 
-test("tasks that come one after the other are no storm: after three notes in a minute the rest goes together", async () => {
+test("after three calls in a minute, further calls are combined into one", async () => {
   const { create, rest, phone } = await stage();
   for (let i = 1; i <= 9; i++) {
     await create(`t${i}`);
@@ -175,7 +174,7 @@ test("tasks that come one after the other are no storm: after three notes in a m
   );
 });
 
-test("only for the reasons that are wanted", async () => {
+test("a call is made only for the configured reasons", async () => {
   const { create, rest, phone, calledFor } = await stage({ notifyReasons: ["held"] });
   await create("t1");
   await rest(600_000);
@@ -183,8 +182,8 @@ test("only for the reasons that are wanted", async () => {
   expect(await calledFor("t1")).toEqual([]);
 });
 
-test("in quiet hours nobody is called, and what came up is told once, together, when they end", async () => {
-  // The scripted clock begins 1,000 s after the epoch, wherever that is on the wall.
+test("in quiet hours no call is made, and the needs are reported in one call when they end", async () => {
+  // The scripted clock begins 1,000 s after the epoch, whatever local time that is.
   const hour = new Date(1_000_000).getHours();
   const quiet = `${hour}:00-${(hour + 1) % 24}:00`;
   const { create, rest, phone } = await stage({ notifyQuiet: quiet });
@@ -199,14 +198,14 @@ test("in quiet hours nobody is called, and what came up is told once, together, 
   expect(phone.notes).toHaveLength(1);
 });
 
-test("an urgent reason counts in quiet hours too", async () => {
+test("an urgent reason causes a call in quiet hours too", async () => {
   const { create, rest, phone } = await stage({ notifyQuiet: "0:00-23:59", notifyUrgent: ["approval"] });
   await create("t1");
   await rest(60_000);
   expect(phone.notes).toHaveLength(1);
 });
 
-test("a channel that fails is tried a few times, holds no task, and is shown", async () => {
+test("a failing channel is retried a few times, holds no task, and is shown", async () => {
   const { create, rest, phone, core, go, statuses } = await stage();
   phone.failWith(...Array.from({ length: 9 }, () => new Fault("notifier.refused", "It is down.", { retry: "later" })));
   await create("t1");
@@ -221,7 +220,7 @@ test("a channel that fails is tried a few times, holds no task, and is shown", a
   expect(core.calls.problems()).toEqual([]);
 });
 
-test("a channel that cannot even be started is tried again too, and the tasks that it was for are named until they need nobody", async () => {
+test("a channel that cannot be started is retried too, and its tasks are named until they need no person", async () => {
   const { create, rest, phone, core, go } = await stage();
   const missing = new Fault("command.not-started", "There is no such program.");
   phone.failWith(missing, missing);
@@ -260,7 +259,7 @@ test("a call that could not be stored is stored later, and made once", async () 
   expect(phone.notes).toHaveLength(1);
 });
 
-test("a call that history cannot take is noted there as soon as it can, however long that takes", async () => {
+test("a call that cannot be recorded in the history is recorded there later, however long that takes", async () => {
   const store = createMemoryStore();
   let isFull = true;
   const full: Store = {
@@ -280,7 +279,7 @@ test("a call that history cannot take is noted there as soon as it can, however 
   expect([phone.notes.length, (await calledFor("t1")).length]).toEqual([1, 1]);
 });
 
-test("whoever waits for a task that is cancelled is called for, though nothing has happened to it", async () => {
+test("a task whose dependency is cancelled causes a call, although the task itself has not changed", async () => {
   const { create, rest, phone, core } = await stage({}, createMemoryStore(), queue);
   await create("t1");
   await create("t2", { dependsOn: ["t1"] });
@@ -289,13 +288,13 @@ test("whoever waits for a task that is cancelled is called for, though nothing h
   await core.submit("t1", { kind: "move", to: "dropped", actor: { role: "human" } });
   await rest(60_000);
   expect(phone.notes.slice(before).map(({ text }) => text)).toEqual([
-    'It depends on coffee#1, which is in "dropped" and will never be done. → signalbox task update t2 --depends-on ""',
+    'The task depends on coffee#1, which is in "dropped" and will never be done. → signalbox task update t2 --depends-on ""',
   ]);
   const stored = await core.store.getTask("t2");
   expect(stored && (await core.needs.of(stored))).toMatchObject([{ reason: "dependency" }]);
 });
 
-test("a need that comes back after it was called for is called for again, but not at once", async () => {
+test("a need that comes back after its call causes another call, but not immediately", async () => {
   const held = `
 version: 1
 states: { brew: { do: [acquire_workspace], next: done }, done: { terminal: true } }

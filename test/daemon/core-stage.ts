@@ -2,7 +2,6 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
@@ -11,14 +10,15 @@ import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
-import type { Log } from "../../src/ports/log.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { createScriptedClock, type ScriptedClock } from "../../src/testing/scripted-clock.ts";
+import type { Log } from "../../src/ports/system.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { createScriptedClock, type ScriptedClock } from "../scripted-ports.ts";
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 
-/** Everything that moves tasks, in memory, with a clock that is told to go on. `more`: what else the core has, or has instead. */
+/** A core in memory with a scripted clock. `more` adds or replaces parts of the core. */
 export async function coreStage(
   text: string,
   poolSize = 1,
@@ -80,7 +80,7 @@ export async function coreStage(
       });
       core.changed(stored);
     },
-    /** Lets everything that is under way come to rest, with this much time passing. */
+    /** Advances the clock by this much, and waits until everything has settled. */
     async rest(milliseconds = 0) {
       for (let i = 0; i < 12; i++) await clock.pass(i === 0 ? milliseconds : 0);
     },

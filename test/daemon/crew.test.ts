@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { giveTicket } from "../../src/daemon/crew/give-ticket.ts";
 import type { Agent } from "../../src/ports/records.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { createScriptedTickets } from "../../src/testing/scripted-tickets.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
+import { createScriptedTickets } from "../scripted-ports.ts";
 import { coreStage } from "./core-stage.ts";
 
 const flow = `
@@ -17,7 +17,7 @@ states:
 async function crewOf(agents: readonly string[], ...ids: readonly string[]) {
   const memory = createMemoryStore();
   const slowly = { until: Promise.resolve() };
-  // Whoever lists all agents may be overtaken by others.
+  // A slow list, so that concurrent calls overtake each other.
   const list: typeof memory.agents.list = async (filter) => {
     const found = await memory.agents.list(filter);
     if (Object.keys(filter).length === 0) await slowly.until;
@@ -42,7 +42,7 @@ async function crewOf(agents: readonly string[], ...ids: readonly string[]) {
   return { ...stage, given, slowly };
 }
 
-test("no more tickets are worked on at once than the crew was told, however many agents are idle", async () => {
+test("the crew works on no more tickets than its limit, however many agents are idle", async () => {
   const { core, rest, given, store } = await crewOf(["A", "B", "C"], "c-1", "c-2", "c-3");
   core.crew.start("coffee", { most: 2, workflow: "minimal" });
   const later = async () => {
@@ -58,7 +58,7 @@ test("no more tickets are worked on at once than the crew was told, however many
   expect(idle.map(({ id }) => id)).toEqual(["coffee/C"]);
 });
 
-test("an agent that is given two tickets at once takes one, and the other stays for somebody else", async () => {
+test("an agent that gets two tickets concurrently takes one, and the other stays for another agent", async () => {
   const { core, given, store } = await crewOf(["A"], "c-1", "c-2");
   const [agent] = await store.agents.list({});
   const project = await store.getProject("coffee");
@@ -71,7 +71,7 @@ test("an agent that is given two tickets at once takes one, and the other stays 
   expect(await store.agents.get(agent.id)).toMatchObject({ task: "b0001", taking: "", had: ["b0001"] });
 });
 
-test("an agent that gets a ticket while others are still taken up after a start keeps it", async () => {
+test("an agent that gets a ticket while others are still being recovered keeps it", async () => {
   const { core, slowly, store } = await crewOf(["A"], "c-1");
   const project = await store.getProject("coffee");
   const agent = await store.agents.get("coffee/A");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { coreStage } from "./core-stage.ts";
 
 const human = { role: "human" };
@@ -14,7 +14,7 @@ states:
   done: { terminal: true }
 `;
 
-test("a wait for time ends by itself, and a limit on time is noticed, each at its moment", async () => {
+test("a timed wait and a time limit each end at their deadline", async () => {
   const { create, rest, statuses, core, errors } = await coreStage(timed);
   await create("t1");
   await rest();
@@ -40,7 +40,7 @@ test("editing a task does not give it more time", async () => {
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
-test("time goes on while the daemon is down", async () => {
+test("deadlines continue while the daemon is down", async () => {
   const { create, rest, statuses, core, start, clock } = await coreStage(timed);
   await create("t1");
   await rest(30_000);
@@ -55,7 +55,7 @@ test("time goes on while the daemon is down", async () => {
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
-test("a clock that is put back while the daemon is down gives nobody more than the whole time once more", async () => {
+test("a clock that is set back while the daemon is down grants no more than the full time again", async () => {
   const { create, rest, statuses, core, start, clock } = await coreStage(timed);
   await create("t1");
   await rest(30_000);
@@ -69,7 +69,7 @@ test("a clock that is put back while the daemon is down gives nobody more than t
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
-test("a time that could not be worked out, because the store failed, is worked out later", async () => {
+test("a deadline that could not be computed because the store failed is computed later", async () => {
   const store = createMemoryStore();
   let failures = 1;
   const failing: Store = {
@@ -89,7 +89,7 @@ test("a time that could not be worked out, because the store failed, is worked o
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
-test("a limit on the whole life holds the task once; whoever continues it has heard of it", async () => {
+test("a limit on the whole life holds the task once; after a person continues it, it is not held again", async () => {
   const text = `
 version: 1
 limits: { time: 100s }
@@ -106,7 +106,7 @@ states:
   await rest(1_000_000);
   expect((await store.getTask("t1"))?.task.held).toBeUndefined();
   expect(await statuses("t1")).toEqual(["more"]);
-  // Also for a daemon that was not there then.
+  // Also after a restart of the daemon.
   await core.close();
   const next = start();
   await next.recover();
@@ -115,13 +115,13 @@ states:
   await next.close();
 });
 
-test("a moment at which nobody could decide is not lost, whatever was in the way", async () => {
+test("a deadline whose decision failed is retried, whatever the error was", async () => {
   const store = createMemoryStore();
   let isChanged = false;
   const guarded: Store = {
     ...store,
     async openEffects(task) {
-      // As where a person has to look at the repository first.
+      // As if a person must trust the repository first.
       if (isChanged) throw new Fault("project.changed", "The hooks have changed since you last looked.");
       return store.openEffects(task);
     },
@@ -137,7 +137,7 @@ test("a moment at which nobody could decide is not lost, whatever was in the way
   expect(await statuses("t1")).toEqual(["asking"]);
 });
 
-test("whoever continues a task that was held at the limit of its state gives it the whole time once more", async () => {
+test("continuing a task that was held at the time limit of its state grants the full time again", async () => {
   const text = `
 version: 1
 roles: { worker: { mode: turn, permissions: reduced, prompt: work } }
@@ -154,7 +154,7 @@ states:
   await core.submit("t1", { kind: "continue", actor: human });
   await rest(50_000);
   expect(await held()).toBeUndefined();
-  // Also for a daemon that was not there then.
+  // Also after a restart of the daemon.
   await core.close();
   const next = start();
   await next.recover();

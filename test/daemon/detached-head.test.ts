@@ -13,6 +13,7 @@ states:
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
   - { from: busy, to: judged, gate: { section: "## Handoff", fields: [DONE] } }
+  - { from: judged, to: done, by: human, when: merged == true }
 `;
 
 describe.each(["worktree", "clone"] as const)("a %s on no branch", (kind) => {
@@ -34,7 +35,7 @@ describe.each(["worktree", "clone"] as const)("a %s on no branch", (kind) => {
       const request = { kind: "move", to: "judged", actor: { role: "human" } } as const;
       return (await stage.core.submit("b1111", request, "## Handoff\nDONE: coffee\n")).decision;
     };
-    /** Exactly once, however often somebody looks. */
+    /** Exactly one, however often the facts are gathered. */
     const isSalvaged = async (head: string) => {
       const [saved, ...more] = await control.listSalvaged();
       return more.length === 0 && saved !== undefined && (await control.isAncestor(head, saved.commit));
@@ -50,7 +51,7 @@ describe.each(["worktree", "clone"] as const)("a %s on no branch", (kind) => {
     expect((await look()).facts.numbers).toMatchObject({ workspace: 1, commits: 1, merged: 0 });
     expect(await isSalvaged(head)).toBe(true);
     const refused = await handOff();
-    const fix = "Take them along there: git switch -C signalbox/b1111. Then ask again.";
+    const fix = "Move them there: git switch -C signalbox/b1111. Then ask again.";
     const text = `${workspace} is on no branch (detached HEAD), so its newest commits are not on "signalbox/b1111".`;
     expect(refused).toMatchObject({ kind: "rejected", reasons: [{ text, fix }] });
     here("switch", "-qC", "signalbox/b1111");
@@ -58,7 +59,7 @@ describe.each(["worktree", "clone"] as const)("a %s on no branch", (kind) => {
     expect(await handOff()).toMatchObject({ kind: "moved" });
   });
 
-  test("commits apart from the branch are merged into it", async () => {
+  test("commits that have diverged from the branch are merged into it", async () => {
     const { here, commit, look, handOff } = await atWork();
     here("checkout", "-q", "--detach");
     const head = commit("milk.md");
@@ -73,7 +74,7 @@ describe.each(["worktree", "clone"] as const)("a %s on no branch", (kind) => {
     expect(await handOff()).toMatchObject({ kind: "moved" });
   });
 
-  test("what the branch has all of may be looked at without one", async () => {
+  test("a detached HEAD without commits of its own causes no trouble", async () => {
     const { here, commit, look, handOff } = await atWork();
     const head = commit("cup.md");
     here("checkout", "-q", "--detach", "HEAD~1");
@@ -81,7 +82,40 @@ describe.each(["worktree", "clone"] as const)("a %s on no branch", (kind) => {
     expect(await handOff()).toMatchObject({ kind: "moved" });
   });
 
-  test("a rebase that has stopped leaves the task's work as its branch has it", async () => {
+  test("if the task's branch was deleted too, explain and the merge give the command that recreates it", async () => {
+    const { here, commit, look, handOff, ask, workspace } = await atWork();
+    const head = commit("cup.md");
+    expect(await handOff()).toMatchObject({ kind: "moved" });
+    here("checkout", "-q", "--detach");
+    here("branch", "-qD", "signalbox/b1111");
+    await look();
+    const text = `${workspace} is on no branch, and its branch "signalbox/b1111" was deleted.`;
+    const fix = `Go back to the task's branch, with what was committed: git -C ${workspace} switch -C signalbox/b1111`;
+    const { blocked } = (await ask("explainTask", {}, { task: "b1111" })) as { blocked: readonly object[] };
+    expect(blocked).toContainEqual({ reason: text, fix });
+    const refused = (await ask("mergeTask", {}, { task: "b1111" })) as { state: string; reason: string };
+    expect(refused).toMatchObject({ state: "refused", reason: `${text} ${fix}` });
+    here(...fix.slice(fix.indexOf("switch -C")).split(" "));
+    expect(await ask("mergeTask", {}, { task: "b1111" })).toMatchObject({ state: "merged", commit: head });
+  });
+
+  test("a deleted branch is recreated at its last commit, and diverged commits are merged into it", async () => {
+    const { here, commit, look, handOff, ask } = await atWork();
+    commit("cup.md");
+    expect(await handOff()).toMatchObject({ kind: "moved" });
+    here("checkout", "-q", "--detach", "HEAD~1");
+    here("branch", "-qD", "signalbox/b1111");
+    const head = commit("milk.md");
+    const { troubles } = await look();
+    const { reason } = (await ask("mergeTask", {}, { task: "b1111" })) as { reason: string };
+    const commands = reason.slice(reason.indexOf(": git") + 2).split(" && ");
+    expect(commands.at(-1)).toMatch(new RegExp(`merge ${head}$`));
+    expect(troubles[0]?.fix).toContain(commands.map((each) => each.replace(/ -C \S+/, "")).join(" && "));
+    for (const each of commands) here(...each.split(" ").slice(3));
+    expect(await ask("mergeTask", {}, { task: "b1111" })).toMatchObject({ state: "merged" });
+  });
+
+  test("during a stopped rebase the task's work is that of its branch", async () => {
     const { here, commit, look, handOff } = await atWork();
     const [first, last] = [commit("cup.md", "a\n"), commit("cup.md", "b\n")];
     here("checkout", "-q", "--detach", "HEAD~2");

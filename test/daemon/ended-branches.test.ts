@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
-import { cleanPools } from "../../src/daemon/workspaces/clean-pools.ts";
-import { deleteEndedBranch, endedBranches, noteOwnBranch } from "../../src/daemon/workspaces/ended-branches.ts";
-import { forgetFiles, forgetRefs } from "../../src/daemon/workspaces/forget-ended.ts";
+import { deleteEndedBranch, endedBranches, noteOwnBranch } from "../../src/daemon/workspaces/own-branches.ts";
+import { cleanPools, forgetFiles, forgetRefs } from "../../src/daemon/workspaces/upkeep.ts";
 import { taskRef } from "../../src/ports/control-repository.ts";
 import type { Project } from "../../src/ports/store.ts";
 import { type GitStageOptions, startGitStage } from "./git-stage.ts";
@@ -34,12 +33,12 @@ async function startStage(options: GitStageOptions = {}) {
       await stage.until(id, ({ isOpen }) => !isOpen);
     },
     diff: (id: string) => diffTask(core)(asked(id, {})),
-    /** As `task create --branch` does where there is no such branch yet. */
+    /** As `task create --branch` does for a new branch. */
     async claim(id: string, branch: string) {
       await noteOwnBranch((await stage.workspaces()).control, { id, branch }, git(repository, "rev-parse", "main"));
     },
     branches: () => git(repository, "branch", "--format=%(refname:short)").split("\n"),
-    /** The branch of a merged task goes soon after. */
+    /** The branch of a merged task is deleted soon after. */
     async gone(branch: string) {
       for (let tries = 0; tries < 500 && own.branches().includes(branch); tries++)
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -50,7 +49,7 @@ async function startStage(options: GitStageOptions = {}) {
       const lines = await cleanPools(core.pools, [await project()], isDry);
       return lines.filter(({ path }) => path.startsWith("the branch"));
     },
-    /** What upkeep does that many days from now. */
+    /** Runs the upkeep that many days from now. */
     async upkeep(days: number) {
       if (core.pools === undefined) throw new Error("There are no pools.");
       const { clock, ...rest } = core.pools;
@@ -90,7 +89,7 @@ describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kin
   });
 });
 
-test("the branch of a merged task goes at once where its worktree was deleted, and so does git's record of that", async () => {
+test("the branch of a merged task whose worktree was deleted is deleted immediately, with git's record of the worktree", async () => {
   const { work, core, merge, gone, repository, git } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });
   const stored = await core.store.getTask("b1111");
@@ -101,21 +100,21 @@ test("the branch of a merged task goes at once where its worktree was deleted, a
   expect(git(repository, "worktree", "list", "--porcelain")).not.toContain("prunable");
 });
 
-test("a branch that was there before its task stays after the merge; one that was made for it goes", async () => {
+test("a branch that existed before its task is kept after the merge; a branch made for the task is deleted", async () => {
   const { work, merge, branches, repository, git, claim, gc, gone } = await startStage();
   git(repository, "branch", "feature");
   await work("b1111", { "cup.md": "full\n" }, "feature");
   await merge("b1111");
   expect(await gc()).toEqual([]);
   expect(branches()).toContain("feature");
-  // The daemon was asked for this one by name, and made it.
+  // The daemon made this branch, under a requested name.
   await claim("b2222", "strong");
   await work("b2222", { "pot.md": "large\n" }, "strong");
   await merge("b2222");
   await gone("strong");
 });
 
-test("a branch that moved after the merge, or is checked out by the user, stays, and gc says why", async () => {
+test("a branch that moved after the merge, or that the user has checked out, is kept, and gc says why", async () => {
   const { work, merge, branches, repository, git, gc, base } = await startStage();
   await work("b1111", { "cup.md": "full\n" });
   await work("b2222", { "pot.md": "large\n" });
@@ -134,29 +133,38 @@ test("a branch that moved after the merge, or is checked out by the user, stays,
       path: "the branch signalbox/b2222",
       reason: expect.stringContaining(`checked out in ${checkedOut}`),
     },
-    { what: "keep", path: "the branch signalbox/b1111", reason: expect.stringContaining("has not all of this branch") },
+    {
+      what: "keep",
+      path: "the branch signalbox/b1111",
+      reason: expect.stringContaining("does not contain all of this branch"),
+    },
   ]);
   expect(branches()).toEqual(expect.arrayContaining(["signalbox/b1111", "signalbox/b2222"]));
 });
 
-test("branches of cancelled tasks stay, and gc lists them with what is only there", async () => {
-  const { work, begin, move, branches, gc } = await startStage();
+test("the branch of a cancelled task is deleted if it has no commit of its own; otherwise gc lists its commits", async () => {
+  const { work, begin, create, goOn, move, branches, gc, gone, repository, git } = await startStage();
   await work("b1111", { "cup.md": "full\n" });
   await begin("b2222");
   await move("b1111", "dropped");
   await move("b2222", "dropped");
-  const [empty, full] = await gc(true);
+  await gone("signalbox/b2222");
+  // A branch that the user had before is kept, also without a commit of the task.
+  git(repository, "branch", "mine");
+  await create("b3333", { branch: "mine" });
+  await goOn("b3333");
+  await move("b3333", "dropped");
+  const [full, ...others] = await gc(true);
   expect(full).toMatchObject({ what: "keep", path: "the branch signalbox/b1111" });
   expect(full?.reason).toMatch(
-    /^coffee#1 is over, and 1 commit is not in "main"\. .*task create --from b1111\. If you do not need it: git branch -D/,
+    /^coffee#1 has ended, and 1 commit is not in "main"\. .*task create --from b1111\. If you do not need it: git branch -D/,
   );
-  expect(empty).toMatchObject({ what: "delete", path: "the branch signalbox/b2222" });
+  expect(others).toEqual([]);
   await gc();
-  expect(branches()).toContain("signalbox/b1111");
-  expect(branches()).not.toContain("signalbox/b2222");
+  expect(branches()).toEqual(expect.arrayContaining(["signalbox/b1111", "mine"]));
 });
 
-test("a finished task leaves nothing once it has been over for long enough, and can still be shown and continued", async () => {
+test("a task that ended long ago leaves no files or refs, and can still be shown and continued", async () => {
   const { work, merge, gone, place, upkeep, refs, diff, until } = await startStage();
   await work("b1111", { "cup.md": "full\n" });
   const files = place("b1111");
@@ -173,7 +181,7 @@ test("a finished task leaves nothing once it has been over for long enough, and 
   expect(await upkeep(31)).toEqual([0, 0]);
 });
 
-test("nothing that is unmerged, salvaged, open, or needed by an open task is forgotten, however old it is", async () => {
+test("unmerged, salvaged or open work, and work that an open task needs, is never deleted, however old it is", async () => {
   const { work, merge, move, place, upkeep, refs, store, begin } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });
   writeFileSync(join(workspace, "cup.md"), "not committed\n");
@@ -194,7 +202,7 @@ test("nothing that is unmerged, salvaged, open, or needed by an open task is for
   expect(open.every((file) => existsSync(file))).toBe(true);
 });
 
-test("what an open subtask builds on is not forgotten, however long its parent has been over", async () => {
+test("commits that an open subtask builds on are kept, however long ago its parent ended", async () => {
   const { work, merge, upkeep, refs, create } = await startStage();
   await work("b1111", { "cup.md": "full\n" });
   await create("b2222", { parent: "b1111" });
@@ -203,11 +211,13 @@ test("what an open subtask builds on is not forgotten, however long its parent h
   expect(await refs()).toContain("refs/signalbox/tasks/b1111");
 });
 
-test("a branch that another task has taken up since it was looked at stays; one that goes is still known as its task's", async () => {
-  const { core, begin, move, create, branches, project, workspaces } = await startStage();
+test("a branch that another task has started to use meanwhile is kept; a deleted branch's commits are still known as its task's", async () => {
+  const { core, begin, move, create, branches, project, workspaces, gone, repository, git } = await startStage();
   if (core.pools === undefined) throw new Error("There are no pools.");
   await begin("b1111");
   await move("b1111", "dropped");
+  await gone("signalbox/b1111");
+  git(repository, "branch", "signalbox/b1111");
   const own = await workspaces();
   const [ended] = await endedBranches(core.pools, own, await project());
   if (ended === undefined) throw new Error("There is no such branch.");
@@ -215,7 +225,7 @@ test("a branch that another task has taken up since it was looked at stays; one 
   expect(await deleteEndedBranch(core.pools, own, ended)).toBe("coffee#2 works on it.");
   expect(branches()).toContain("signalbox/b1111");
   await move("b2222", "dropped");
-  // Upkeep has forgotten what was collected of it.
+  // The upkeep has deleted its collected refs.
   const collected = await own.control.commitAt(taskRef("b1111"));
   if (collected !== undefined) execFileSync("git", ["-C", own.control.folder, "update-ref", "-d", taskRef("b1111")]);
   expect(await deleteEndedBranch(core.pools, own, ended)).toBeUndefined();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { stopChildren } from "../../src/daemon/effects/stop-children.ts";
+import { stopChildren } from "../../src/daemon/effects/others.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { Fault } from "../../src/fault.ts";
 import { coreStage } from "./core-stage.ts";
@@ -15,7 +15,7 @@ states:
   done: { terminal: true, do: [notify] }
 `;
 
-test("a notify that fails as a state's own work is noted, and the task goes on", async () => {
+test("a notify under `do` that fails is recorded, and the task continues", async () => {
   const notify = async () => {
     throw new Fault("notify.failed", "No notification could be delivered.");
   };
@@ -32,7 +32,7 @@ test("a notify that fails as a state's own work is noted, and the task goes on",
   expect(events.filter(({ event }) => event.type === "effect.failed")).toHaveLength(2);
 });
 
-test("stopping children succeeds where there are none, and names those that are open", async () => {
+test("stopping children succeeds if there are none, and names the open ones", async () => {
   const { core, create, store, rest } = await coreStage(notifying);
   await create("t1");
   await rest();
@@ -45,7 +45,7 @@ test("stopping children succeeds where there are none, and names those that are 
   await expect(stop({ action: "stop_children", params: {} }, { task, key: "k" })).rejects.toMatchObject({
     hint: "Cancel them:\nsignalbox task cancel t2\nThen: signalbox task retry t1",
   });
-  // One that is over stays a child, and is in nobody's way.
+  // An ended task stays a child, and blocks nothing.
   await core.submit("t2", { kind: "continue", actor: human });
   await rest();
   expect((await store.getTask("t2"))?.isOpen).toBe(false);
@@ -53,7 +53,7 @@ test("stopping children succeeds where there are none, and names those that are 
   await core.close();
 });
 
-test("a task that is cancelled in its fan-out, before it has children, is over", async () => {
+test("a task that is cancelled in its fan-out, before it has children, ends", async () => {
   const text = `
 version: 1
 states:
@@ -91,7 +91,7 @@ transitions:
   - { from: any, to: dropped, by: human, hooks: [release_workspace, { action: run_command, command: [tidy] }] }
 `;
 
-/** A task that was cancelled, and whose last hook fails until `isMended`. */
+/** A cancelled task whose last hook fails until `isMended`. */
 async function startEndedStage() {
   const state = { isMended: false, tidying: Promise.resolve() };
   const stage = await startGitCore({
@@ -118,7 +118,7 @@ async function startEndedStage() {
 }
 
 for (const verb of ["retryTask", "continueTask"]) {
-  test(`a cancelled task whose hook fails is over after ${verb}, once the cause is mended`, async () => {
+  test(`a cancelled task whose hook failed ends after ${verb}, once the cause is removed`, async () => {
     const { ask, state, isHeld, until } = await startEndedStage();
     await ask("cancelTask", { task: "b1111" });
     await isHeld();
@@ -131,7 +131,21 @@ for (const verb of ["retryTask", "continueTask"]) {
   });
 }
 
-test("a task that is about to end is not deleted before it has", async () => {
+test("a task waits for a branch that another task is about to release", async () => {
+  const { ask, state, until, store } = await startEndedStage();
+  const { branch } = (await store.getTask("b1111"))?.task ?? {};
+  const tidied = Promise.withResolvers<void>();
+  state.tidying = tidied.promise;
+  state.isMended = true;
+  await ask("cancelTask", { task: "b1111" });
+  const created = ask("createTask", {}, { project: "coffee", summary: "Go on", branch, workflow: "minimal" });
+  expect((await store.getTask("b1111"))?.isOpen).toBe(true);
+  tidied.resolve();
+  expect(await created).toMatchObject({ task: { branch } });
+  expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ phase: "over" });
+});
+
+test("a task that is about to end is not deleted before it has ended", async () => {
   const { ask, state, store, until } = await startEndedStage();
   const { promise, resolve } = Promise.withResolvers<void>();
   Object.assign(state, { tidying: promise, isMended: true });
@@ -162,7 +176,7 @@ test("a cancelled task whose hook fails for ever can be deleted, and then its pr
   expect(existsSync(join(workspace, "idea.md"))).toBe(false);
 });
 
-test("a task that is deleted while it is held needs nobody any more, and does not count as open", async () => {
+test("a held task that is deleted no longer needs a person, and does not count as open", async () => {
   const { ask, isHeld, core } = await startEndedStage();
   await ask("cancelTask", { task: "b1111" });
   await isHeld();
@@ -172,7 +186,7 @@ test("a task that is deleted while it is held needs nobody any more, and does no
   expect(await core.store.calls.list({})).toEqual([]);
 });
 
-test("a cancelled task whose workspace cannot be saved can be deleted, and the folder is kept as it is", async () => {
+test("a cancelled task whose workspace cannot be saved can be deleted, and the folder is kept unchanged", async () => {
   const { ask, isHeld, store, workspace, repository } = await startEndedStage();
   rmSync(repository, { recursive: true });
   await ask("cancelTask", { task: "b1111" });
@@ -184,7 +198,7 @@ test("a cancelled task whose workspace cannot be saved can be deleted, and the f
   expect(await ask("removeProject", { project: "coffee" })).toMatchObject({ left: [] });
 });
 
-test("a task whose workflow does not load any more can be deleted, with its work saved", async () => {
+test("a task whose workflow no longer loads can be deleted, with its work saved", async () => {
   const { ask, core, store } = await startEndedStage();
   core.workflows.get = async () => {
     throw new Fault("workflow.invalid", 'The workflow "flow.yml" does not load any more.');
@@ -211,7 +225,7 @@ test("a project whose control repository is damaged is named, and hides no other
   expect(await ask("listSalvage", {})).toMatchObject({ salvaged: [] });
 });
 
-test("work that is not merged keeps a person from ending a task as done by mistake, and no agent from what its workflow allows", async () => {
+test("unmerged work keeps a person from ending a task as done by mistake, but keeps no agent from the moves of its workflow", async () => {
   const text = `
 version: 1
 roles: { worker: { harness: any, mode: turn, permissions: reduced, prompt: p } }
@@ -259,7 +273,7 @@ transitions:
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
 `;
 
-/** A task whose workspace is being acquired; `release` stops that once, and the next time it succeeds. */
+/** A task whose workspace is being acquired; `release` interrupts that once, and the next try succeeds. */
 async function startingStage() {
   const begun: string[] = [];
   const state = { release: () => {} };
@@ -282,7 +296,7 @@ async function startingStage() {
   return { ...stage, begun, state };
 }
 
-test("a task that is cancelled while its workspace is made begins nothing any more; what ends and notes is done", async () => {
+test("a task that is cancelled while its workspace is made starts nothing more; its final effects are carried out", async () => {
   const { core, begun, state, store, rest, statuses } = await startingStage();
   await core.submit("t1", { kind: "move", to: "dropped", actor: human });
   state.release();
@@ -294,7 +308,7 @@ test("a task that is cancelled while its workspace is made begins nothing any mo
   await core.close();
 });
 
-test("a task that a person moves to its good end meanwhile starts no agent, but does what belongs to its work", async () => {
+test("a task that a person moves to done meanwhile starts no agent, but carries out the effects of its work", async () => {
   const { core, begun, state, rest } = await startingStage();
   await core.submit("t1", { kind: "move", to: "done", actor: human });
   state.release();
@@ -304,7 +318,7 @@ test("a task that a person moves to its good end meanwhile starts no agent, but 
   await core.close();
 });
 
-test("a cancelled task does not wait for the pause of what it does not begin any more", async () => {
+test("a cancelled task does not wait for the retry of an effect that it no longer needs", async () => {
   const { core, begun, state, store, rest } = await startingStage();
   state.release();
   await rest();
@@ -315,7 +329,7 @@ test("a cancelled task does not wait for the pause of what it does not begin any
   await core.close();
 });
 
-test("to delete a task whose end is still being carried out is refused with what is true", async () => {
+test("deleting a task whose last effects are still being carried out is refused with the reason", async () => {
   const { core, state, rest } = await startingStage();
   const handlers = createHandlers(core) as Record<string, (asked: unknown) => Promise<never>>;
   const asked = { params: { task: "t1" }, body: {}, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
@@ -327,7 +341,7 @@ test("to delete a task whose end is still being carried out is refused with what
     message: expect.stringMatching(
       /^The task t1 has ended in "dropped"\. .*still being carried out: .*release_workspace/,
     ),
-    hint: "See what it waits for: signalbox task explain t1",
+    hint: "See what the task waits for: signalbox task explain t1",
   });
   state.release();
   await rest(1_000);

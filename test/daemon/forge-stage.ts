@@ -3,25 +3,25 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/adapters/clock/system-clock.ts";
-import { createGithubClient } from "../../src/adapters/forge/github/client.ts";
-import { githubForge } from "../../src/adapters/forge/github/github-forge.ts";
-import { httpTransport } from "../../src/adapters/forge/github/http-transport.ts";
-import { noneForge } from "../../src/adapters/forge/none/none-forge.ts";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import { createGithubClient } from "../../src/adapters/github/client.ts";
+import { githubForge } from "../../src/adapters/github/github.ts";
+import { httpTransport } from "../../src/adapters/github/transport.ts";
+import { noneForge } from "../../src/adapters/no-forge.ts";
+import { systemClock } from "../../src/adapters/system.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
-import { askedPullRequests } from "../../src/daemon/forge/asked-pull-requests.ts";
-import { createForges } from "../../src/daemon/forge/project-forge.ts";
+import { askedPullRequests } from "../../src/daemon/forge/pull-request.ts";
+import { createForges } from "../../src/daemon/forge/push-task.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
-import type { Log } from "../../src/ports/log.ts";
 import type { Project, StoredTask } from "../../src/ports/store.ts";
-import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
+import type { Log } from "../../src/ports/system.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { realWorkspaces } from "../real-workspaces.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { startScriptedGithub } from "../scripted-github/server.ts";
 import { human, isAtRest } from "./git-core.ts";
 
 export { human };
@@ -50,17 +50,17 @@ transitions:
 `;
 
 const token = "ghp_verysecretindeed0123456789";
-/** Whatever waits longer is rung by hand. */
+/** Longer timers are fired by the test. */
 const interval = 3_600;
 
 export interface ForgeStageOptions {
-  /** none: the project has a remote, but no forge. alone: not even that. */
+  /** none: the project has a remote, but no forge. alone: it has no remote either. */
   readonly place?: "github" | "none" | "alone";
 }
 
 /** The whole core over real git, with a bare repository as the remote and a scripted GitHub that knows its branches. */
 export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
-  // In memory where there is such a place: git makes everything last, and disks are slow at that.
+  // In memory if possible: git fsyncs everything, and disks are slow at that.
   const base = realpathSync(mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "signalbox-forge-")));
   const [repository, remote, userHome] = [join(base, "coffee"), join(base, "remote.git"), join(base, "user")];
   mkdirSync(userHome);
@@ -222,13 +222,13 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
       git(folder, "commit", "-qm", "cup");
       return git(folder, "rev-parse", "HEAD");
     },
-    /** Moves the task, and waits until it is at rest again. */
+    /** Moves the task, and waits until it has settled. */
     async move(id: string, to: string) {
       const { decision } = await core.submit(id, { kind: "move", to, actor: human });
       if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
       return until(id, isAtRest);
     },
-    /** Lets the watch look once, and waits until it has. */
+    /** Lets the watch poll once, and waits until it has. */
     async look() {
       const [timer] = rings.splice(0, 1);
       if (timer === undefined) throw new Error("Nobody is going to look.");
@@ -239,11 +239,11 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
       for (let i = 0; i < 2_000 && rings.length === 0; i++) {
         const now = await records();
         if (now.map(({ seenAt }) => seenAt).join() !== seenBefore) break;
-        // Then there is nothing that could be seen.
+        // Then there is nothing to wait for.
         if (i > 10 && now.every(({ state }) => state !== "open")) break;
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      // The record comes before the last words.
+      // The record is written before the last event.
       await new Promise((resolve) => setTimeout(resolve, 20));
     },
     events: async (id: string, type: string) =>

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { mergePullRequest } from "../../src/daemon/forge/merge-pull-request.ts";
+import { mergePullRequest } from "../../src/daemon/forge/pull-request.ts";
 import { forgeStage, human } from "./forge-stage.ts";
 
 const branch = "signalbox/b1111";
 
-test("the task's work is pushed, again after it was rewritten, and what others pushed stays", async () => {
+test("the task's work is pushed, also after it was rewritten, and commits of others are not overwritten", async () => {
   const { begin, move, remoteAt, git, commit, control, remote } = await forgeStage();
   const { workspace } = await begin();
   expect((await move("b1111", "pushed")).held).toBeUndefined();
@@ -24,12 +24,12 @@ test("the task's work is pushed, again after it was rewritten, and what others p
   expect(remoteAt(branch)).toBe(theirs);
 });
 
-test("a push that was killed before it was noted is found again", async () => {
+test("a push that was killed before it was recorded is found again", async () => {
   const { begin, move, remoteAt, git, commit, control } = await forgeStage();
   const { workspace } = await begin();
   await move("b1111", "pushed");
   const first = git(workspace, "rev-parse", "HEAD");
-  // As it is after a push that nobody lived to note: the remote is further than we know, and then work is rewritten.
+  // As after a push that was not recorded: the remote is ahead of the record, and then the work is rewritten.
   const second = commit(workspace, "more\n");
   await move("b1111", "pushed");
   const { folder } = await control();
@@ -40,7 +40,7 @@ test("a push that was killed before it was noted is found again", async () => {
   expect([second === third, remoteAt(branch)]).toEqual([false, third]);
 });
 
-test("a branch that was deleted on the remote is made anew, and the default branch is never pushed to", async () => {
+test("a branch that was deleted on the remote is recreated, and the default branch is never pushed to", async () => {
   const { begin, move, core, remoteAt, git, remote } = await forgeStage();
   const { workspace } = await begin();
   await move("b1111", "pushed");
@@ -53,7 +53,7 @@ test("a branch that was deleted on the remote is made anew, and the default bran
   expect(remoteAt("main")).toBe(main);
 });
 
-test("without a remote nothing is pushed, and the pull request is written down here", async () => {
+test("without a remote nothing is pushed, and the pull request is recorded locally", async () => {
   const { beginHere, move, store, github, events } = await forgeStage({ place: "alone" });
   await beginHere();
   expect((await move("b1111", "pushed")).held).toBeUndefined();
@@ -86,7 +86,7 @@ test("without a forge the remote's branch is deleted by git, unless others have 
   expect((await move("b1111", "swept")).held).toBeUndefined();
 });
 
-test("the pull request is opened once, the task knows it, and its branch follows the work", async () => {
+test("the pull request is opened once, the task records it, and its branch follows the work", async () => {
   const { begin, move, github, store, remoteAt, commit, events } = await forgeStage();
   const { workspace } = await begin();
   const task = await move("b1111", "offered");
@@ -100,14 +100,14 @@ test("the pull request is opened once, the task knows it, and its branch follows
   expect((await events("b1111", "pr.opened")).length).toBe(1);
 });
 
-test("a pull request that was merged meanwhile is not opened anew, nor does its branch come back", async () => {
+test("a pull request that was merged meanwhile is not opened again, nor is its branch recreated", async () => {
   const { beginHere, move, github, store, remoteAt, git, remote } = await forgeStage();
   await beginHere();
   await move("b1111", "offered");
   const [pull] = github.state.pulls;
   if (pull !== undefined) Object.assign(pull, { state: "closed", mergeCommit: "c9" });
   const merged = remoteAt(branch);
-  // GitHub goes on knowing where the branch was.
+  // GitHub still knows the last commit of the branch.
   const { get } = github.state.branches;
   git(remote, "update-ref", "-d", `refs/heads/${branch}`);
   github.state.branches.get = (name) => (name === branch ? merged : get(name));
@@ -117,7 +117,7 @@ test("a pull request that was merged meanwhile is not opened anew, nor does its 
   expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "merged", mergedCommit: "c9" });
 });
 
-test("comments are written once for each effect", async () => {
+test("a comment is written once for each effect", async () => {
   const { beginHere, move, github } = await forgeStage();
   await beginHere();
   expect((await move("b1111", "said")).held?.reason).toMatch(/no pull request to comment on/);
@@ -127,7 +127,7 @@ test("comments are written once for each effect", async () => {
   expect(github.state.comments.map(({ body }) => body.split("\n")[0])).toEqual(["It is in said."]);
 });
 
-test("what is not approved, or cannot be merged, holds the task; what is both is merged", async () => {
+test("a pull request that is not approved or not mergeable holds the task; otherwise it is merged", async () => {
   const { beginHere, move, github, store, core, until, remoteAt } = await forgeStage();
   await beginHere();
   await move("b1111", "offered");
@@ -145,7 +145,7 @@ test("what is not approved, or cannot be merged, holds the task; what is both is
   expect((await move("b1111", "joined")).held).toMatchObject({ word: "unmergeable", reason: /checks/ as never });
   github.state.checkRuns.length = 0;
 
-  // Not known yet is asked again.
+  // Unknown mergeability is polled again.
   pull.unknownFor = 1;
   await core.submit("b1111", { kind: "continue", actor: { role: "engine" } });
   await until("b1111", ({ task }) => task.status === "served");
@@ -153,7 +153,7 @@ test("what is not approved, or cannot be merged, holds the task; what is both is
   expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "merged", mergedCommit: pull.mergeCommit });
 });
 
-test("what others have pushed to the pull request is not merged unseen", async () => {
+test("commits that others have pushed to the pull request are not merged unseen", async () => {
   const { beginHere, move, github, remoteAt, git, remote } = await forgeStage();
   await beginHere();
   await move("b1111", "offered");
@@ -166,7 +166,7 @@ test("what others have pushed to the pull request is not merged unseen", async (
   expect(github.state.pulls[0]?.state).toBe("open");
 });
 
-test("merging tells apart: no pull request, not approved, merged already", async () => {
+test("merging distinguishes: no pull request, not approved, already merged", async () => {
   const { beginHere, move, github, ports, project, remoteAt, core } = await forgeStage();
   const task = await beginHere();
   const merge = async () => mergePullRequest(ports(), await project(), task);
@@ -182,7 +182,7 @@ test("merging tells apart: no pull request, not approved, merged already", async
   expect((await core.store.getTask("b1111"))?.task.status).toBe("resting");
 });
 
-test("the branch of an open pull request stays; afterwards it goes", async () => {
+test("the branch of an open pull request is kept; afterwards it is deleted", async () => {
   const { beginHere, move, github, remoteAt } = await forgeStage();
   await beginHere();
   await move("b1111", "offered");

@@ -3,16 +3,16 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/adapters/clock/system-clock.ts";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
+import { systemClock } from "../../src/adapters/system.ts";
 import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
-import type { Log } from "../../src/ports/log.ts";
 import type { Project, StoredTask } from "../../src/ports/store.ts";
+import type { Log } from "../../src/ports/system.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { realWorkspaces } from "../real-workspaces.ts";
 import { removeFolder } from "../remove-folder.ts";
 
@@ -23,15 +23,15 @@ export interface GitCoreOptions {
   readonly name: string;
   readonly flow: string;
   readonly poolSize?: number;
-  /** What the first commit has besides `recipe.md`. */
+  /** Files of the first commit besides `recipe.md`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Whether warnings are complaints too. */
+  /** Whether warnings are collected as complaints too. */
   readonly isStrict?: boolean;
-  /** Instead of the usual ones. */
+  /** Replaces the defaults. */
   readonly ports?: Partial<CorePorts>;
 }
 
-/** Everything that moves tasks, with a real repository "coffee" and real workspaces. People move the tasks. */
+/** A core with a real repository "coffee" and real workspaces. People move the tasks. */
 export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStrict = false, ports }: GitCoreOptions) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), `signalbox-${name}-`)));
   const repository = join(base, "coffee");
@@ -65,7 +65,7 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
     close: async () => {},
   };
   const store = createMemoryStore();
-  /** Another daemon on the same store; `at` is where the home is by then. */
+  /** Another daemon on the same store; `at` is the home's new path. */
   const start = (at = home) =>
     createCore({
       version: "1.0.0",
@@ -105,7 +105,7 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
     adapter: real.git,
     workspacesOf: real.workspacesOf,
     workspaces: async () => real.workspacesOf((await store.getProject("coffee")) as Project),
-    /** Creates a task, and lets it come to rest. */
+    /** Creates a task, and waits until it has settled. */
     async create(id: string, { context = "", ...identity }: Partial<TaskIdentity> & { context?: string } = {}) {
       const { project = "coffee" } = identity;
       const facts = { ...(await core.factsOf({ ...blankIdentity, id, project } as never)), poolFull: false };
@@ -120,13 +120,13 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
       core.changed(stored);
       return until(id, isAtRest);
     },
-    /** Lets a task that waits for a person go on, and come to rest. It may be back by then. */
+    /** Continues a task that waits for a person, and waits until it has settled. It may be back by then. */
     async goOn(id: string) {
       const entry = (await store.getTask(id))?.task.entry;
       await core.submit(id, { kind: "continue", actor: human });
       return until(id, (stored) => stored.task.entry !== entry && isAtRest(stored));
     },
-    /** Moves a task as a person, and lets it come to rest. */
+    /** Moves a task as a person, and waits until it has settled. */
     async move(id: string, to: string) {
       const { decision } = await core.submit(id, { kind: "move", to, actor: human });
       if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));

@@ -3,7 +3,7 @@ import { startGitCore } from "./git-core.ts";
 
 export { human } from "./git-core.ts";
 
-/** Workspaces come and go, and people decide everything else. */
+/** A workflow that acquires and releases workspaces; people decide everything else. */
 const plainFlow = `
 version: 1
 states:
@@ -22,7 +22,7 @@ transitions:
 export interface GitStageOptions {
   readonly poolSize?: number;
   readonly flow?: string;
-  /** Instead of the usual ones. */
+  /** Replaces the defaults. */
   readonly ports?: Partial<CorePorts>;
 }
 

@@ -3,16 +3,16 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/adapters/clock/system-clock.ts";
-import { createProcesses } from "../../src/adapters/processes/create-processes.ts";
-import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import { systemProcessTable } from "../../src/adapters/processes/process-table.ts";
+import { createProcesses } from "../../src/adapters/processes/processes.ts";
+import { systemClock } from "../../src/adapters/system.ts";
 import type { Tails } from "../../src/ports/tail.ts";
-import { createScriptedTerminal } from "../../src/testing/scripted-terminal.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { createScriptedTerminal } from "../scripted-terminal.ts";
 import { human } from "./git-core.ts";
 import { startWorkspaceStage } from "./workspace-stage.ts";
 
-/** A process that has left its group and its session, says who it is, and writes into the workspace again and again. */
+/** A process that has left its group and its session, prints its id, and keeps writing into the workspace. */
 const leaving = (pids: string, file: string) =>
   `setsid sh -c 'echo $$ >>${pids}; for i in $(seq 6000); do echo x >>${file}; sleep 0.01; done' >/dev/null 2>&1 &
    while ! [ -e ${file} ]; do sleep 0.01; done`;
@@ -31,7 +31,7 @@ async function startStage() {
   return { ...stage, table };
 }
 
-test("nothing that a cancelled task's commands have started works on in the next task's folder", async () => {
+test("no process of a cancelled task's commands keeps working in the next task's folder", async () => {
   const stage = await startStage();
   const pids = join(stage.base, "pids");
   stage.say({
@@ -47,7 +47,7 @@ test("nothing that a cancelled task's commands have started works on in the next
   const letGo = stage.core.commands.stop("b1111");
   await stage.core.submit("b1111", { kind: "move", to: "dropped", actor: human });
   letGo();
-  // Its workspace is given back a moment before its slot is.
+  // Its workspace is released a moment before its slot.
   await expect.poll(() => stage.core.scheduler.isFull("coffee", "b2222"), { timeout: 30_000 }).toBe(false);
   const next = await stage.begin("b2222");
   expect(next.workspace).toBe(workspace);

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import type { ExplanationView, TaskView } from "../../src/api/task-wires.ts";
+import type { ExplanationView, TaskView } from "../../src/api/tasks.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { Fault } from "../../src/fault.ts";
 import { startGitCore } from "./git-core.ts";
 import { type GitStage, human, startGitStage } from "./git-stage.ts";
 
-/** A person merges by hand, and the task is done once its work is there. */
+/** A person merges by hand, and the task is done once its work is merged. */
 const flow = `
 version: 1
 states:
@@ -21,7 +21,7 @@ transitions:
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
 `;
 
-/** A task with a commit that was collected, and one that nobody has looked at since. */
+/** A task with a collected commit, and a later one that was not collected. */
 async function startLosing(kind: "worktree" | "clone") {
   const stage = await startGitStage({ flow });
   await stage.store.updateProject("coffee", { workspaces: kind });
@@ -48,7 +48,7 @@ async function list({ core }: Pick<GitStage, "core">) {
   return (answer as { tasks: readonly TaskView[] } | undefined)?.tasks[0];
 }
 
-/** As lists show it. */
+/** The need as lists show it. */
 const trouble = async (stage: Pick<GitStage, "core">) =>
   (await list(stage))?.needs.find(({ reason }) => reason === "workspace")?.text;
 
@@ -110,13 +110,13 @@ const losses: readonly (readonly [string, ("worktree" | "clone")[], (stage: Losi
 
 for (const [what, kinds, lose] of losses) {
   for (const kind of kinds) {
-    test(`${kind}: ${what} deleted by hand is told, and one command makes it again with the work`, async () => {
+    test(`${kind}: ${what} deleted by hand is reported, and one command recreates it with the work`, async () => {
       const stage = await startLosing(kind);
       const { core, workspace, first, git, until, complaints } = stage;
       lose(stage);
       const { blocked } = await explain(stage);
       expect(blocked[0]?.reason).toContain(workspace);
-      expect(blocked[0]?.fix).toBe("Make it again from what was saved: signalbox task respawn b1111");
+      expect(blocked[0]?.fix).toBe("Recreate it from the saved work: signalbox task respawn b1111");
       expect(await trouble(stage)).toBe(blocked[0]?.reason);
       const { decision } = await core.submit("b1111", { kind: "respawn", actor: human });
       expect(decision).toMatchObject({ kind: "stayed", events: [{ type: "workspace.restored" }] });
@@ -134,7 +134,7 @@ for (const [what, kinds, lose] of losses) {
   }
 }
 
-test("what failed in a workspace that was deleted is tried again when the workspace is made again", async () => {
+test("an effect that failed in a deleted workspace is retried when the workspace is recreated", async () => {
   let cups = 0;
   const brew = "{ action: run_command, command: [brew] }";
   const brewing = flow.replace("hooks: [acquire_workspace]", `hooks: [acquire_workspace, ${brew}]`);
@@ -159,7 +159,7 @@ test("what failed in a workspace that was deleted is tried again when the worksp
   expect(existsSync(join(workspace, "TASK.md"))).toBe(true);
 });
 
-test("uncommitted changes outlive a deleted branch", async () => {
+test("uncommitted changes survive a deleted branch", async () => {
   const stage = await startLosing("worktree");
   const { core, workspace, repository, git, first } = stage;
   writeFileSync(join(workspace, "cup.md"), "half\n");
@@ -171,17 +171,17 @@ test("uncommitted changes outlive a deleted branch", async () => {
   expect(readFileSync(join(workspace, "cup.md"), "utf8")).toBe("half\n");
 });
 
-test("work does not count as merged where the branch that it goes into is gone", async () => {
+test("work does not count as merged if its target branch is missing", async () => {
   const { core, repository, git } = await startLosing("clone");
   git(repository, "branch", "-m", "main", "trunk");
   const { decision } = await core.submit("b1111", { kind: "continue", actor: human });
   expect(decision).toMatchObject({ kind: "rejected", reasons: [{ text: "The work is not merged yet." }] });
 });
 
-test("whether work is merged is known from its branch, also where the workspace is gone", async () => {
+test("whether work is merged is known from its branch, even if the workspace is missing", async () => {
   const stage = await startLosing("worktree");
   const { core, workspace, repository, git, until, commit } = stage;
-  // Nobody has looked at this one before the folder went.
+  // This commit was not collected before the folder was deleted.
   const last = await commit("saucer.md");
   rmSync(workspace, { recursive: true });
   const ask = () => core.submit("b1111", { kind: "continue", actor: human });
@@ -192,7 +192,7 @@ test("whether work is merged is known from its branch, also where the workspace 
   expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
 });
 
-test("a control repository that somebody deletes is made again at once, and the task is merged", async () => {
+test("a deleted control repository is recreated immediately, and the task is merged", async () => {
   const stage = await startLosing("worktree");
   const { core, store, repository, git } = stage;
   const second = await stage.commit("milk.md");

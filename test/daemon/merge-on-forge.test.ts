@@ -33,21 +33,21 @@ async function startStage(place: "github" | "none" = "github") {
   };
 }
 
-test("a pull request that nobody approved is not merged, neither there nor here, and the way round is named", async () => {
+test("a pull request without an approval is merged neither on the forge nor locally, and the refusal names the alternative", async () => {
   const { merge, tip, github } = await startStage();
   const before = tip();
   const answer = await merge();
   expect(answer).toMatchObject({ state: "refused", task: { status: "resting" } });
   expect(answer.reason).toBe(
-    "Pull request 1 is not approved. To merge it here all the same: signalbox task merge b1111 --local",
+    "Pull request 1 is not approved. To merge it locally instead: signalbox task merge b1111 --local",
   );
   expect([tip(), github.state.pulls[0]?.state]).toEqual([before, "open"]);
 });
 
-test("an approved one is merged on the forge, the task is done, and the user's branch follows the remote's", async () => {
+test("an approved pull request is merged on the forge, the task is done, and the user's branch follows the remote's", async () => {
   const { merge, approve, tip, github, git, remote, remoteAt, store } = await startStage();
   approve();
-  // What the forge does to its own repository.
+  // As the forge does it in its own repository.
   git(remote, "update-ref", "refs/heads/main", remoteAt(branch) ?? "");
   expect(await merge()).toMatchObject({ state: "merged", task: { status: "served" } });
   expect(github.requests.filter(({ method }) => method === "PUT").length).toBe(1);
@@ -55,7 +55,7 @@ test("an approved one is merged on the forge, the task is done, and the user's b
   expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
 });
 
-test("what was merged there already is only moved on", async () => {
+test("a task whose pull request is already merged only moves", async () => {
   const { merge, github } = await startStage();
   const [pull] = github.state.pulls;
   if (pull !== undefined) Object.assign(pull, { state: "closed", mergeCommit: "c9" });
@@ -63,14 +63,14 @@ test("what was merged there already is only moved on", async () => {
   expect(github.requests.filter(({ method }) => method === "PUT")).toEqual([]);
 });
 
-test("it can be merged here all the same, and the remote gets it", async () => {
+test("a task with a pull request can be merged locally, and the remote gets the commits", async () => {
   const { merge, tip, remoteAt, repository } = await startStage();
   expect(await merge(true)).toMatchObject({ state: "merged", task: { status: "served" } });
   expect(tip()).toBe(remoteAt("main"));
   expect(readFileSync(join(repository, "cup.md"), "utf8")).toBe("brewed\n");
 });
 
-test("where there is no forge, merging here ends the pull request that was written down", async () => {
+test("without a forge, a local merge closes the recorded pull request", async () => {
   const { merge, store } = await startStage("none");
   expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "open" });
   expect(await merge()).toMatchObject({ state: "merged", task: { status: "served" } });

@@ -2,18 +2,17 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import type { Asked } from "../../src/daemon/asked.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
+import type { Asked } from "../../src/daemon/handlers.ts";
+import { createPredictions } from "../../src/daemon/merging/conflicts.ts";
 import { lineOf } from "../../src/daemon/merging/merging.ts";
-import { createPredictions } from "../../src/daemon/merging/predict-conflicts.ts";
-import { approveTask } from "../../src/daemon/requests/approve-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
-import { syncTask } from "../../src/daemon/requests/sync-task.ts";
+import { mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { approveTask } from "../../src/daemon/requests/person.ts";
 import { Fault } from "../../src/fault.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
 import type { Merge } from "../../src/ports/records.ts";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { createScriptedClock } from "../scripted-ports.ts";
 import { type GitStage, type GitStageOptions, human, startGitStage } from "./git-stage.ts";
 
 async function startStage(options: GitStageOptions = {}) {
@@ -64,7 +63,7 @@ test("merged work is in the user's branch and checkout before the task is done, 
   expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
 });
 
-test("changes of the user's elsewhere stay; in the same file they are waited for, and it goes on by itself", async () => {
+test("the user's changes in other files stay; in the same file the merge waits for them, and continues by itself", async () => {
   const { work, merge, show, repository, git, until, explain, tip, types } = await startStage();
   await work("b1111", { "recipe.md": "more beans\n" });
   await work("b2222", { "cup.md": "full\n" });
@@ -76,7 +75,7 @@ test("changes of the user's elsewhere stay; in the same file they are waited for
   expect((await explain("b1111")).blocked).toContainEqual(
     expect.objectContaining({ reason: expect.stringContaining("recipe.md") }),
   );
-  // Asking again says the same, and another task is not kept waiting.
+  // A second request gives the same answer, and another task does not wait.
   expect(await merge("b1111")).toMatchObject({ state: "waits", files: ["recipe.md"] });
   expect(await merge("b2222")).toMatchObject({ state: "merged" });
   expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("mine\n");
@@ -87,7 +86,7 @@ test("changes of the user's elsewhere stay; in the same file they are waited for
   expect(await types("b1111")).toEqual(["merge.asked", "merge.waits", "merge.landed"]);
 });
 
-test("a conflict leaves everything as it is, and names the files", async () => {
+test("a conflict changes nothing, and names the files", async () => {
   const stage = await startStage();
   const { work, merge, repository, tip, explain, store } = stage;
   await work("b1111", { "recipe.md": "tea\n" });
@@ -101,7 +100,7 @@ test("a conflict leaves everything as it is, and names the files", async () => {
   expect((await store.getTask("b1111"))?.task.status).toBe("busy");
 });
 
-test("main that moves while it is tested is merged onto again, and tested again", async () => {
+test("if main moves during the tests, the work is merged onto it and tested again", async () => {
   const tested: string[] = [];
   const stage: Awaited<ReturnType<typeof startStage>> = await startStage({
     ports: {
@@ -121,24 +120,124 @@ test("main that moves while it is tested is merged onto again, and tested again"
   expect([stage.show("cup.md"), stage.show("sugar.md")]).toEqual(["full", "none"]);
 });
 
-test("what an agent commits while its task is tested is merged as well", async () => {
+/** Runs something while the first merge is being tested. */
+async function startMeddledStage(meddle: (stage: Awaited<ReturnType<typeof startStage>>, folder: string) => unknown) {
   let count = 0;
   const stage: Awaited<ReturnType<typeof startStage>> = await startStage({
+    flow: thereAndBack,
     ports: {
       landing: {
         async test() {
-          if (++count === 1) commit(stage, workspace, { "sugar.md": "two\n" }, "late");
+          if (++count === 1) await meddle(stage, folder);
           return undefined;
         },
       },
     },
   });
-  const workspace = await stage.work("b1111", { "cup.md": "full\n" });
-  expect(await stage.merge("b1111")).toMatchObject({ state: "merged", task: { status: "done" } });
-  expect([stage.show("cup.md"), stage.show("sugar.md")]).toEqual(["full", "two"]);
+  const folder = await stage.work("b1111", { "cup.md": "full\n" });
+  const short = stage.git(folder, "rev-parse", "HEAD").slice(0, 10);
+  return { ...stage, folder, short };
+}
+
+test("a commit that is made while its task is tested is not merged, and keeps the task from ending", async () => {
+  const { merge, show, short, tip, types, git, repository, explain } = await startMeddledStage((stage, folder) =>
+    commit(stage, folder, { "sugar.md": "two\n" }, "late"),
+  );
+  const before = tip();
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "merged", before, after: tip(), task: { status: "busy" } });
+  expect(answer.reason).toBe(
+    `${short} is merged into main. 1 later commit is not, so the task stays in busy. Merge it: signalbox task merge b1111`,
+  );
+  expect(show("cup.md")).toBe("full");
+  expect(() => show("sugar.md")).toThrow();
+  expect((await explain("b1111")).blocked).toContainEqual({ reason: answer.reason, fix: "" });
+  expect(git(repository, "log", "--merges", "--format=%s", `${before}..main`).split("\n")).toHaveLength(1);
+  expect(await merge("b1111")).toMatchObject({ state: "merged", reason: "", task: { status: "done" } });
+  expect(show("sugar.md")).toBe("two");
+  expect(await types("b1111")).toEqual(["merge.asked", "merge.landed", "merge.asked", "merge.landed"]);
 });
 
-test("with test_merges the project's tests are run on what the merge would make, in a checkout of its own", async () => {
+test.each([
+  ["a file that is not committed", "not committed", (folder: string) => writeFileSync(join(folder, "late.txt"), "x\n")],
+  [
+    "a workspace that leaves its branch",
+    "on no branch",
+    (folder: string) => execFileSync("git", ["-C", folder, "checkout", "-q", "--detach"]),
+  ],
+])("%s while the task is tested does not hide that its work has landed", async (_, told, meddle) => {
+  const { merge, show, short, types, undo, git, folder } = await startMeddledStage((_stage, at) => meddle(at));
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "merged", task: { status: "busy" } });
+  expect(answer.reason).toMatch(
+    `${short} is merged into main. Some of the task's work is not, so the task stays in busy.`,
+  );
+  expect(answer.reason).toContain(told);
+  expect(answer.reason).toMatch(/Then: signalbox task merge b1111$/);
+  expect([show("cup.md"), await types("b1111")]).toEqual(["full", ["merge.asked", "merge.landed"]]);
+  expect(await undo("b1111")).toMatchObject({ state: "undone" });
+  expect(() => show("cup.md")).toThrow();
+  rmSync(join(folder, "late.txt"), { force: true });
+  git(folder, "checkout", "-q", "signalbox/b1111");
+  expect(await merge("b1111")).toMatchObject({ state: "merged", reason: "", task: { status: "done" } });
+  expect(show("cup.md")).toBe("full");
+});
+
+test.each([
+  ["sent away", "away"],
+  ["cancelled", "dropped"],
+])("a task that is %s while it is tested is not merged, and the request is answered with the reason", async (_, to) => {
+  const { merge, move, tip, types, task, until } = await startMeddledStage((stage) => stage.move("b1111", to));
+  const before = tip();
+  const reason = `The task has moved to "${to}" since the merge was requested, so its work is not merged.`;
+  expect(await merge("b1111")).toMatchObject({ state: "refused", reason, task: { status: to } });
+  expect([tip(), (await task("b1111")).status, await types("b1111")]).toEqual([
+    ...[before, to],
+    ["merge.asked", "merge.failed"],
+  ]);
+  if (to === "dropped") return void (await until("b1111", ({ isOpen }) => !isOpen));
+  await move("b1111", "busy");
+  expect(await merge("b1111")).toMatchObject({ state: "merged", task: { status: "done" } });
+});
+
+test("while a task is tested, explain shows who asked for the merge, since when and how far it is, and the task needs no person", async () => {
+  const seen: Awaited<ReturnType<typeof explainTask>>[] = [];
+  const { merge, short, explain, folder } = await startMeddledStage(async (stage) => {
+    const [explained, stored] = [await stage.explain("b1111"), await stage.store.getTask("b1111")];
+    expect(stored && (await stage.core.needs.of(stored))).toEqual([]);
+    seen.push(explained as never);
+  });
+  writeFileSync(join(folder, "idea.md"), "cold brew\n");
+  expect(await merge("b1111")).toMatchObject({ state: "refused" });
+  const refused = (await explain("b1111")).blocked.map(({ reason }) => reason).join("\n");
+  expect(refused).toMatch(/Not merged at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: There are changes/);
+  rmSync(join(folder, "idea.md"));
+  await merge("b1111");
+  const told = `A person asked at .* UTC to merge ${short} into "main": its result is being tested.`;
+  expect(seen).toMatchObject([{ where: expect.stringMatching(told), blocked: [] }]);
+});
+
+test("a merge that waits for a file of the user's merges the requested commit, also after a restart", async () => {
+  const stage = await startStage();
+  const { work, merge, repository, git, show, store, task, explain } = stage;
+  const folder = await work("b1111", { "recipe.md": "tea\n" });
+  const asked = git(folder, "rev-parse", "HEAD");
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  expect(await merge("b1111")).toMatchObject({ state: "waits" });
+  expect(await store.merges.get("b1111")).toMatchObject({ only: asked });
+  commit(stage, folder, { "cup.md": "full\n" });
+  await explain("b1111");
+  git(repository, "checkout", "-q", "recipe.md");
+  await expect.poll(async () => (await store.merges.get("b1111"))?.endedAt, { timeout: 20_000 }).toBeDefined();
+  expect(await store.merges.get("b1111")).toMatchObject({
+    state: "merged",
+    reason: expect.stringMatching(/1 later commit is not, so the task stays in busy/),
+  });
+  expect([show("recipe.md"), (await task("b1111")).status]).toEqual(["tea", "busy"]);
+  expect(() => show("cup.md")).toThrow();
+});
+
+test("with test_merges the project's tests are run on the result of the merge, in a separate checkout", async () => {
   const values = {
     testMerges: true,
     testCommand: ["sh", "-c", "test -e set-up && test ! -e bad.md"],
@@ -154,7 +253,7 @@ test("with test_merges the project's tests are run on what the merge would make,
   const before = tip();
   const answer = await merge("b2222");
   expect(answer).toMatchObject({ state: "tests", task: { status: "busy" } });
-  expect(answer.reason).toContain("The tests fail on what the merge would make.");
+  expect(answer.reason).toContain("The tests fail on the result of the merge.");
   expect(tip()).toBe(before);
   expect(await merge("b3333")).toMatchObject({ state: "merged" });
   expect([show("cup.md"), show("pot.md")]).toEqual(["full", "full"]);
@@ -164,7 +263,7 @@ test("with test_merges the project's tests are run on what the merge would make,
   ]);
 });
 
-test("of many in line those whose tests fail are found, and the others get in", async () => {
+test("of many queued tasks those whose tests fail are found, and the others are merged", async () => {
   let gate: (() => void) | undefined;
   const opened = new Promise<void>((resolve) => {
     gate = resolve;
@@ -203,7 +302,7 @@ test("of many in line those whose tests fail are found, and the others get in", 
   expect((await stage.store.merges.get("b4444"))?.reason).toBe("2 tests failed");
 });
 
-test("what is not committed keeps a task from being merged, and who asks is told what to do", async () => {
+test("uncommitted changes keep a task from being merged, and the refusal says what to do", async () => {
   const { work, merge, tip } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });
   writeFileSync(join(workspace, "idea.md"), "cold brew\n");
@@ -216,16 +315,43 @@ test("what is not committed keeps a task from being merged, and who asks is told
   expect(await merge("b1111")).toMatchObject({ state: "merged" });
 });
 
-test("work that is in the branch already is only moved on", async () => {
+test("a task whose work is already in the branch only moves", async () => {
   const { work, merge, repository, git, tip } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });
   git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
   const before = tip();
-  expect(await merge("b1111")).toMatchObject({ state: "merged", before, after: before, task: { status: "done" } });
+  const there = { state: "merged", before, after: before, empty: false };
+  expect(await merge("b1111", { dryRun: true })).toMatchObject(there);
+  expect(await merge("b1111")).toMatchObject({ ...there, task: { status: "done" } });
   expect(tip()).toBe(before);
 });
 
-test("a fast-forward makes no commit, and is refused where one would be needed", async () => {
+test.each(["worktree", "clone"] as const)(
+  "a %s whose branch has no commit of its own is merged as empty, even if its agent has committed in the user's checkout",
+  async (workspaces) => {
+    const stage = await startStage();
+    const { merge, repository, tip, begin, core } = stage;
+    await core.store.updateProject("coffee", { workspaces });
+    await begin("b1111");
+    commit(stage, repository, { "cup.md": "full\n" });
+    const before = tip();
+    const nothing = { state: "merged", before, after: before, empty: true };
+    expect(await merge("b1111", { dryRun: true })).toMatchObject(nothing);
+    expect(await merge("b1111")).toMatchObject(nothing);
+  },
+);
+
+test("a branch that was recreated at its last commit is not empty", async () => {
+  const { work, merge, repository, git } = await startStage();
+  const workspace = await work("b1111", { "cup.md": "full\n" });
+  git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+  git(workspace, "checkout", "-q", "--detach");
+  git(workspace, "branch", "-qD", "signalbox/b1111");
+  git(workspace, "switch", "-qC", "signalbox/b1111");
+  expect(await merge("b1111")).toMatchObject({ state: "merged", empty: false });
+});
+
+test("a fast-forward makes no commit, and is refused if the branches have diverged", async () => {
   const stage = await startStage();
   const workspace = await stage.work("b1111", { "cup.md": "full\n" });
   await stage.work("b2222", { "pot.md": "full\n" });
@@ -241,7 +367,7 @@ test("a fast-forward makes no commit, and is refused where one would be needed",
   expect(await stage.merge("b2222", { strategy: "ff" })).toMatchObject({ state: "merged" });
 });
 
-test("a clone is brought up to date as well, and a conflict changes nothing there", async () => {
+test("a clone is synchronised as well, and a conflict changes nothing there", async () => {
   const stage = await startStage();
   const { begin, core, repository, sync, git } = stage;
   await core.store.updateProject("coffee", { workspaces: "clone" });
@@ -257,7 +383,7 @@ test("a clone is brought up to date as well, and a conflict changes nothing ther
   const before = git(workspace, "rev-parse", "HEAD");
   await expect(sync("b1111")).rejects.toThrow('"main" conflicts with "signalbox/b1111" in cup.md');
   expect(git(workspace, "rev-parse", "HEAD")).toBe(before);
-  // Whoever is to resolve it finds what to merge under its name.
+  // The agent that resolves it finds the branch to merge under its name.
   expect(git(workspace, "rev-parse", "main")).toBe(stage.tip());
 });
 
@@ -279,15 +405,15 @@ transitions:
 prompts: { work: Work. }
 `;
 
-test("where the workflow itself merges once a person says yes, a request to merge names that command", async () => {
+test("if the workflow itself merges after an approval, a request to merge names that command", async () => {
   const flow = asked.replace("ask: Merge, next", "ask: Merge, do: [merge], next").replace(/.*merged == true.*\n/, "");
   const { work, merge } = await startStage({ flow });
   await work("b1111", { "recipe.md": "tea\n" });
   const refused = await merge("b1111").catch((error) => error);
-  expect(refused.reasons).toEqual([expect.objectContaining({ fix: "Say yes: signalbox task approve b1111" })]);
+  expect(refused.reasons).toEqual([expect.objectContaining({ fix: "Approve: signalbox task approve b1111" })]);
 });
 
-test("a conflict goes back to the agent where a person has one way there, unless that is not wanted", async () => {
+test("a conflict is given to the agent if a person has one way back, unless the person declines", async () => {
   const stage = await startStage({ flow: asked });
   const { work, merge, sync, repository, store, tip, explain } = stage;
   await work("b1111", { "recipe.md": "tea\n" });
@@ -298,7 +424,7 @@ test("a conflict goes back to the agent where a person has one way there, unless
   expect(kept).toMatchObject({ state: "conflict", givenBack: null, task: { status: "looked-at" } });
   const given = { to: "redone", run: "worker#1", how: "start" };
   expect(await merge("b1111")).toMatchObject({ state: "conflict", givenBack: given, task: { status: "redone" } });
-  const told = 'Its work conflicts with "main" in recipe.md. worker#1 was told to resolve it';
+  const told = 'The task\'s work conflicts with "main" in recipe.md. worker#1 was told to resolve the conflict';
   expect((await explain("b1111")).blocked.map(({ reason }) => reason).join("\n")).toContain(told);
   expect((await store.getDocument("b1111")).text).toMatch(/^## Feedback\n\n[\s\S]*- recipe\.md[\s\S]*git merge main/m);
   expect(await sync("b2222")).toMatchObject({ files: ["recipe.md"], givenBack: given, task: { status: "redone" } });
@@ -310,7 +436,7 @@ test("a conflict goes back to the agent where a person has one way there, unless
   });
 });
 
-test("an approval is for one commit: what comes later is not merged with it, and has to be approved itself", async () => {
+test("an approval is for one commit: later commits are not merged, and need an approval of their own", async () => {
   const stage = await startStage({ flow: asked });
   const { work, approve, repository, store, git, tip, show, until } = stage;
   const folder = await work("b1111", { "recipe.md": "tea\n" });
@@ -319,9 +445,12 @@ test("an approval is for one commit: what comes later is not merged with it, and
   commit(stage, folder, { "cup.md": "full\n" });
   const before = tip();
   git(repository, "checkout", "-q", "recipe.md");
-  await expect.poll(async () => (await store.merges.get("b1111"))?.state, { timeout: 20_000 }).toBe("refused");
-  expect((await store.merges.get("b1111"))?.reason).toContain("has moved since it was approved");
-  expect(tip()).toBe(before);
+  await expect.poll(async () => (await store.merges.get("b1111"))?.endedAt, { timeout: 20_000 }).toBeDefined();
+  expect((await store.merges.get("b1111"))?.reason).toMatch(
+    /^\w+ is merged into main\. 1 later commit is not, so the task stays in looked-at\./,
+  );
+  expect([tip() === before, show("recipe.md")]).toEqual([false, "tea"]);
+  expect(() => show("cup.md")).toThrow();
   const head = git(folder, "rev-parse", "HEAD");
   await expect(approve("b1111", "0".repeat(40))).rejects.toThrow("not at 0000");
   expect(await approve("b1111", head)).toMatchObject({ commit: head, merge: { state: "merged" } });
@@ -345,7 +474,7 @@ transitions:
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
 `;
 
-test("what is being merged when its task moves on does not move it, and who asks anew gets an answer of their own", async () => {
+test("a task that moves while it is merged is not merged, and a new request gets its own answer", async () => {
   const isTested = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<undefined>();
   const stage = await startStage({
@@ -367,12 +496,12 @@ test("what is being merged when its task moves on does not move it, and who asks
   await move("b1111", "busy");
   const second = merge("b1111");
   goOn.resolve(undefined);
-  const reason = 'It is merged, but the task had moved on to "busy" before it was.';
-  expect(await first).toMatchObject({ state: "merged", reason, task: { status: "busy" } });
+  const reason = 'The task has moved to "busy" since the merge was requested, so its work is not merged.';
+  expect(await first).toMatchObject({ state: "refused", reason });
   expect(await second).toMatchObject({ state: "merged", reason: "", task: { status: "done" } });
   await until("b1111", ({ isOpen }) => !isOpen);
   expect(show("cup.md")).toBe("full");
-  expect(await types("b1111")).toEqual(["merge.asked", "merge.landed", "merge.asked"]);
+  expect(await types("b1111")).toEqual(["merge.asked", "merge.failed", "merge.asked", "merge.landed"]);
   expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", endedAt: expect.any(Number) });
 });
 
@@ -383,11 +512,16 @@ describe("after a crash", () => {
   });
   const ended = { state: "merged", reason: "", endedAt: expect.any(Number) };
 
-  test("what had landed is only moved on, and not merged here once more, though the branch does not have its commits", async () => {
+  test("landed work is not merged again, even if the branch does not have its commits; the task only moves", async () => {
     const { work, store, core, until, tip, types } = await startStage();
     await work("b1111", { "cup.md": "full\n" });
     const before = tip();
-    // As when a forge has squashed it.
+    // As if a forge has squashed it.
+    await store.pullRequests.put({
+      ...{ id: "b1111", project: "coffee", task: "b1111", at: 5, number: 1, url: "https://example.test/1" },
+      ...{ head: "signalbox/b1111", headCommit: "c", base: "main", title: "Brew", body: "", isDraft: false },
+      ...{ state: "merged", mergedCommit: "c9", review: "none", checks: "none", comments: {}, seenAt: 5, told: {} },
+    });
     await store.merges.put(landed("c9"));
     await core.repositories?.merging.recover();
     await until("b1111", ({ isOpen }) => !isOpen);
@@ -395,7 +529,7 @@ describe("after a crash", () => {
     expect([tip(), await types("b1111")]).toEqual([before, []]);
   });
 
-  test("what a person has asked for before the task moved on is not merged any more", async () => {
+  test("a merge that a person requested before the task moved on is cancelled", async () => {
     const { work, move, store, core, tip, types, task } = await startStage({ flow: thereAndBack });
     await work("b1111", { "cup.md": "full\n" });
     const before = tip();
@@ -403,7 +537,7 @@ describe("after a crash", () => {
     await store.merges.put({ ...asked, entry: (await task("b1111")).entry });
     await move("b1111", "away");
     await core.repositories?.merging.recover();
-    const reason = "It is not to be merged any more.";
+    const reason = 'The task has moved to "away" since the merge was requested, so its work is not merged.';
     await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, state: "refused", reason });
     expect([tip(), (await task("b1111")).status, await types("b1111")]).toEqual([before, "away", ["merge.failed"]]);
   });
@@ -411,27 +545,32 @@ describe("after a crash", () => {
   test.each([
     ["a person", "done"],
     ["its workflow", ""],
-  ])("what %s has asked for, and has arrived although its task has moved on, is known as merged", async (_, to) => {
-    const { work, move, store, core, tip, types, git, repository, task } = await startStage({ flow: thereAndBack });
-    const workspace = await work("b1111", { "cup.md": "full\n" });
-    const before = tip();
-    const commitId = git(workspace, "rev-parse", "HEAD");
-    git(repository, "fetch", "-q", workspace, commitId);
-    git(repository, "merge", "-q", "--no-ff", "--no-edit", commitId);
-    const { entry } = await task("b1111");
-    await store.merges.put({ ...landed(tip()), state: "lined-up", commit: commitId, before, entry, to });
-    await move("b1111", "away");
-    await core.repositories?.merging.recover();
-    const told = to === "" ? "" : 'It is merged, but the task had moved on to "away" before it was.';
-    await expect.poll(() => store.merges.get("b1111")).toMatchObject({ ...ended, reason: told, after: tip(), before });
-    expect([(await task("b1111")).status, await types("b1111")]).toEqual(["away", ["merge.landed"]]);
-  });
+  ])(
+    "a merge that %s requested and that was published is recorded as merged, although its task has moved on",
+    async (_, to) => {
+      const { work, move, store, core, tip, types, git, repository, task } = await startStage({ flow: thereAndBack });
+      const workspace = await work("b1111", { "cup.md": "full\n" });
+      const before = tip();
+      const commitId = git(workspace, "rev-parse", "HEAD");
+      git(repository, "fetch", "-q", workspace, commitId);
+      git(repository, "merge", "-q", "--no-ff", "--no-edit", commitId);
+      const { entry } = await task("b1111");
+      await store.merges.put({ ...landed(tip()), state: "lined-up", commit: commitId, before, entry, to });
+      await move("b1111", "away");
+      await core.repositories?.merging.recover();
+      const told = to === "" ? "" : 'The work is merged, but the task had moved to "away" before.';
+      await expect
+        .poll(() => store.merges.get("b1111"))
+        .toMatchObject({ ...ended, reason: told, after: tip(), before });
+      expect([(await task("b1111")).status, await types("b1111")]).toEqual(["away", ["merge.landed"]]);
+    },
+  );
 
-  test("what had arrived before its workflow was told is neither merged nor told a second time", async () => {
+  test("work that was published before its workflow was told is neither merged nor reported twice", async () => {
     const { work, merge, store, core, tip, types, task } = await startStage({ flow: thereAndBack });
     await work("b1111", { "cup.md": "full\n" });
     await work("b2222", { "recipe.md": "tea\n" });
-    // As the effect does it, and once more where it could not be ticked off.
+    // As the effect does it, and again because it could not be marked done.
     const wanted = { target: "main", strategy: "merge", to: "", by: "engine" } as const;
     const ask = async () => core.repositories?.merging.askAndWait(await task("b1111"), wanted);
     const first = await ask();
@@ -459,7 +598,7 @@ describe("after a crash", () => {
     expect(refused).toEqual([]);
   });
 
-  test("what was only planned is not taken for how the work came in", async () => {
+  test("a merge that was only planned does not count as the merge of the work", async () => {
     const { work, store, core, until, git, repository, control, tip, explain } = await startStage();
     const workspace = await work("b1111", { "cup.md": "full\n" });
     await explain("b1111");
@@ -484,7 +623,7 @@ describe("after a crash", () => {
   });
 });
 
-test("a remote that is named by a path from the repository gets it too", async () => {
+test("a remote with a path relative to the repository gets the merge too", async () => {
   const { work, merge, repository, git, tip } = await startStage();
   execFileSync("git", ["clone", "-q", "--bare", repository, join(repository, "..", "remote.git")]);
   git(repository, "remote", "add", "origin", "../remote.git");
@@ -493,7 +632,7 @@ test("a remote that is named by a path from the repository gets it too", async (
   expect(git(join(repository, "..", "remote.git"), "rev-parse", "main")).toBe(tip());
 });
 
-test("a rehearsal changes nothing, and tells what would", async () => {
+test("a dry run changes nothing, and lists what would change", async () => {
   const { work, merge, tip, types, store } = await startStage();
   await work("b1111", { "cup.md": "full\n", "pot.md": "full\n" });
   const before = tip();
@@ -505,7 +644,7 @@ test("a rehearsal changes nothing, and tells what would", async () => {
   expect(await store.merges.get("b1111")).toBeUndefined();
 });
 
-test("a merge and its rehearsal tell that nothing is tested although there is a test command, until test_merges is on", async () => {
+test("a merge and its dry run report that nothing is tested although there is a test command, until test_merges is on", async () => {
   let values: PartialConfig = { testCommand: ["true"] };
   const ports = { commands: spawnCommands, config: () => ({ values, problems: [] }) };
   const { work, merge } = await startStage({ ports });
@@ -519,28 +658,28 @@ test("a merge and its rehearsal tell that nothing is tested although there is a 
   expect(await merge("b3333")).toMatchObject({ state: "merged", untested: false });
 });
 
-test("a rehearsal names the file of the user's that would be in the way", async () => {
+test("a dry run names the user's file that would block the merge", async () => {
   const { work, merge, repository, tip } = await startStage();
   await work("b1111", { "cup.md": "full\n" });
   writeFileSync(join(repository, "cup.md"), "mine\n");
   const before = tip();
   const preview = await merge("b1111", { dryRun: true });
   expect(preview).toMatchObject({ state: "waits", files: ["cup.md"], commits: 1, changed: ["cup.md"], dryRun: true });
-  // It is new in the branch, and untracked here: a stash alone would leave it.
+  // The file is new in the branch and untracked here: git stash alone would leave it.
   const aside = `git -C ${repository} stash --include-untracked`;
   expect(preview.reason).toBe(
-    `Files in ${repository} that git does not know are in the way: cup.md. Move them away or, unless git ignores them: ${aside}`,
+    `Untracked files in ${repository} are in the way: cup.md. Move them away or, unless git ignores them: ${aside}`,
   );
   execFileSync("sh", ["-c", aside], { stdio: "ignore" });
   expect(await merge("b1111", { dryRun: true })).toMatchObject({ state: "merged" });
   writeFileSync(join(repository, "recipe.md"), "mine\n");
   await work("b2222", { "recipe.md": "tea\n" });
   const changed = await merge("b2222", { dryRun: true });
-  expect(changed.reason).toContain("Changes of your own");
+  expect(changed.reason).toContain("Your own changes");
   expect(tip()).toBe(before);
 });
 
-test("a merge can be taken back, also when others came after it, and only once", async () => {
+test("a merge can be undone, also below later merges, and only once", async () => {
   const { work, merge, undo, repository, show, tip } = await startStage();
   await work("b1111", { "recipe.md": "tea\n" });
   await work("b2222", { "cup.md": "full\n" });
@@ -550,11 +689,11 @@ test("a merge can be taken back, also when others came after it, and only once",
   expect([show("recipe.md"), show("cup.md")]).toEqual(["beans", "full"]);
   expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("beans\n");
   const before = tip();
-  await expect(undo("b1111")).rejects.toThrow("taken back already");
+  await expect(undo("b1111")).rejects.toThrow("was already undone");
   expect(tip()).toBe(before);
 });
 
-test("the remote gets it too; where it refuses, nothing has moved and the task stays", async () => {
+test("the remote gets the merge too; if it refuses, nothing has moved and the task stays", async () => {
   const { work, merge, repository, git, tip } = await startStage();
   const remote = join(repository, "..", "remote.git");
   execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
@@ -573,7 +712,7 @@ test("the remote gets it too; where it refuses, nothing has moved and the task s
   expect([tip(), git(remote, "rev-parse", "main")]).toEqual([before, before]);
 });
 
-test("what others pushed meanwhile is merged onto, and comes into the user's branch with it", async () => {
+test("the work is merged onto commits that others pushed meanwhile, and the user's branch gets both", async () => {
   const stage = await startStage();
   const { work, merge, repository, git, show, tip } = stage;
   const remote = join(repository, "..", "remote.git");
@@ -598,7 +737,7 @@ test("what others pushed meanwhile is merged onto, and comes into the user's bra
   expect(answer.reason).toContain("git pull");
 });
 
-test("where the remote's branch counts, nothing of the user's is in the way, and theirs follows when it can", async () => {
+test("if the remote's branch is authoritative, the user's changes do not block a merge, and the user's branch follows when it can", async () => {
   const config = () => ({ values: { land: "remote" as const }, problems: [] });
   const stage = await startStage({ ports: { config } });
   const { work, merge, repository, git, show, tip } = stage;
@@ -625,10 +764,10 @@ test("where the remote's branch counts, nothing of the user's is in the way, and
   expect(git(remote, "show", "main:pot.md")).toBe("full");
 });
 
-/** They are worked out when there is time. */
+/** Conflicts are predicted in the background. */
 const patience = { timeout: 60_000 };
 
-test("tasks that will conflict are told so long before they are merged, and only while both are open", async () => {
+test("tasks that will conflict are warned long before they are merged, and only while both are open", async () => {
   const stage = await startStage();
   const { work, core, explain, types, merge, git } = stage;
   await work("b1111", { "recipe.md": "tea\n" });
@@ -637,7 +776,7 @@ test("tasks that will conflict are told so long before they are merged, and only
   await explain("b2222");
   await expect
     .poll(async () => (await explain("b1111")).warnings, patience)
-    .toEqual(["It will conflict with coffee#2 (Brew) in recipe.md."]);
+    .toEqual(["The task will conflict with coffee#2 (Brew) in recipe.md."]);
   expect(await types("b2222")).toEqual(["merge.predicted"]);
   git(other, "revert", "--no-edit", "HEAD");
   await explain("b2222");
@@ -651,7 +790,7 @@ test("tasks that will conflict are told so long before they are merged, and only
   expect(core.repositories?.predictions.of("b1111").length).toBeLessThan(2);
 });
 
-test("after a start too, nobody is told of a conflict with a task that has done nothing", async () => {
+test("also after a restart, no conflict is predicted with a task without commits", async () => {
   const stage = await startStage();
   const { work, begin, explain, repository, git, store, workspacesOf } = stage;
   const folder = await work("b1111", { "recipe.md": "tea\n" });
@@ -668,7 +807,7 @@ test("after a start too, nobody is told of a conflict with a task that has done 
     onError: expect.unreachable,
   });
   if (task !== undefined) predictions.collected(task, git(folder, "rev-parse", "HEAD"), 1);
-  // The newest is looked at first: when the other is found, nothing more can come.
+  // The newest task is compared first: when the other conflict is found, no further one can follow.
   const found = async () => {
     await clock.pass(1_000);
     return predictions.of("b1111").map(({ task: other }) => other);
@@ -723,12 +862,12 @@ test("a workflow can merge by itself: a conflict goes back with the files, and c
   expect(show("recipe.md")).toBe("cocoa");
 });
 
-test("a task whose work cannot be read is refused alone, not those who are merged with it", async () => {
+test("a task whose work cannot be read is refused alone, not the tasks that are merged with it", async () => {
   const stage = await startStage();
-  const { work, merge, core, git, repository, show, store } = stage;
+  const { work, merge, core, show, store } = stage;
   const ids = ["b1111", "b2222", "b3333"];
-  const [, folder = ""] = await Promise.all(ids.map((id) => work(id, { [`${id}.md`]: "full\n" })));
-  // While the line is held up, the others gather behind the first.
+  await Promise.all(ids.map((id) => work(id, { [`${id}.md`]: "full\n" })));
+  // While the queue is blocked, the others gather behind the first.
   const { promise, resolve } = Promise.withResolvers<void>();
   const held = core.inTurn(lineOf("coffee", "main"), () => promise);
   const asked: Promise<unknown>[] = [];
@@ -737,9 +876,8 @@ test("a task whose work cannot be read is refused alone, not those who are merge
     const isInLine = () => core.repositories?.merging.before(id) !== undefined;
     for (let i = 0; i < 1_000 && !isInLine(); i++) await new Promise((done) => setTimeout(done, 10));
   }
-  commit(stage, folder, { "lost.md": "soon\n" });
-  const lost = git(folder, "rev-parse", "HEAD");
-  rmSync(join(repository, ".git", "objects", lost.slice(0, 2), lost.slice(2)));
+  const record = await store.merges.get("b2222");
+  if (record !== undefined) await store.merges.put({ ...record, only: "0".repeat(40) });
   resolve();
   await held;
   await Promise.allSettled(asked);
@@ -747,7 +885,7 @@ test("a task whose work cannot be read is refused alone, not those who are merge
   expect(await store.merges.get("b2222")).toMatchObject({ state: "refused", endedAt: expect.any(Number) });
 }, 30_000);
 
-test("a merge that a person was told to wait for goes on, also where what became of it could not be noted at first", async () => {
+test("a merge whose person was told to wait continues, even if its outcome could not be recorded at first", async () => {
   const { work, merge, repository, git, store, until, complaints } = await startStage();
   await work("b1111", { "recipe.md": "more beans\n" });
   writeFileSync(join(repository, "recipe.md"), "mine\n");

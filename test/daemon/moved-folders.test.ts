@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import type { ExplanationView } from "../../src/api/task-wires.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
+import type { ExplanationView } from "../../src/api/tasks.ts";
 import type { Core } from "../../src/daemon/core.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -23,7 +23,7 @@ transitions:
 
 const kinds = ["worktree", "clone"] as const;
 
-/** A task with a commit, and something that is not committed. */
+/** A task with a commit and an uncommitted change. */
 async function startMoving(kind: (typeof kinds)[number]) {
   const stage = await startGitStage({ flow, ports: { commands: spawnCommands } });
   await stage.store.updateProject("coffee", { workspaces: kind });
@@ -45,26 +45,47 @@ async function ask(core: Core, route: string, body: object = {}) {
 const troubles = async (core: Core) =>
   (await ask(core, "explainTask")).task.needs.filter(({ reason }) => reason === "workspace");
 
-test("a task that is held because its repository was moved goes on once its new place is named", async () => {
+test("a task that is held because its repository was moved continues once its new path is named", async () => {
   const { core, base, repository, create, until } = await startGitStage({ flow, ports: { commands: spawnCommands } });
   await create("b1111");
   const now = join(base, "tea");
   renameSync(repository, now);
   await core.submit("b1111", { kind: "continue", actor: human });
-  expect((await until("b1111", ({ task }) => task.held !== undefined)).held?.reason).toContain("update the project");
+  expect((await until("b1111", ({ task }) => task.held !== undefined)).held?.reason).toContain(
+    `The repository of coffee is no longer at ${repository}.\nName its new path: signalbox project update coffee --path PATH`,
+  );
   await ask(core, "updateProject", { path: now });
   const { workspace } = await until("b1111", ({ task }) => task.held === undefined && task.phase === "waiting");
   expect(existsSync(join(workspace, "recipe.md"))).toBe(true);
 });
 
+test("a project cannot have the path of another one", async () => {
+  const { core, base, git } = await startGitStage({ flow, ports: { commands: spawnCommands } });
+  const tea = join(base, "tea");
+  git(base, "init", "-q", tea);
+  await ask(core, "addProject", { name: "tea", path: tea });
+  await expect(ask(core, "updateProject", { path: tea })).rejects.toThrow(`${tea} is already the project "tea".`);
+  await ask(core, "updateProject", { path: join(base, "coffee") });
+});
+
 for (const kind of kinds) {
-  test(`${kind}: a moved repository is told, and naming its new place puts the workspaces right`, async () => {
+  test(`${kind}: a merge in a moved repository is refused with the command that names its new path`, async () => {
+    const { core, base, repository, workspace, git } = await startMoving(kind);
+    git(workspace, "commit", "-qam", "beans");
+    renameSync(repository, join(base, "tea"));
+    await expect(ask(core, "mergeTask")).rejects.toMatchObject({
+      message: `The repository of coffee is no longer at ${repository}.`,
+      hint: "Name its new path: signalbox project update coffee --path PATH",
+    });
+  });
+
+  test(`${kind}: a moved repository is reported, and naming its new path reconnects the workspaces`, async () => {
     const { core, base, repository, workspace, git, until } = await startMoving(kind);
     const now = join(base, "tea");
     renameSync(repository, now);
     expect(await troubles(core)).toMatchObject([
       {
-        text: `The repository of coffee is not at ${repository} any more.`,
+        text: `The repository of coffee is no longer at ${repository}.`,
         command: "signalbox project update coffee --path PATH",
       },
     ]);
@@ -81,7 +102,7 @@ for (const kind of kinds) {
     expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
   });
 
-  test(`${kind}: a home that was moved is followed at the next start, with everything in its workspaces`, async () => {
+  test(`${kind}: a moved home is recovered at the next start, with everything in its workspaces`, async () => {
     const { core, base, store, workspace, git, start, until } = await startMoving(kind);
     const run = { project: "coffee", task: "b1111", at: 0, key: "worker#1", folder: workspace };
     await store.runs.put({ ...run, id: "b1111/worker#1", endedAt: 1 } as never);
@@ -95,7 +116,7 @@ for (const kind of kinds) {
     const path = join(homePlaces(moved).workspaces, "coffee", "1");
     expect((await store.getTask("b1111"))?.task.workspace).toBe(path);
     expect((await store.workspaces.list({})).map((each) => each.path)).toEqual([path]);
-    // What has ended is history; what goes on goes on there.
+    // Ended runs keep their old folder; live ones get the new one.
     expect((await store.runs.list({})).map((each) => each.folder)).toEqual([workspace, path]);
     for (const id of ["b1111/worker#1", "b1111/worker#2"]) await store.runs.remove(id);
     expect(await troubles(next)).toEqual([]);

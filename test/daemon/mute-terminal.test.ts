@@ -17,7 +17,7 @@ transitions:
   - { from: brewing, to: done, by: [worker, human] }
 `;
 
-/** An agent in a window of which nothing but its screen tells, and which waits for input. */
+/** An agent in a window that waits for input, and of which only the screen can be read. */
 const talker = {
   ...meter,
   ...{ name: "talker", title: "Talker" },
@@ -61,7 +61,7 @@ async function idleStage() {
   return { ...stage, state, tell, typed, explain: () => explain(asked) };
 }
 
-test("a person is told of a message that a terminal which does not answer keeps back; it is delivered once when it answers", async () => {
+test("a person is told of a message that a hanging terminal delays; it is delivered once when the terminal responds", async () => {
   const { core, clock, state, tell, typed, explain, until } = await idleStage();
   const calls = async () => (await core.needs.counts()).needPerson;
   state.isMute = true;

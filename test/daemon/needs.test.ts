@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
-import type { Asked } from "../../src/daemon/asked.ts";
-import { createHandlers } from "../../src/daemon/handlers.ts";
+import { type Asked, createHandlers } from "../../src/daemon/handlers.ts";
 import { viewOf } from "../../src/daemon/views.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Merge } from "../../src/ports/records.ts";
-import { createScriptedNotifier } from "../../src/testing/scripted-notifier.ts";
 import { sampleTask } from "../contracts/samples.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
+import { createScriptedNotifier } from "../scripted-ports.ts";
 import { coreStage } from "./core-stage.ts";
 
 const text = `
@@ -30,7 +29,7 @@ const step = fc.record({
   what: fc.constantFrom("continue", "done", "dropped", "break", "mend", "merge", "land", "wait"),
 });
 
-test("lists, counts, explanations and calls agree on who needs a person, whatever has happened", async () => {
+test("lists, counts, explanations and calls agree on which tasks need a person, whatever has happened", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
       const phone = createScriptedNotifier();
@@ -61,7 +60,7 @@ test("lists, counts, explanations and calls agree on who needs a person, whateve
       }
       await rest(600_000);
       const needed = await agree("t1");
-      // Everybody who needs a person was called for, once for each need that is there.
+      // Every task that needs a person caused a call, once for each present need.
       const known = (await store.calls.list({})).filter(({ overAt }) => overAt === undefined);
       expect([...new Set(known.map(({ task }) => task))].sort()).toEqual(needed);
       expect(known.every(({ state }) => state === "called")).toBe(true);
@@ -96,7 +95,7 @@ test("lists, counts, explanations and calls agree on who needs a person, whateve
   );
 });
 
-test("a task is shown with the needs of the state that it is shown in, while others still look at it", async () => {
+test("a task is shown with the needs of its shown state, also while another reader is slow", async () => {
   const store = createMemoryStore();
   let onLook: (() => Promise<void>) | undefined;
   const { core, create, rest } = await coreStage(text, 9, {
@@ -119,7 +118,7 @@ test("a task is shown with the needs of the state that it is shown in, while oth
   await core.submit("t1", { kind: "continue", actor: { role: "human" } });
   await rest(300);
   expect(await shown()).toEqual(["rest", false, 0]);
-  // The first who looks at the changed task is slow. Whoever asks meanwhile must not get what was found before.
+  // The first reader of the changed task is slow. A request meanwhile must not get the earlier result.
   const views: Promise<unknown>[] = [];
   onLook = async () => {
     if ((await store.getTask("t1"))?.task.status !== "taste") return;
@@ -147,7 +146,7 @@ function mergeOf(task: string, what: "merge" | "land"): Merge {
   };
 }
 
-test("who needs a person is listed however many tasks came after it", async () => {
+test("a task that needs a person is listed, however many tasks came after it", async () => {
   const { core, store, create, rest } = await coreStage(text);
   await create("t1");
   await rest(1_000);

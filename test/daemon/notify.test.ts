@@ -2,14 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { webhook } from "../../src/adapters/notifier/webhook.ts";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import { notify } from "../../src/daemon/effects/notify.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { notify } from "../../src/daemon/effects/others.ts";
 import type { Effect } from "../../src/engine/decision.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity, type Task } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
-import type { Notifier } from "../../src/ports/notifier.ts";
-import { createScriptedNotifier } from "../../src/testing/scripted-notifier.ts";
+import type { Notifier } from "../../src/ports/system.ts";
+import { createScriptedNotifier } from "../scripted-ports.ts";
 import { stage } from "./stage.ts";
 
 const text = `
@@ -53,14 +53,14 @@ test("without a message the note says the status, without a summary the title is
   expect(await noteFor({}, { ...task, summary: "" })).toMatchObject({ title: "coffee#12", text: "Status: done" });
 });
 
-test("a message that cannot be filled is a fault, and nobody is told half of it", async () => {
+test("a message with an unknown variable is a fault, and nothing is sent", async () => {
   await expect(noteFor({ message: "{nope}" })).rejects.toMatchObject({
     code: "notify.unfilled",
-    message: "The note has no text. Nothing gives a value to {nope}.",
+    message: "The text of the note cannot be built. There is no value for {nope}.",
   });
 });
 
-test("a note that failed is told again with the same key, and the task ends all the same", async () => {
+test("a failed note is retried with the same key, and the task still ends", async () => {
   const notifier = createScriptedNotifier();
   notifier.failWith(new Fault("notifier.unreachable", "No network.", { retry: "later" }));
   const life = await stage(openSqliteStore(":memory:"), text, { notify: performer(notifier) });

@@ -42,7 +42,7 @@ async function panelStage(seats: number, exit: (nth: number) => number = () => 0
   return { ...stage, status: async () => (await stage.store.getTask("t1"))?.task.status };
 }
 
-test.each([1, 2])("a panel of three and a judge comes to its end with room for %i at work", async (seats) => {
+test.each([1, 2])("a panel of three and a judge ends, also if only %i may work at a time", async (seats) => {
   const { core, until, status, processes } = await panelStage(seats);
   let most = 0;
   await until(async () => {
@@ -52,13 +52,13 @@ test.each([1, 2])("a panel of three and a judge comes to its end with room for %
   expect([await status(), processes.started.length, most]).toEqual(["done", 4, seats]);
 });
 
-test("a member that fails is tried again behind the others, with room for one at work", async () => {
+test("a failed member is retried after the others, with one seat", async () => {
   const { isIn, processes } = await panelStage(1, (nth) => (nth === 2 ? 1 : 0));
   await isIn("done");
   expect(processes.started).toHaveLength(5);
 });
 
-test("a panel goes on after another daemon has started, with room for one at work", async () => {
+test("a panel continues after a restart of the daemon, with one seat", async () => {
   const { core, until, isIn, processes, start } = await panelStage(1);
   await until(async () => processes.started.length === 2);
   let isClosed = false;

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cleanPools } from "../../src/daemon/workspaces/clean-pools.ts";
-import { noteOwnBranch } from "../../src/daemon/workspaces/ended-branches.ts";
-import { retireProject } from "../../src/daemon/workspaces/retire-project.ts";
+import { retireProject } from "../../src/daemon/workspaces/free-workspaces.ts";
+import { noteOwnBranch } from "../../src/daemon/workspaces/own-branches.ts";
+import { cleanPools } from "../../src/daemon/workspaces/upkeep.ts";
 import type { Project } from "../../src/ports/store.ts";
 import { gitStage } from "./upkeep-stage.ts";
 
@@ -33,7 +33,7 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     git(repository, "switch", "-q", "main");
     const id = "b1111";
     await stage.create(id, { branch: "good" });
-    // As `task create --branch` does where there is no such branch yet.
+    // As `task create --branch` does for a new branch.
     const { control } = await stage.workspaces();
     await control.syncFrom({ from: repository, name: "user" });
     await noteOwnBranch(control, { id, branch: "good" }, git(repository, "rev-parse", "main"));
@@ -71,7 +71,7 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     return { ...stage, ...own };
   }
 
-  test("a rename is followed, also with a commit on top; the renamed branch is the task's, and goes after the merge", async () => {
+  test("a rename is followed, also with a commit on top; the renamed branch is the task's, and is deleted after the merge", async () => {
     const { here, commit, look, taskNow, until, id, handOff, merge, branches, tidy, repository } = await atWork();
     here("branch", "-m", "better");
     commit("milk.md");
@@ -86,7 +86,7 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     expect((await taskNow()).branch).toBe("better");
   });
 
-  test("a new branch on top is followed, and goes after the merge", async () => {
+  test("a new branch on top is followed, and is deleted after the merge", async () => {
     const { here, commit, look, until, id, handOff, merge, branches, repository } = await atWork();
     here("switch", "-qc", "more");
     commit("milk.md");
@@ -99,13 +99,13 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     expect(branches()).not.toContain("more");
   });
 
-  test("the user's branch is not followed: nothing is merged or approved until the task's is back, and nothing of the user's goes", async () => {
+  test("the user's branch is not followed: nothing is merged or approved until the task's branch is checked out, and no branch of the user's is deleted", async () => {
     const stage = await atWork();
     const { here, look, until, id, handOff, merge, branches, tidy, ask, workspace, git, repository } = stage;
     await handOff();
     const good = here("rev-parse", "HEAD");
     stage.switchToWip();
-    const reason = `${workspace} has the branch "wip" checked out, not the task's branch "good". That branch was there before the task began.`;
+    const reason = `${workspace} has the branch "wip" checked out, not the task's branch "good". That branch existed before the task began.`;
     const back = `git -C ${workspace} switch good`;
     const seen = await look();
     expect(seen.facts).toMatchObject({ head: good, unreadable: { reason, fix: expect.stringContaining(back) } });
@@ -117,7 +117,7 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     type Explained = { blocked: readonly { reason: string }[]; task: { needs: readonly unknown[] } };
     const explain = async () => (await ask("explainTask", {}, { task: id })) as Explained;
     expect((await explain()).blocked.filter((each) => each.reason === reason).length).toBe(1);
-    // What doctor, lists and calls tell.
+    // The trouble that doctor, lists and calls report.
     await expect.poll(async () => (await explain()).task.needs[0]).toMatchObject({ reason: "workspace", text: reason });
     const diff = (await ask("diffTask", {}, { task: id })) as { commit: string };
     expect(diff.commit).toBe(good);
@@ -136,7 +136,7 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     expect(git(repository, "log", "-1", "--format=%s", "wip")).toBe("wip");
   });
 
-  test("a branch that lacks the task's work, or a user's one where the task's is gone, is told with the way back", async () => {
+  test("a branch without the task's work, or a user's branch in place of the deleted one, is reported with the way back", async () => {
     const { here, look, taskNow, commit } = await atWork();
     const good = here("rev-parse", "HEAD");
     here("switch", "-qc", "anew", "HEAD^");
@@ -157,7 +157,7 @@ describe.each(["worktree", "clone"] as const)("a %s whose agent changes branches
     expect((await taskNow()).branch).toBe("good");
   });
 
-  test("what a workspace has checked out when it is given back is not taken for the task's work", async () => {
+  test("another branch in a released workspace does not count as the task's work", async () => {
     const stage = await atWork();
     const good = stage.here("rev-parse", "HEAD");
     stage.switchToWip();

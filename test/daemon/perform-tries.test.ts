@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import type { Perform } from "../../src/daemon/perform.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -20,7 +20,7 @@ transitions:
   - { from: b, to: c, by: human, hooks: [{ action: run_command, command: [three] }] }
 `;
 
-/** What was begun, in order, and what each does then. */
+/** The effects that were started, in order, and their results. */
 function commands(run: (name: string) => Promise<void> | void = () => {}) {
   const begun: string[] = [];
   const perform: Perform = async ({ params }) => {
@@ -40,7 +40,7 @@ async function continued(store: Store, { performers }: ReturnType<typeof command
   return life;
 }
 
-test("what may work later is tried six times, and then a person is asked", async () => {
+test("a temporary failure is retried six times, and then a person is asked", async () => {
   const tried = commands(() => {
     throw later();
   });
@@ -50,7 +50,7 @@ test("what may work later is tried six times, and then a person is asked", async
   expect((await life.task())?.held?.reason).toContain("No network.");
 });
 
-test("what was cut short because the daemon stops has not failed, and costs no try", async () => {
+test("an effect that the daemon's stop interrupted has not failed, and costs no try", async () => {
   let cutShort = () => {};
   const store = openSqliteStore(":memory:");
   const tried = commands(
@@ -66,7 +66,7 @@ test("what was cut short because the daemon stops has not failed, and costs no t
   expect(await store.openEffects("t1")).toMatchObject([{ state: "owed", tries: 0, failure: undefined }, {}]);
 });
 
-test("what was carried out and could not be ticked off is ticked off later, and not carried out again", async () => {
+test("an effect that was carried out but could not be marked done is marked later, and not carried out again", async () => {
   const store = openSqliteStore(":memory:");
   let isFull = true;
   const full: Store = {
@@ -86,7 +86,7 @@ test("what was carried out and could not be ticked off is ticked off later, and 
   expect(await life.task()).toMatchObject({ status: "b", phase: "waiting" });
 });
 
-test("who leads a task away from a hook that failed does without it, and without those behind it", async () => {
+test("moving a task away from a failed hook drops that hook and the ones after it", async () => {
   const store = openSqliteStore(":memory:");
   const tried = commands((name) => {
     if (name === "one") throw new Fault("bad", "No such program.");
@@ -101,7 +101,7 @@ test("who leads a task away from a hook that failed does without it, and without
   expect((await store.listEffects("t1")).map(({ state }) => state)).toEqual(["dropped", "dropped", "done"]);
 });
 
-test("a failure of which nobody was told before the daemon died is told after its start", async () => {
+test("a failure that was not reported before the daemon died is reported after the restart", async () => {
   const store = openSqliteStore(":memory:");
   const text = `version: 1
 states:
@@ -112,7 +112,7 @@ prompts: { p: Go }`;
   await first.create();
   await first.rest();
   await first.performer.stop();
-  // The agent is to be started again, in a state in which the task waits.
+  // The agent must be started again, in a state in which the task waits.
   await first.submit("t1", { kind: "ended", run: "coder#1", word: "error" });
   const [owed] = await store.openEffects("t1");
   await store.failEffect(owed?.id ?? 0, { word: "error", reason: "It is not installed." });
@@ -124,7 +124,7 @@ prompts: { p: Go }`;
   expect((await second.task())?.held?.reason).toContain("It is not installed.");
 });
 
-test("what a task comes to owe while somebody looks at what it owes is carried out, before it settles or goes on", async () => {
+test("effects that are added while the open effects are read are carried out before the task settles or continues", async () => {
   const store = openSqliteStore(":memory:");
   const tried = commands(async () => {
     phases.push((await store.getTask("t1"))?.task.phase);
@@ -167,13 +167,13 @@ test("what a task comes to owe while somebody looks at what it owes is carried o
   expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
 });
 
-test("who finds the task changed by somebody else every time is told so in the end", async () => {
+test("a request that finds the task changed at every try is refused in the end", async () => {
   const store = openSqliteStore(":memory:");
   let tries = 0;
   const contended: Store = {
     ...store,
     async saveDecision() {
-      // Whoever never gives up is let go in the end.
+      // Ends a caller that would retry for ever.
       throw new Fault(++tries < 100 ? "store.conflict" : "store.tired", "Somebody else was faster.");
     },
   };

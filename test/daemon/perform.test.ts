@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { nothingOutside } from "../../src/daemon/workspaces/outside.ts";
 import { decide } from "../../src/engine/decide.ts";
 import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { createScriptedClock } from "../scripted-ports.ts";
 import { stage } from "./stage.ts";
 
 const threeHooks = `
@@ -23,7 +23,7 @@ transitions:
 `;
 const everything = ["one", "two", "three", "push_branch", "create_pr", "notify"];
 
-/** Performers that write down what they did. */
+/** Performers that record what they did. */
 function recorder(fails: Record<string, () => unknown> = {}) {
   const done: string[] = [];
   const perform = async (effect: { action: string; params: Readonly<Record<string, unknown>> }) => {
@@ -53,7 +53,7 @@ test("hooks are performed in order, then the state's own work, then the end", as
   expect(life.errors).toEqual([]);
 });
 
-test("what may work later is tried again with growing pauses, and then goes on", async () => {
+test("a temporary failure is retried with growing pauses, and then the task continues", async () => {
   let failures = 3;
   const { done, performers } = recorder({
     two: () => (failures-- > 0 ? new Fault("net", "No network.", { retry: "later" }) : undefined),
@@ -70,14 +70,14 @@ test("what may work later is tried again with growing pauses, and then goes on",
   expect(done).toEqual(everything);
 });
 
-test("where the store itself fails, it is asked again with growing pauses, and then everything goes on", async () => {
+test("a failing store is retried with growing pauses, and then everything continues", async () => {
   const store = openSqliteStore(":memory:");
   const { done, performers } = recorder();
   let [failing, asked] = [false, 0];
   const shaky: Store = {
     ...store,
     async openEffects(task) {
-      // Whoever asks without a pause is let go in the end.
+      // Ends a caller that would retry without a pause.
       if (failing && ++asked < 100) throw new Fault("store.full", "The disk is full.", { retry: "later" });
       return store.openEffects(task);
     },
@@ -94,7 +94,7 @@ test("where the store itself fails, it is asked again with growing pauses, and t
   expect(done).toEqual(everything);
 });
 
-test("who is told when to ask again asks then, not before, however often that is", async () => {
+test("a fault that names its retry time is retried then, not before, however often", async () => {
   let limits = 8;
   const hour = 3_600_000;
   const asked: number[] = [];
@@ -121,7 +121,7 @@ test("who is told when to ask again asks then, not before, however often that is
   expect(done).toEqual(everything);
 });
 
-test("a hopeless hook holds the task where it is, and what comes after waits until a person retries", async () => {
+test("a hook with a permanent failure holds the task, and later effects wait until a person retries", async () => {
   let broken = true;
   const { done, performers } = recorder({ two: () => (broken ? new Fault("bad", "No such program.") : undefined) });
   const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
@@ -141,7 +141,7 @@ test("a hopeless hook holds the task where it is, and what comes after waits unt
   expect(done).toEqual(everything);
 });
 
-test("a failure of the state's own work is an ending that its rules decide about", async () => {
+test("a failure of the state's own work is an ending that the rules handle", async () => {
   const { done, performers } = recorder({ push_branch: () => new Fault("refused", "The remote refused.") });
   const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
   await life.create();
@@ -159,7 +159,7 @@ test("a failure of the state's own work is an ending that its rules decide about
   ]);
 });
 
-test("what was still to come of a state's work does not happen once a person has taken the task elsewhere", async () => {
+test("the rest of a state's work is dropped once a person has moved the task", async () => {
   let release = () => {};
   const { done, performers } = recorder();
   const slow: Performers = {
@@ -185,7 +185,7 @@ test("what was still to come of a state's work does not happen once a person has
   expect((await life.task())?.held).toBeUndefined();
 });
 
-test("what nothing depends on may fail: it is noted, and the task goes on", async () => {
+test("an optional effect may fail: the failure is recorded, and the task continues", async () => {
   const { done, performers } = recorder({ notify: () => new Error("No bell.") });
   const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
   await life.create();
@@ -200,7 +200,7 @@ test("what nothing depends on may fail: it is noted, and the task goes on", asyn
   );
 });
 
-test("an action that this version cannot perform yet is reported, not lost", async () => {
+test("an action without a performer in this version is reported, not lost", async () => {
   const life = await stage(openSqliteStore(":memory:"), threeHooks, {});
   await life.create();
   await life.rest();
@@ -211,7 +211,7 @@ test("an action that this version cannot perform yet is reported, not lost", asy
   );
 });
 
-test("a refused request is remembered with the one who asked, and nothing else changes", async () => {
+test("a refused request is recorded with its caller, and nothing else changes", async () => {
   const life = await stage(openSqliteStore(":memory:"), threeHooks, recorder().performers);
   await life.create();
   await life.rest();
@@ -227,7 +227,7 @@ test("a refused request is remembered with the one who asked, and nothing else c
   expect(last).toMatchObject({ type: "request.rejected", by: "worker", data: { request: { to: "done" } }, set: {} });
 });
 
-test("of fifty who continue a task at once one wins, and each of the others gets a clear answer", async () => {
+test("of fifty concurrent requests to continue a task one wins, and each of the others gets a clear answer", async () => {
   const { done, performers } = recorder();
   const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
   await life.create();
@@ -240,7 +240,7 @@ test("of fifty who continue a task at once one wins, and each of the others gets
   expect(done).toEqual(everything);
 });
 
-/** A store that dies at its n-th call: before it does anything, or after it did it but before anybody heard of it. */
+/** A store that dies at its n-th call: before the write, or after the write but before the caller gets the answer. */
 function dying(store: Store, at: number, when: "before" | "after") {
   let calls = 0;
   let dead = false;
@@ -265,7 +265,7 @@ function dying(store: Store, at: number, when: "before" | "after") {
   return { proxy, isDead: () => dead };
 }
 
-test("wherever the process dies, the next one carries on: nothing is skipped, and only what was under way is repeated", async () => {
+test("wherever the process dies, the next one recovers: no effect is skipped, and only the one in progress is repeated", async () => {
   let points = 0;
   for (const when of ["before", "after"] as const) {
     for (let at = 1; ; at++) {
@@ -286,7 +286,7 @@ test("wherever the process dies, the next one carries on: nothing is skipped, an
       const third = await stage(store, threeHooks, performers);
       await third.performer.recover();
       await third.rest();
-      // If the wish itself was lost before anybody confirmed it, it is wished again.
+      // If the request itself was lost before it was confirmed, it is sent again.
       if ((await third.task())?.status === "a") await third.submit("t1", { kind: "continue", actor: human });
       await third.rest();
       expect([when, at, await third.task()]).toEqual([
@@ -343,7 +343,7 @@ test("the checker finds a planted bug: an effect marked done before it is perfor
   expect([...new Set(done)]).not.toEqual(everything);
 });
 
-test("one that was stopped while it looked for what is owed does not look again", async () => {
+test("a performer that is stopped while it reads the open effects does not read them again", async () => {
   const store = openSqliteStore(":memory:");
   let answer = () => {};
   let looks = 0;
@@ -365,7 +365,7 @@ test("one that was stopped while it looked for what is owed does not look again"
   expect(looks).toBe(2);
 });
 
-test("a workspace that cannot be looked at for long is told to a person, and continuing looks again", async () => {
+test("a workspace that cannot be read for long needs a person, and continuing reads it again", async () => {
   let isBroken = false;
   const { performers } = recorder();
   const life = await stage(

@@ -2,9 +2,8 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../src/adapters/clock/system-clock.ts";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import { runCommand } from "../../src/daemon/effects/run-command.ts";
+import { spawnCommands, systemClock } from "../../src/adapters/system.ts";
+import { runCommand } from "../../src/daemon/effects/commands.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
 import { removeFolder } from "../remove-folder.ts";
 
@@ -26,14 +25,14 @@ const context = {
 const run = (command: readonly string[], timeout?: string) =>
   perform({ action: "run_command", params: timeout === undefined ? { command } : { command, timeout } }, context);
 
-test("a command runs in the task's folder and sees its task and its key, and nothing else of ours", async () => {
+test("a command runs in the task's folder and sees its task and its key, and nothing else of the daemon's environment", async () => {
   process.env.SIGNALBOX_SECRET = "key";
   await run(["sh", "-c", 'echo "$SIGNALBOX_TASK $SIGNALBOX_STATUS $SIGNALBOX_EFFECT $SIGNALBOX_SECRET" > out']);
   delete process.env.SIGNALBOX_SECRET;
   expect(readFileSync(join(folder, "out"), "utf8")).toBe("t1 working t1:7 \n");
 });
 
-test("arguments reach the program as they are", async () => {
+test("arguments reach the program unchanged", async () => {
   await run([
     process.execPath,
     "-e",
@@ -46,7 +45,7 @@ test("arguments reach the program as they are", async () => {
   expect(JSON.parse(readFileSync(join(folder, "args"), "utf8"))).toEqual(["a b", "$(touch pwned)", "; rm -rf ."]);
 });
 
-test("a command that fails says how and shows the last it printed", async () => {
+test("a failed command reports how it ended and its last output", async () => {
   await expect(run(["sh", "-c", "echo one; echo two >&2; exit 3"])).rejects.toMatchObject({
     code: "command.failed",
     retry: "never",
@@ -60,14 +59,14 @@ test("a command that takes too long is killed with its children", async () => {
   });
 });
 
-test("a program that is not there is named", async () => {
+test("a missing program is named", async () => {
   await expect(run(["no-such-program"])).rejects.toMatchObject({
     code: "command.not-started",
     hint: expect.stringContaining("installed"),
   });
 });
 
-test("the system's clock calls once, after the time, and can be told not to", async () => {
+test("the system's clock calls once, after the time, and can be cancelled", async () => {
   const called: number[] = [];
   const start = systemClock.now();
   const stop = systemClock.after(5, () => called.push(1));

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import { type RunTestsPorts, runTests } from "../../src/daemon/effects/run-tests.ts";
-import { actions } from "../../src/engine/actions/index.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
+import { type RunTestsPorts, runTests } from "../../src/daemon/effects/tests.ts";
+import { actions } from "../../src/engine/actions.ts";
 import type { Effect } from "../../src/engine/decision.ts";
 import { blankIdentity, type Task } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
-import type { Log } from "../../src/ports/log.ts";
+import type { Log } from "../../src/ports/system.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { stage } from "./stage.ts";
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterAll(() => removeFolder(base));
 
-/** Files of the project; those that begin with #! may be run. */
+/** Files of the project; those that begin with #! are executable. */
 function put(files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -77,7 +77,7 @@ describe("a project's own tests", () => {
     expect(readdirSync(dirname(outputFile()))).toEqual(["t1-4.log"]);
   });
 
-  test("fail, and it says which, why this was run, and where everything is", async () => {
+  test("fail, and the fault names the failed tests, why the command was chosen, and the log", async () => {
     put(nodeProject("3"));
     const { code, message } = await failure();
     expect(code).toBe("tests");
@@ -108,7 +108,7 @@ describe("a project's own tests", () => {
 describe("the command", () => {
   const say = (word: string) => ["sh", "-c", `echo ${word}`];
 
-  test("is the action's own, then the configured one, then the one that is found", async () => {
+  test("is the action's own, else the configured one, else the detected one", async () => {
     put(sh("echo found"));
     await run({ command: say("given") }, { testCommandOf: async () => say("configured") });
     expect(kept()).toBe("given\n");
@@ -118,13 +118,13 @@ describe("the command", () => {
     expect(kept()).toBe("found\n");
   });
 
-  test("gets its arguments as they are, with no shell in between", async () => {
+  test("gets its arguments unchanged, without a shell", async () => {
     await run({ command: ["printf", "%s|", "a b", "$(touch pwned)", "; touch pwned"] });
     expect(kept()).toBe("a b|$(touch pwned)|; touch pwned|");
     expect(existsSync(join(folder, "pwned"))).toBe(false);
   });
 
-  test("runs in the task's folder, knows that nobody is there to ask, and sees its task and nothing else of ours", async () => {
+  test("runs in the task's folder without a terminal, and sees its task and nothing else of the daemon's environment", async () => {
     process.env.SIGNALBOX_SECRET = "key";
     put(sh('pwd; echo "$CI $SIGNALBOX_TASK $SIGNALBOX_STATUS $SIGNALBOX_EFFECT <$SIGNALBOX_SECRET>"'));
     await run();
@@ -133,8 +133,8 @@ describe("the command", () => {
   });
 });
 
-describe("where there are no tests", () => {
-  test("that is its own word, and what could not be read is told", async () => {
+describe("if there are no tests", () => {
+  test("the ending has its own word, and unreadable files are reported", async () => {
     put({ "package.json": "{" });
     const { code, message } = await failure();
     expect(code).toBe("untested");
@@ -143,13 +143,13 @@ describe("where there are no tests", () => {
     expect(existsSync(outputFile())).toBe(false);
   });
 
-  test("but must be, the work is refused", async () => {
+  test("but they are required, the work is refused", async () => {
     const { code, message } = await failure({}, { requireTests: async () => true });
     expect(code).toBe("tests");
     expect(message).toMatch(/^There must be tests, but no command /);
   });
 
-  test("because the folder is not there, that is an error", async () => {
+  test("because the folder is missing, that is an error", async () => {
     const { code, message } = await failure({}, { folderOf: async () => join(folder, "gone") });
     expect(isDeclared(code)).toBe(false);
     expect(message).toContain("gone");
@@ -157,7 +157,7 @@ describe("where there are no tests", () => {
 });
 
 describe("an error says nothing about the work", () => {
-  test("where the program is not there", async () => {
+  test("if the program is missing", async () => {
     put({ "mix.exs": "", "path/x": "" });
     const error = await failure({}, { env: { PATH: join(folder, "path") } });
     expect(error).toMatchObject({
@@ -167,13 +167,13 @@ describe("an error says nothing about the work", () => {
     expect(isDeclared(error.code)).toBe(false);
   });
 
-  test("where something kills them", async () => {
+  test("if something kills the tests", async () => {
     const error = await failure({ command: ["sh", "-c", "echo so far; kill -9 $$"] });
     expect(error).toMatchObject({ code: "tests.killed", message: expect.stringMatching(/was killed\..*\nso far$/s) });
     expect(isDeclared(error.code)).toBe(false);
   });
 
-  test("where they hang with their children, which are killed too", async () => {
+  test("if the tests hang with their children, which are killed too", async () => {
     put(sh("(sleep 1; touch late) & ((sleep 1; touch later) & wait) & echo waiting; wait"));
     const error = await failure({ timeout: "500ms" });
     expect(error).toMatchObject({
@@ -188,13 +188,13 @@ describe("an error says nothing about the work", () => {
   });
 });
 
-test("a child that got away and keeps the output open does not keep the task waiting", async () => {
-  // The child outlives every patience that the task has: whoever waited for it would fail.
+test("an escaped child that keeps the output open does not block the task", async () => {
+  // The child outlives every timeout of the test, so waiting for it would fail.
   await run({ command: ["sh", "-c", "setsid sleep 100 & echo passed"], timeout: "60s" });
   expect(kept()).toBe("passed\n");
 });
 
-test("of 100 MB both ends are kept, and what failed first is still known", async () => {
+test("of 100 MB of output both ends are kept, and the first failure is still known", async () => {
   put(sh("echo not ok 1 - first; head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo the end; exit 1"));
   const { code, message } = await failure();
   expect(code).toBe("tests");
@@ -207,19 +207,19 @@ test("of 100 MB both ends are kept, and what failed first is still known", async
   expect(kept()).toMatch(/x\nthe end\n$/);
 });
 
-test("what is no text is kept as well as it can be, and none of it reaches the agent as a command", async () => {
+test("output that is not UTF-8 is kept as far as possible, and no control sequence reaches the agent", async () => {
   put(sh("head -c 200000 /dev/urandom; printf '\\n\\033[31mnot ok 1 - \\033]0;title\\007brews\\033[0m\\r\\n'; exit 1"));
   expect((await failure()).message).toMatch(/not ok 1 - brews$/);
   expect(Buffer.byteLength(kept())).toBeGreaterThan(200_000);
 });
 
-test("a second run of the same stay replaces what the first printed", async () => {
+test("a second run in the same stay replaces the output of the first", async () => {
   await run({ command: ["echo", "one and more"] });
   await run({ command: ["echo", "two"] });
   expect(kept()).toBe("two\n");
 });
 
-test("output that cannot be kept changes nothing about the tests", async () => {
+test("output that cannot be saved does not change the result of the tests", async () => {
   warnings.length = 0;
   put({ ...sh("exit 0"), blocked: "" });
   const elsewhere = { outputFile: () => join(folder, "blocked", "t1-4.log") };
@@ -232,18 +232,18 @@ test("output that cannot be kept changes nothing about the tests", async () => {
   });
 });
 
-test("commands that tell nothing while they run leave at least the end", async () => {
+test("commands without live output leave at least their last output", async () => {
   put(sh("echo not ok 1 - brews; exit 1"));
   expect((await failure({}, { commands: spawnCommands })).message).toContain("- brews\n");
   expect(kept()).toBe("not ok 1 - brews\n");
 });
 
-test("a folder that cannot be looked into is no folder without tests", async () => {
+test("an unreadable folder does not count as a folder without tests", async () => {
   put({ file: "" });
   expect(await failure({}, { folderOf: async () => join(folder, "file") })).toMatchObject({ code: "tests.unreadable" });
 });
 
-test("tests that are stopped may be run later, and nothing is kept of them", async () => {
+test("stopped tests are retried later, and their output is not kept", async () => {
   const stopping = new AbortController();
   const error = failure({ command: ["sh", "-c", "echo begun; sleep 60"] }, { signal: stopping.signal });
   setTimeout(() => stopping.abort(), 200);
@@ -266,7 +266,7 @@ states:
     return life;
   };
 
-  test("tests that fail send it on with the reason, and that they pass later, too", async () => {
+  test("failing tests move the task with the reason, and so do passing tests later", async () => {
     put(sh("echo not ok 1 - brews; exit 1"));
     const life = await live();
     await expect.poll(async () => (await life.task())?.status, { timeout: 20_000 }).toBe("fix");
@@ -278,13 +278,13 @@ states:
     expect(life.errors).toEqual([]);
   });
 
-  test("nothing to test is for the workflow to judge", async () => {
+  test("the workflow decides what follows if there are no tests", async () => {
     const life = await live();
     await expect.poll(async () => (await life.task())?.status, { timeout: 20_000 }).toBe("claim");
     expect((await life.task())?.reason).toContain("Nothing was tested");
   });
 
-  test("an error holds it where no rule says otherwise", async () => {
+  test("an error holds the task unless a rule covers it", async () => {
     const life = await live({ testCommandOf: async () => ["no-such-program"] });
     await expect.poll(async () => (await life.task())?.held?.word, { timeout: 20_000 }).toBe("error");
     expect(await life.task()).toMatchObject({
@@ -293,7 +293,7 @@ states:
     });
   });
 
-  test("tests that the daemon's stop cuts short are still owed, and nothing is kept of them", async () => {
+  test("tests that the daemon's stop interrupts are still owed, and their output is not kept", async () => {
     put(sh("echo > begun; sleep 60"));
     const stopping = new AbortController();
     const life = await live({ signal: stopping.signal });

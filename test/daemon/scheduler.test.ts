@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/store/memory.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { coreStage } from "./core-stage.ts";
 
 const queue = `
@@ -35,7 +35,7 @@ test("tasks start when there is a slot, the highest priority first, then the old
   expect(errors).toEqual([]);
 });
 
-test("never more tasks are under way than the project has slots, however many are created at once", async () => {
+test("no more tasks run than the project has slots, however many are created concurrently", async () => {
   const { create, rest, store } = await coreStage(queue, 3);
   await Promise.all(Array.from({ length: 20 }, (_, i) => create(`t${i}`)));
   await rest();
@@ -43,7 +43,7 @@ test("never more tasks are under way than the project has slots, however many ar
   expect(tasks).toHaveLength(3);
 });
 
-test("a slot is taken as soon as it is given, also where the task takes its workspace in the state in which it waited", async () => {
+test("a slot is taken as soon as it is given, even if the task acquires its workspace in the state in which it waited", async () => {
   const own = queue.replace("slot,", "slot, do: [acquire_workspace],").replace(", hooks: [acquire_workspace]", "");
   const { create, rest, store, statuses, core } = await coreStage(own, 3);
   await Promise.all(Array.from({ length: 20 }, (_, i) => create(`t${i}`)));
@@ -57,7 +57,7 @@ test("a slot is taken as soon as it is given, also where the task takes its work
   expect(await statuses(first?.task.id ?? "")).toEqual(["done"]);
 });
 
-test("where a workflow says when the next task starts, giving a slot back starts nobody", async () => {
+test("if a workflow says when the next task starts, releasing a slot starts none", async () => {
   const explicit = queue.replace(
     "  - { from: any",
     "  - { from: busy, to: done, by: human, hooks: [release_workspace, spawn_next] }\n  - { from: any",
@@ -80,12 +80,12 @@ test("where a workflow says when the next task starts, giving a slot back starts
   await rest(3_600_000);
   expect(await statuses("second", "third")).toEqual(["dropped", "queued"]);
   expect(core.scheduler.isLeft("coffee")).toBe(true);
-  // Nobody waits unseen: a person is needed for the next one, once.
+  // The waiting task needs a person, once.
   expect(await needed("third", "fourth", "after")).toEqual([["signalbox task spawn third"], [], []]);
   expect(await core.needs.counts()).toEqual({ open: 3, needPerson: 1 });
   await core.submit("third", { kind: "continue", actor: human });
   await rest();
-  // It has the slot, so that nobody else could start.
+  // It has the slot, so that no other task can start.
   expect((await needed("fourth")).flat()).toEqual([]);
   await core.submit("third", { kind: "continue", actor: human });
   await rest();
@@ -93,7 +93,7 @@ test("where a workflow says when the next task starts, giving a slot back starts
   expect(await statuses("third", "fourth", "after")).toEqual(["done", "queued", "busy"]);
 });
 
-test("a task that must not start by itself waits for a person's word", async () => {
+test("a task without autostart waits for a person", async () => {
   const { create, rest, statuses, core } = await coreStage(queue, 2);
   await create("shy", { autostart: false });
   await rest(3_600_000);
@@ -121,7 +121,7 @@ test("a task waits until everything it depends on is done; a cancelled dependenc
   expect(await statuses("top")).toEqual(["busy"]);
 });
 
-test("a larger pool lets the next ones start at once", async () => {
+test("a larger pool lets the next tasks start immediately", async () => {
   const { create, rest, statuses, core } = await coreStage(queue, 1);
   await create("a1");
   await create("a2");
@@ -133,7 +133,7 @@ test("a larger pool lets the next ones start at once", async () => {
   expect(await statuses("a2")).toEqual(["busy"]);
 });
 
-test("after a restart it knows who has a slot and who waits", async () => {
+test("after a restart the scheduler knows which tasks have a slot and which wait", async () => {
   const { create, rest, statuses, core, start, store } = await coreStage(queue, 1);
   await create("a1");
   await create("a2");
@@ -167,7 +167,7 @@ transitions:
   expect(await statuses("a1", "a2")).toEqual(["working", "pending"]);
 });
 
-test("a task that cannot be started keeps nobody else of its project waiting, and starts once it can", async () => {
+test("a task that cannot be started does not block the others of its project, and starts once it can", async () => {
   const store = createMemoryStore();
   let isDamaged = true;
   const shaky: Store = {
@@ -189,7 +189,7 @@ test("a task that cannot be started keeps nobody else of its project waiting, an
   await core.close();
 });
 
-test("news of a task that come late give nobody its slot", async () => {
+test("an outdated notification about a task does not free its slot", async () => {
   const { create, rest, store, core } = await coreStage(queue, 1);
   await create("shy", { autostart: false });
   await rest();

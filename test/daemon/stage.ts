@@ -1,15 +1,15 @@
 import { createPerformer, type Performers } from "../../src/daemon/perform.ts";
 import { createSubmit } from "../../src/daemon/submit.ts";
 import { nothingOutside, type OutsideOf } from "../../src/daemon/workspaces/outside.ts";
+import { parseTaskDocument } from "../../src/documents/task-document.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
-import { parseTaskDocument } from "../../src/engine/task-document.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { createScriptedClock, type ScriptedClock } from "../../src/testing/scripted-clock.ts";
+import { createScriptedClock, type ScriptedClock } from "../scripted-ports.ts";
 
-/** A performer at work on one task of a workflow, over any store, with a clock that is told to go on. */
+/** A performer for one task of a workflow, over any store, with a scripted clock. */
 export async function stage(
   store: Store,
   text: string,
@@ -50,7 +50,7 @@ export async function stage(
       });
       performer.wake("t1");
     },
-    /** Lets everything that is under way come to rest, with this much time passing. */
+    /** Advances the clock by this much, and waits until everything has settled. */
     async rest(milliseconds = 0) {
       for (let i = 0; i < 10; i++) await clock.pass(i === 0 ? milliseconds : 0);
     },

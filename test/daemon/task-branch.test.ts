@@ -31,7 +31,7 @@ test("a new name renames the branch in the workspace", async () => {
   await until("b1111", () => readFileSync(join(workspace, "TASK.md"), "utf8").includes("branch: strong-coffee"));
 });
 
-test("a branch that is there is checked out, but not over work that is uncommitted", async () => {
+test("an existing branch is checked out, but not over uncommitted work", async () => {
   const { setBranch, branchOf, there, git, repository, workspace } = await atWork();
   git(repository, "checkout", "-qb", "begun");
   writeFileSync(join(repository, "recipe.md"), "begun\n");
@@ -51,16 +51,16 @@ test("a branch that is there is checked out, but not over work that is uncommitt
   await expect(setBranch("held")).rejects.toMatchObject({ code: "workspace.branch-elsewhere" });
 });
 
-test("the branch that work goes into, one of another open task, or a name that is none, is refused and nothing changes", async () => {
+test("the target branch, a branch of another open task, or an invalid name is refused, and nothing changes", async () => {
   const { setBranch, branchOf, there, create, store, git, repository } = await atWork(2);
-  // Nobody holds it, so git would let an agent work in it.
+  // It is checked out nowhere, so git would let an agent work in it.
   git(repository, "checkout", "-q", "--detach");
   await expect(setBranch("main")).rejects.toMatchObject({
-    reasons: [{ text: '"main" is the branch that work goes into, and a task has one of its own.' }],
+    reasons: [{ text: '"main" is the branch that work is merged into. A task needs its own branch.' }],
   });
   await create("b2222", { branch: "taken" });
   await expect(setBranch("taken")).rejects.toMatchObject({
-    reasons: [{ code: "bad-value", text: 'coffee#2 (b2222) is at work on the branch "taken".' }],
+    reasons: [{ code: "bad-value", text: 'coffee#2 (b2222) is working on the branch "taken".' }],
   });
   await expect(setBranch("signalbox/b1111", "b2222")).rejects.toMatchObject({
     reasons: [{ text: expect.stringContaining("coffee#1 (b1111)") }],
@@ -73,20 +73,20 @@ test("the branch that work goes into, one of another open task, or a name that i
   expect(refused.length).toBe(3);
 });
 
-test("what the agent did with git is taken over when it says so, and noticed when it does not", async () => {
+test("a branch that the agent changed with git is adopted when the agent reports it, and noticed when it does not", async () => {
   const { setBranch, branchOf, there, git, workspace, core, until, complaints } = await atWork();
   git(workspace, "branch", "-m", "by-hand");
   expect(await setBranch("")).toMatchObject({ task: { branch: "by-hand" } });
   git(workspace, "checkout", "-qb", "another");
   git(workspace, "commit", "-q", "--allow-empty", "-m", "work");
-  // Any request looks into the workspace.
+  // Any request reads the workspace.
   await core.submit("b1111", { kind: "edit", actor: { role: "human" }, set: { priority: 3 } });
   await until("b1111", ({ task }) => task.branch === "another");
   expect([await branchOf(), there()]).toEqual(["another", "another"]);
   expect(complaints).toEqual([]);
 });
 
-test("a task never follows its agent to the branch that work goes into", async () => {
+test("a task never follows its agent to the target branch", async () => {
   const { branchOf, git, workspace, repository, core, complaints, until } = await atWork();
   git(repository, "checkout", "-qb", "elsewhere");
   git(workspace, "checkout", "-q", "main");

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ticketFiles } from "../../src/adapters/tickets/ticket-files.ts";
+import { ticketFiles } from "../../src/adapters/ticket-files.ts";
 import { startGitCore } from "./git-core.ts";
 
 const flow = `
@@ -18,7 +18,7 @@ transitions:
 `;
 const ticket = (id: string) => `---\nid: ${id}\nstatus: open\n---\n# Brew ${id}\n`;
 
-test("a ticket is closed in the checkout when its work is in, and no merge after it has to wait for that", async () => {
+test("a ticket is closed in the checkout when its work is merged, and no later merge waits for that", async () => {
   const files = Object.fromEntries(["c-1", "c-2", "c-3"].map((id) => [`.tickets/${id}.md`, ticket(id)]));
   const { create, move, goOn, until, git, repository, store, complaints } = await startGitCore({
     name: "tickets",

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Asked } from "../../src/daemon/asked.ts";
-import { createTask } from "../../src/daemon/requests/create-task.ts";
+import type { Asked } from "../../src/daemon/handlers.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { createTask } from "../../src/daemon/requests/tasks.ts";
 import { startGitStage } from "./git-stage.ts";
 
 const flow = `
@@ -70,7 +70,7 @@ async function startStage(kind: "worktree" | "clone" = "worktree", text = flow) 
 const broughtBack = ['The work of coffee#1 was taken back in "main". The first commit of the new task brings it back.'];
 
 describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kind) => {
-  test("a task that continues one whose merge was taken back has all of its work, and merges all of it", async () => {
+  test("a task that continues one whose merge was undone has all of its work, and merges all of it", async () => {
     const { merged, undo, begin, commit, changed, merge, files, show } = await startStage(kind);
     const first = await merged({ "cup.md": "full\n", "recipe.md": "beans\nmilk\n" });
     await undo(first.id);
@@ -87,7 +87,7 @@ describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kin
   });
 });
 
-test("work that was taken back twice comes back whole, from either task", async () => {
+test("work that was undone twice is restored completely, from either task", async () => {
   const { merged, undo, begin, commit, merge, files, move } = await startStage();
   const first = await merged({ "cup.md": "full\n" });
   await undo(first.id);
@@ -99,7 +99,7 @@ test("work that was taken back twice comes back whole, from either task", async 
   const third = await begin(second.id);
   await merge(third.id);
   expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
-  // The branch has the work again: there is nothing to bring back.
+  // The branch has the work again: there is nothing to restore.
   const fourth = await begin(first.id, "signalbox/fourth");
   expect(fourth.warnings).toEqual([]);
   await move(fourth.id, "dropped");
@@ -109,7 +109,7 @@ test("work that was taken back twice comes back whole, from either task", async 
   expect(files()).toEqual(["cup.md", "recipe.md"]);
 });
 
-test("a task that continues a cancelled one, which continued work that was taken back, has all of it", async () => {
+test("a task that continues a cancelled one, which continued undone work, has all of it", async () => {
   const { merged, undo, begin, commit, merge, files, move } = await startStage();
   const first = await merged({ "cup.md": "full\n" });
   await undo(first.id);
@@ -120,7 +120,7 @@ test("a task that continues a cancelled one, which continued work that was taken
   expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
 });
 
-test("work that came in with a fast-forward and was taken back below other merges comes back", async () => {
+test("work that was fast-forwarded and then undone below other merges is restored", async () => {
   const { begin, merged, undo, commit, merge, files } = await startStage();
   const first = await begin();
   commit(first.workspace, { "cup.md": "full\n" });
@@ -133,7 +133,7 @@ test("work that came in with a fast-forward and was taken back below other merge
   expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
 });
 
-test("work that conflicts with what came after it was taken back comes back as a conflict, and is not lost", async () => {
+test("undone work that conflicts with later commits is restored as a conflict, and is not lost", async () => {
   const { merged, undo, begin, commit, merge, changed, repository } = await startStage();
   const first = await merged({ "recipe.md": "tea\n", "cup.md": "full\n" });
   await undo(first.id);
@@ -152,7 +152,7 @@ test.each([
       git("commit", "--quiet", "-m", "We want no cups");
     },
   ],
-])("work that a person took back with git comes back: %s", async (_, revert) => {
+])("work that a person reverted with git is restored: %s", async (_, revert) => {
   const { merged, begin, merge, files, git, repository } = await startStage();
   const first = await merged({ "cup.md": "full\n" });
   revert((...args) => git(repository, ...args), git(repository, "rev-parse", "main"));
@@ -165,7 +165,7 @@ test.each([
 
 type Git = (...args: readonly string[]) => void;
 
-test("a branch that has gone on since it was merged keeps its commits when its work is brought back", async () => {
+test("a branch with commits after its merge keeps them when its work is restored", async () => {
   const { merged, undo, begin, merge, files, git, repository, commit } = await startStage();
   const first = await merged({ "cup.md": "full\n" });
   await undo(first.id);
@@ -178,14 +178,14 @@ test("a branch that has gone on since it was merged keeps its commits when its w
   expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
 });
 
-test("a task whose work is in its branch unchanged is continued from there, without a commit of ours", async () => {
+test("a task whose work is unchanged in its branch is continued from there, without a commit of the daemon's", async () => {
   const { merged, begin } = await startStage();
   const first = await merged({ "cup.md": "full\n" });
   const second = await begin(first.id);
   expect(second.warnings).toEqual([]);
 });
 
-test("of an ended task it is told that its merge was taken back or moved away, until its work is there again", async () => {
+test("explain reports that the merge of an ended task was undone or its branch moved back, until the work is merged again", async () => {
   const stage = await startStage();
   const { merged, undo, begin, merge, git, repository, commit, until } = stage;
   const told = async (task: string) => {
@@ -196,7 +196,7 @@ test("of an ended task it is told that its merge was taken back or moved away, u
   const first = await merged({ "cup.md": "full\n" });
   expect(await told(first.id)).toEqual([]);
   await undo(first.id);
-  const takenBack = (id: string) => [{ reason: 'Its merge into "main" was taken back.', fix: back(id) }];
+  const takenBack = (id: string) => [{ reason: 'The task\'s merge into "main" was undone.', fix: back(id) }];
   expect(await told(first.id)).toEqual(takenBack(first.id));
   const second = await begin(first.id);
   await merge(second.id);
@@ -210,7 +210,7 @@ test("of an ended task it is told that its merge was taken back or moved away, u
   commit(repository, { "spoon.md": "one\n" });
   expect(await told(third.id)).toEqual([
     {
-      reason: 'It was merged, but "main" does not contain its work any more: somebody has moved it back.',
+      reason: 'The task was merged, but "main" no longer contains its work: the branch was moved back.',
       fix: back(third.id),
     },
   ]);
@@ -241,17 +241,17 @@ test("a task that was merged just now is continued as soon as it has settled, wi
   });
 });
 
-test("a second undo says how the work comes back", async () => {
+test("a second undo says how to restore the work", async () => {
   const { merged, undo } = await startStage();
   const first = await merged({ "cup.md": "full\n" });
   await undo(first.id);
   await expect(undo(first.id)).rejects.toMatchObject({
-    message: "The merge of coffee#1 was taken back already.",
+    message: "The merge of coffee#1 was already undone.",
     hint: `To bring its work back in a new task: signalbox task create --from ${first.id}`,
   });
 });
 
-test("a merge that is taken back while its task is open is made whole when it is asked for again", async () => {
+test("a merge that is undone while its task is open is made complete when it is requested again", async () => {
   const open = flow
     .replace("busy: { waits_for: human, next: done }", "busy: { waits_for: human, next: shipped }")
     .replace("  done: {", "  shipped: { waits_for: human, next: done }\n  done: {")
@@ -274,7 +274,80 @@ test("a merge that is taken back while its task is open is made whole when it is
   expect(files()).toEqual(["cup.md", "recipe.md", "spoon.md"]);
 });
 
-test("what the earlier task's agents wrote for gates is kept below one heading, where it is no evidence", async () => {
+/** A task that was merged, then got a commit, and was merged again. */
+const twice = flow
+  .replace("busy: { waits_for: human, next: done }", "busy: { waits_for: human, next: shipped }")
+  .replace("  done: {", "  shipped: { waits_for: human, next: done }\n  done: {")
+  .replace(
+    "  - { from: any",
+    "  - { from: busy, to: shipped, hooks: [merge] }\n  - { from: shipped, to: busy, by: human }\n  - { from: any",
+  );
+
+async function mergeTwice() {
+  const stage = await startStage("worktree", twice);
+  const { begin, commit, goOn, move, repository, git } = stage;
+  const { id, workspace } = await begin();
+  const landings: string[] = [];
+  const ship = async (files: Readonly<Record<string, string>>) => {
+    commit(workspace, files);
+    const before = git(repository, "rev-parse", "main");
+    await goOn(id);
+    landings.push(`${before.slice(0, 10)} → ${git(repository, "rev-parse", "main").slice(0, 10)}`);
+  };
+  await ship({ "cup.md": "full\n" });
+  commit(repository, { "pot.md": "large\n" }, "mine");
+  await move(id, "busy");
+  await ship({ "spoon.md": "one\n" });
+  expect(stage.files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
+  return { ...stage, id, workspace, landings };
+}
+
+test("several merges of a task are undone together, named, and restored together", async () => {
+  const { id, undo, files, landings, move, begin, until, goOn } = await mergeTwice();
+  expect(await undo(id)).toMatchObject({ state: "undone", reason: `2 merges were undone: ${landings.join(", ")}.` });
+  expect(files()).toEqual(["pot.md", "recipe.md"]);
+  await expect(undo(id)).rejects.toThrow("was already undone");
+  await move(id, "dropped");
+  await until(id, ({ isOpen }) => !isOpen);
+  const second = await begin(id);
+  expect(second.warnings).toEqual(broughtBack);
+  await goOn(second.id);
+  expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
+});
+
+test("the work of both merges is restored, also if a person reverted it with git", async () => {
+  const { id, files, move, begin, until, goOn, git, repository } = await mergeTwice();
+  for (const each of git(repository, "log", "--first-parent", "--merges", "--format=%H", "main").split("\n"))
+    git(repository, "revert", "-m", "1", "--no-edit", each);
+  expect(files()).toEqual(["pot.md", "recipe.md"]);
+  await move(id, "dropped");
+  await until(id, ({ isOpen }) => !isOpen);
+  await goOn((await begin(id)).id);
+  expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
+});
+
+test("commits after an undone merge are continued together with it", async () => {
+  const { id, workspace, undo, files, move, commit, begin, until, goOn } = await mergeTwice();
+  commit(workspace, { "sugar.md": "two\n" });
+  await undo(id);
+  await move(id, "dropped");
+  await until(id, ({ isOpen }) => !isOpen);
+  await goOn((await begin(id)).id);
+  expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md", "sugar.md"]);
+});
+
+test("undoing a merge that found all of its work in the branch already says so", async () => {
+  const { begin, commit, merge, undo, git, repository } = await startStage();
+  const { id, workspace } = await begin();
+  commit(workspace, { "cup.md": "full\n" });
+  git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+  await merge(id);
+  await expect(undo(id)).rejects.toMatchObject({
+    message: '"main" already contained the work of coffee#1 when it was merged here, so there is no merge to undo.',
+  });
+});
+
+test("sections that the earlier task's agents wrote for gates are kept below one heading, where they are not evidence", async () => {
   const gated = flow.replace(
     "  - { from: any",
     '  - { from: busy, to: todo, by: worker, gate: { section: "## Handoff" } }\n  - { from: any',
@@ -290,7 +363,7 @@ test("what the earlier task's agents wrote for gates is kept below one heading, 
   const second = await begin(first.id);
   const { text, authors: kept } = await core.store.getDocument(second.id);
   expect(text).toContain("## Context\n\nBeans first.");
-  expect(text).toContain("## Earlier work\n\nWhat the agents of coffee#1 wrote.\n\n### Handoff\n\nDONE: all");
+  expect(text).toContain("## Earlier work\n\nWritten by the agents of coffee#1.\n\n### Handoff\n\nDONE: all");
   expect(text).not.toMatch(/^## Handoff/m);
   expect(Object.keys(kept)).toEqual(["Context", "Notes"]);
 });

@@ -8,12 +8,12 @@ export async function gitStage(flow: string, options: { readonly poolSize?: numb
   const { core, store } = stage;
   return {
     ...stage,
-    /** What a person gets who asks the daemon. */
+    /** The daemon's answer to a person's request. */
     ask: (route: string, body: object, params: Readonly<Record<string, string>> = {}, query: object = {}) => {
       const asked = { params, query, body, caller: { kind: "human" }, folder: "", lastEvent: "" };
       return createHandlers(core)[route]?.(asked as never, undefined as never) as Promise<never>;
     },
-    /** What history says of effects that failed and that nothing depended on. */
+    /** The failures of optional effects in the history. */
     async notes(id: string) {
       const events = await store.listEvents({ task: id }, 0, 1_000);
       return events.flatMap(({ event }) => (event.type === "effect.failed" ? [String(event.data.reason)] : []));

@@ -15,7 +15,7 @@ async function withPull(start: "begin" | "beginHere" = "beginHere") {
   return { ...stage, workspace, pull };
 }
 
-test("feedback comes as one batch, once, where agents see it; strangers are not listened to", async () => {
+test("feedback arrives as one batch, once, where agents see it; comments of strangers are ignored", async () => {
   const { github, look, events, store, workspace, remoteAt, core, git } = await withPull("begin");
   const said = { pull: 1, association: "MEMBER" } as const;
   const commit = remoteAt(branch) ?? "";
@@ -51,7 +51,7 @@ test("feedback comes as one batch, once, where agents see it; strangers are not 
   await look();
   expect((await events("b1111", "pr.feedback"))[1]?.data.text).toMatch(/^- ann .*:\n\n {2}> And sweeter\.$/);
   expect((await store.getDocument("b1111")).text.match(/Too cold\./g)?.length).toBe(1);
-  // Who takes it out has dealt with it.
+  // An agent that removes the text has dealt with it.
   await core.store.saveDocument("b1111", { text: "", authors: {} }, [], 0);
   await look();
   expect((await store.getDocument("b1111")).text).toBe("");
@@ -59,7 +59,7 @@ test("feedback comes as one batch, once, where agents see it; strangers are not 
   expect((await core.store.getTask("b1111"))?.task.status).toBe("resting");
 });
 
-test("what was told before a crash is not written twice", async () => {
+test("feedback that was reported before a crash is not written twice", async () => {
   const { github, look, events, store } = await withPull();
   github.state.comments.push({ id: 1, pull: 1, author: "ann", association: "MEMBER", body: "Sweeter." });
   const before = await store.pullRequests.get("b1111");
@@ -71,7 +71,7 @@ test("what was told before a crash is not written twice", async () => {
   expect((await events("b1111", "pr.feedback")).length).toBe(2);
 });
 
-test("what was merged elsewhere ends the task where its workflow lets the engine, and nobody looks any more", async () => {
+test("a pull request that was merged elsewhere ends the task if its workflow allows the engine to, and polling stops", async () => {
   const { pull, look, until, events, rings, notes, store } = await withPull();
   Object.assign(pull, { state: "closed", mergeCommit: "c9" });
   await look();
@@ -82,7 +82,7 @@ test("what was merged elsewhere ends the task where its workflow lets the engine
   expect(notes).toEqual([]);
 });
 
-test("where only a person may say that it is done, the person is asked, once", async () => {
+test("if only a person may end the task, the person is asked, once", async () => {
   const { pull, look, move, events, notes, core, rings } = await withPull();
   await move("b1111", "guarded");
   Object.assign(pull, { state: "closed", mergeCommit: "c9" });
@@ -93,7 +93,7 @@ test("where only a person may say that it is done, the person is asked, once", a
   expect(notes).toEqual([expect.stringMatching(/Pull request 1 was merged\. Is the task done\?/)]);
 });
 
-test("what was closed cancels nothing: the person is asked", async () => {
+test("a closed pull request cancels nothing: the person is asked", async () => {
   const { pull, look, events, notes, core, rings } = await withPull();
   pull.state = "closed";
   await look();
@@ -103,7 +103,7 @@ test("what was closed cancels nothing: the person is asked", async () => {
   expect(notes).toEqual([expect.stringMatching(/was closed unmerged/)]);
 });
 
-test("a task that is held because nobody has approved goes on once somebody has", async () => {
+test("a task that is held for want of an approval continues once there is one", async () => {
   const { github, look, move, until, remoteAt } = await withPull();
   expect((await move("b1111", "joined")).held).toMatchObject({ word: "unapproved" });
   await look();
@@ -121,7 +121,7 @@ test("a task that is held because nobody has approved goes on once somebody has"
   await until("b1111", ({ task }) => task.status === "served");
 });
 
-test("a limit is waited for, a forge that fails is asked less often, and each has its turn", async () => {
+test("polling waits for a rate limit, backs off from a failing forge, and serves each task in turn", async () => {
   const { github, look, rings, pull, beginHere, move } = await withPull();
   await beginHere("b2222");
   await move("b2222", "offered");

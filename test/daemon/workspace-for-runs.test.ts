@@ -2,17 +2,17 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
-import { runCommand } from "../../src/daemon/effects/run-command.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
+import { runCommand } from "../../src/daemon/effects/commands.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
-import { boundFolder } from "../../src/daemon/workspaces/bound-folder.ts";
+import { boundFolder } from "../../src/daemon/workspaces/trouble.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { startGitCore } from "./git-core.ts";
 
 const patience = { timeout: 30_000 };
 const env = { PATH: process.env.PATH ?? "" };
 
-/** Nothing in it acquires a workspace, or ends a run. */
+/** A workflow that neither acquires a workspace nor ends a run. */
 const forgetful = `
 version: 1
 states:
@@ -38,7 +38,7 @@ function start(flow: string, poolSize = 1, scratch = tmpdir()) {
   });
 }
 
-test("tests run in a workspace, never in the user's checkout, also where the workflow acquires none", async () => {
+test("tests run in a workspace, never in the user's checkout, even if the workflow acquires none", async () => {
   const { create, repository, store, git } = await start(forgetful);
   const task = await create("b1111");
   expect(task).toMatchObject({ status: "look" });
@@ -49,7 +49,7 @@ test("tests run in a workspace, never in the user's checkout, also where the wor
   expect((await store.workspaces.list({ task: "b1111" })).map(({ path }) => path)).toEqual([task.workspace]);
 });
 
-test("a command of a task without a workspace runs in an empty folder, which is taken away", async () => {
+test("a command of a task without a workspace runs in an empty folder, which is removed", async () => {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-scratch-")));
   onTestFinished(() => removeFolder(scratch));
   const flow = `
@@ -66,7 +66,7 @@ states:
   expect(git(repository, "status", "--porcelain")).toBe("");
 });
 
-test("while all workspaces are taken a task waits for one, explain says so, and it goes on by itself", async () => {
+test("while all workspaces are taken a task waits for one, explain says so, and it continues by itself", async () => {
   const { create, core, move, until } = await start(forgetful);
   const first = await create("b1111");
   const waiting = create("b2222");
@@ -85,7 +85,7 @@ test("while all workspaces are taken a task waits for one, explain says so, and 
   await until("b1111", ({ isOpen }) => !isOpen);
 });
 
-test("a larger pool lets whoever waits for a workspace go on at once", async () => {
+test("a larger pool lets a task that waits for a workspace continue immediately", async () => {
   const { create, core } = await start(forgetful);
   await create("b1111");
   const waiting = create("b2222");
@@ -119,7 +119,7 @@ test("a daemon that stops does not wait for a workspace, and acquires it after t
   await next.close();
 });
 
-test("the user's checkout is no folder for a run, whatever is recorded", async () => {
+test("the user's checkout is never the folder of a run, whatever is recorded", async () => {
   const { create, store, repository } = await start(forgetful);
   const task = await create("b1111");
   expect(await boundFolder(store, task)).toBe(task.workspace);
@@ -131,7 +131,7 @@ test("the user's checkout is no folder for a run, whatever is recorded", async (
   });
 });
 
-test("a workspace is given back only when no run of its task is recorded as alive", async () => {
+test("a workspace is released only when no run of its task is recorded as alive", async () => {
   const { create, store, core, until } = await start(forgetful);
   const { workspace } = await create("b1111");
   const run = { id: "b1111/worker#1", project: "coffee", task: "b1111", at: 0, key: "worker#1", role: "worker" };

@@ -6,7 +6,7 @@ import { startWorkspaceStage } from "./workspace-stage.ts";
 const sh = (script: string) => ["sh", "-c", script];
 
 describe("making a workspace", () => {
-  test("brings files in that git does not know, keeps what is to be kept, and leases a port", async () => {
+  test("copies untracked files, keeps the configured ones, and leases a port", async () => {
     const stage = await startWorkspaceStage();
     stage.put(join(stage.repository, ".env"), "KEY=1\n");
     stage.put(join(stage.repository, "certs", "ca.pem"), "pem\n");
@@ -28,7 +28,7 @@ describe("making a workspace", () => {
     expect(stage.complaints).toEqual([]);
   });
 
-  test("gives no port to two at once, and none where none are configured", async () => {
+  test("leases each port once, and none if none are configured", async () => {
     const stage = await startWorkspaceStage(3);
     stage.say({ ports: "30000-30001" });
     await Promise.all([stage.begin("b1111"), stage.begin("b2222")]);
@@ -40,7 +40,7 @@ describe("making a workspace", () => {
     expect(third?.port).toBeUndefined();
   });
 
-  test("runs the setup once for each task, and not again when it is asked for again", async () => {
+  test("runs the setup once for each task, and not again for a repeated request", async () => {
     const stage = await startWorkspaceStage();
     const log = join(stage.base, "setups");
     stage.say({
@@ -59,7 +59,7 @@ describe("making a workspace", () => {
     expect(readFileSync(join(stage.places.logs, "setup", "b1111.log"), "utf8")).toBe("prepared\n");
   });
 
-  test("holds the task where the setup fails, with the end of what it printed, and runs it anew after that", async () => {
+  test("holds the task if the setup fails, with the end of its output, and runs it again after that", async () => {
     const stage = await startWorkspaceStage();
     stage.say({ setup: sh("echo half >leftover; echo no beans; exit 3") });
     const held = await stage.begin("b1111");
@@ -72,7 +72,7 @@ describe("making a workspace", () => {
     expect(readFileSync(join(task.workspace, "made"), "utf8")).toBe("whole\n");
   });
 
-  test("runs the setup again where a crash kept us from noting that it was over", async () => {
+  test("runs the setup again if a crash prevented recording its end", async () => {
     const stage = await startWorkspaceStage();
     const log = join(stage.base, "setups");
     stage.say({ setup: sh(`echo setup >>${log}`), testCommand: ["true"] });
@@ -84,7 +84,7 @@ describe("making a workspace", () => {
     expect(readFileSync(log, "utf8")).toBe("setup\nsetup\n");
   });
 
-  test("runs the setup in a folder that had to be made anew, also where it failed there first", async () => {
+  test("runs the setup in a recreated folder, even if it failed there first", async () => {
     const stage = await startWorkspaceStage();
     stage.say({ setup: sh("echo whole >made"), testCommand: ["true"] });
     const { workspace } = await stage.begin("b1111");
@@ -100,7 +100,7 @@ describe("making a workspace", () => {
 });
 
 describe("a task that is cancelled while its workspace is made", () => {
-  test("runs its setup once, and gives the workspace back", async () => {
+  test("runs its setup once, and releases the workspace", async () => {
     const stage = await startWorkspaceStage();
     const log = join(stage.base, "setups");
     stage.say({ setup: sh(`echo setup >>${log}; sleep 600`) });
@@ -113,7 +113,7 @@ describe("a task that is cancelled while its workspace is made", () => {
     expect(await stage.store.workspaces.list({ project: "coffee" })).toMatchObject([{ task: "" }]);
   });
 
-  test("does not start the setup where the folder was still being made", async () => {
+  test("does not start the setup if the folder was still being made", async () => {
     const stage = await startWorkspaceStage();
     const log = join(stage.base, "setups");
     stage.say({ setup: sh(`echo setup >>${log}`) });
@@ -125,8 +125,8 @@ describe("a task that is cancelled while its workspace is made", () => {
   });
 });
 
-describe("giving it back", () => {
-  test("runs the teardown first; what comes of it is noted and keeps nothing", async () => {
+describe("releasing a workspace", () => {
+  test("runs the teardown first; its failure is recorded and does not keep the workspace", async () => {
     const stage = await startWorkspaceStage();
     stage.say({ teardown: sh("pwd; echo port $SIGNALBOX_PORT; exit 4") });
     const { workspace } = await stage.begin("b1111");
@@ -140,7 +140,7 @@ describe("giving it back", () => {
 });
 
 describe("a repository's own configuration", () => {
-  test("may name files, but commands only once they are trusted, and nothing of it runs before", async () => {
+  test("may name files, but commands only once they are trusted, and none of them runs before", async () => {
     const stage = await startWorkspaceStage();
     const mark = join(stage.base, "ran");
     stage.put(join(stage.repository, ".env"), "KEY=1\n");
@@ -182,7 +182,7 @@ describe("tests", () => {
     expect(readFileSync(file, "utf8")).toBe("port 20000\nnot ok 1 - brews\n");
   });
 
-  test("are found in the workspace where nobody names them, and may be required", async () => {
+  test("are detected in the workspace if none are configured, and may be required", async () => {
     const stage = await startWorkspaceStage();
     stage.say({ requireTests: true });
     const { workspace } = await stage.begin("b1111");
@@ -193,7 +193,7 @@ describe("tests", () => {
 });
 
 describe("the kind of workspaces", () => {
-  test("is the project's; bound ones stay what they are, free ones of the other kind go, and nothing is lost", async () => {
+  test("is the project's; bound workspaces keep theirs, free ones of the other kind are removed, and nothing is lost", async () => {
     const stage = await startWorkspaceStage(2);
     const first = await stage.begin("b1111");
     const second = await stage.begin("b2222");
@@ -228,16 +228,16 @@ describe("the kind of workspaces", () => {
   });
 });
 
-describe("what git obeys in the repository", () => {
-  test("is remembered at first use; another one holds the task until a person has looked, and then it goes on", async () => {
+describe("git settings of the repository", () => {
+  test("are recorded at first use; a change holds the task until a person trusts it, and then the task continues", async () => {
     const stage = await startWorkspaceStage(2);
     const { workspace } = await stage.begin("b1111");
     expect((await stage.store.getProject("coffee"))?.obeyed?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
-    // What an agent does to get something run in the user's repository.
+    // An agent's attempt to run something in the user's repository.
     stage.git(workspace, "config", "core.fsmonitor", "touch /tmp/ran");
     const held = await stage.begin("b2222");
     expect(held.held?.reason).toMatch(
-      /The configuration, hooks or attributes of \S+\/coffee have changed since you last looked: core\.fsmonitor\.\n.*signalbox project trust coffee/,
+      /The configuration, hooks or attributes of \S+\/coffee have changed since you last trusted them: core\.fsmonitor\.\n.*signalbox project trust coffee/,
     );
     const refused = stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
     await expect(refused).rejects.toMatchObject({ code: "project.changed" });
@@ -251,13 +251,13 @@ describe("what git obeys in the repository", () => {
     expect(stage.complaints).toEqual([]);
   });
 
-  test("holds a task too whose own tests have changed it, and does not lose how they ended", async () => {
+  test("also hold a task whose own tests have changed them, without losing the result of the tests", async () => {
     const stage = await startWorkspaceStage();
     stage.say({ testCommand: ["git", "config", "core.sshCommand", "touch x"] });
     await stage.begin("b1111");
     const held = await stage.next("b1111");
     expect(held).toMatchObject({ status: "checked", phase: "doing" });
-    expect(held.held?.reason).toMatch(/^looking at the workspace failed: The configuration.*core\.sshcommand/);
+    expect(held.held?.reason).toMatch(/^reading the workspace failed: The configuration.*core\.sshcommand/);
     const { fingerprint } = (await stage.ask("projectChanges")) as { fingerprint: string };
     await stage.ask("trustProject", { fingerprint });
     const task = await stage.until("b1111", ({ task }) => task.status === "good" && task.phase === "waiting");
@@ -265,7 +265,7 @@ describe("what git obeys in the repository", () => {
     expect(stage.complaints).toEqual([]);
   });
 
-  test("is no matter for what git notes about branches, nor for clones", async () => {
+  test("do not include git's records of branches, nor concern clones", async () => {
     const stage = await startWorkspaceStage(3);
     await stage.begin("b1111");
     stage.git(stage.repository, "config", "branch.main.remote", "origin");
@@ -276,7 +276,7 @@ describe("what git obeys in the repository", () => {
   });
 });
 
-test("syncing brings in the user's branches and those of the remote, and moves nothing of the user's", async () => {
+test("syncing fetches the user's branches and those of the remote, and moves nothing of the user's", async () => {
   const stage = await startWorkspaceStage();
   stage.say({ testCommand: ["true"] });
   const remote = join(stage.base, "remote.git");

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
 import type { CorePorts } from "../../src/daemon/create-core.ts";
-import { runCommand } from "../../src/daemon/effects/run-command.ts";
-import { portVariable } from "../../src/daemon/effects/run-in-workspace.ts";
+import { portVariable, runCommand } from "../../src/daemon/effects/commands.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
 import { trust } from "../../src/home/trust.ts";
@@ -55,7 +54,7 @@ export async function startWorkspaceStage(poolSize = 1, more: Partial<CorePorts>
   const handlers = createHandlers(core);
   return {
     ...stage,
-    /** What the user's own configuration says. */
+    /** Sets the user's own configuration. */
     say: (config: PartialConfig) => {
       values = config;
     },

@@ -18,7 +18,7 @@ test("a task gets a working copy on its branch, with its file in it and hidden f
   expect(complaints).toEqual([]);
 });
 
-test("what a task leaves behind is saved before the next one gets the folder", async () => {
+test("uncommitted files of a task are saved before the next one gets the folder", async () => {
   const { begin, core, until, git, store, control } = await startGitStage();
   const first = await begin("b1111");
   writeFileSync(join(first.workspace, "recipe.md"), "more beans\n");
@@ -43,13 +43,13 @@ test("what a task leaves behind is saved before the next one gets the folder", a
   expect(git(folder, "show", `${salvage}:recipe.md`)).toBe("more beans");
 });
 
-test("a workspace that is given back is cleaned while nobody waits for it, and what comes late is saved", async () => {
+test("a released workspace is parked while no task waits for it, and files written late are saved", async () => {
   const { begin, core, until, git, store, control, complaints } = await startGitStage();
   const { workspace } = await begin("b1111");
   writeFileSync(join(workspace, "recipe.md"), "more beans\n");
   await core.submit("b1111", { kind: "move", to: "dropped", actor: human });
   await until("b1111", ({ isOpen }) => !isOpen);
-  // Whoever outlived its task.
+  // A process that outlived its task.
   writeFileSync(join(workspace, "late.md"), "late\n");
   const branch = () => git(workspace, "rev-parse", "--abbrev-ref", "HEAD");
   while (branch() !== "HEAD" || existsSync(join(workspace, "late.md")))
@@ -67,7 +67,7 @@ test("a workspace that is given back is cleaned while nobody waits for it, and w
   expect(complaints).toEqual([]);
 });
 
-test("what the agent writes into its file is evidence for the commit it was written on, and its frontmatter is ours", async () => {
+test("the agent's text in its file is evidence for the commit it was written on, and its frontmatter is the engine's", async () => {
   const { begin, core, until, git, store } = await startGitStage();
   const { workspace } = await begin("b1111");
   const file = join(workspace, "TASK.md");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { writeDocument } from "../../src/daemon/write-document.ts";
+import { writeDocument } from "../../src/daemon/task-documents.ts";
 import { builtIn } from "../engine/drive.ts";
 
 const workflow = builtIn("default");
@@ -38,7 +38,7 @@ test("of a run's file only its own sections count; the rest stays as it was, wit
   expect(judged.document.text).toContain("APPROACH");
 });
 
-test("a run cannot take a section away, and is not the author of what it left out", () => {
+test("a run cannot remove a section, and is not the author of a section that it left out", () => {
   const { document } = writeDocument(workflow, nothing, "## Plan\nAPPROACH: x\n", human, "");
   const written = writeDocument(workflow, document, "## Notes\nNothing else.\n", worker, "");
   expect(written.changed).toEqual(["Notes"]);
@@ -46,7 +46,7 @@ test("a run cannot take a section away, and is not the author of what it left ou
   expect(written.document.text).toContain("APPROACH");
 });
 
-test("a body that begins with a ruler survives, however often it is handed in", () => {
+test("a body that begins with a horizontal rule survives, however often it is submitted", () => {
   const body = "---\nnot: frontmatter\n---\n## Plan\nAPPROACH: x\n";
   const file = (text: string) => `---\nid: t1\n---\n${text}`;
   const first = writeDocument(workflow, nothing, file(body), human, "");

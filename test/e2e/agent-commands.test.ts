@@ -15,7 +15,7 @@ const script = `roles:
     - { steps: [{ usage: { input: 500, output: 50 } }, { say: "That is all." }] }
 `;
 
-test("named agents are made, given a task, seen at work, ended and taken away", async () => {
+test("named agents are created, given a task, watched, ended and removed", async () => {
   const { signalbox, json, untilRun } = await startCommands(script);
   expect(await signalbox(["agent", "spawn", "2"])).toMatchObject({ code: 0, stdout: "A\nB\n" });
   expect(await signalbox(["agent", "spawn", "Zoe", "--model", "large"])).toMatchObject({ code: 0, stdout: "Zoe\n" });
@@ -39,11 +39,11 @@ test("named agents are made, given a task, seen at work, ended and taken away", 
 
   expect(await signalbox(["agent", "kill", "nobody"])).toMatchObject({ code: 3, stdout: "" });
   expect(await signalbox(["agent", "kill", "Zoe", "--yes"])).toMatchObject({ code: 0 });
-  expect((await signalbox(["agent", "kill", "coffee#1/worker#1"])).stderr).toContain("has ended already");
+  expect((await signalbox(["agent", "kill", "coffee#1/worker#1"])).stderr).toContain("has already ended");
   expect((await json("agent", "ps")).runs).toEqual([]);
   expect((await signalbox(["agent", "ps", "--all"])).stdout).toMatch(/^✗ +coffee#1\/worker#1 +Zoe/m);
   const dry = await signalbox(["agent", "cleanup", "--dry-run"]);
-  expect(dry.stdout).toBe("would take away the agent coffee/A\nwould take away the agent coffee/B\n");
+  expect(dry.stdout).toBe("would remove the agent coffee/A\nwould remove the agent coffee/B\n");
   const unasked = await signalbox(["agent", "cleanup"]);
   expect(unasked).toMatchObject({ code: 2, stdout: "" });
   expect(unasked.stderr).toMatch(/^ {2}the agent coffee\/A\n {2}the agent coffee\/B\n.*--yes/s);
@@ -51,7 +51,7 @@ test("named agents are made, given a task, seen at work, ended and taken away", 
   expect((await json("agent", "ps")).agents).toMatchObject([{ name: "Zoe" }]);
 });
 
-test("after a kill -9 of the daemon the same agents are there with the same processes", async () => {
+test("after a kill -9 of the daemon the same agents run in the same processes", async () => {
   const { atDesk, json, signalbox, daemon } = await startCommands(script);
   await atDesk("one");
   await atDesk("two");
@@ -63,7 +63,7 @@ test("after a kill -9 of the daemon the same agents are there with the same proc
   const before = await known();
   expect(before).toHaveLength(2);
   process.kill(daemon().pid, "SIGKILL");
-  // Any command brings a daemon back.
+  // Any command starts the daemon again.
   await eventually(async () => (await signalbox(["agent", "ps", "--json"])).code === 0 || undefined);
   await eventually(
     async () => JSON.stringify(await known()) === JSON.stringify(before) || undefined,
@@ -71,12 +71,12 @@ test("after a kill -9 of the daemon the same agents are there with the same proc
     async () => JSON.stringify([before, await known()]),
   );
   expect((await signalbox(["down"])).stderr).toBe(
-    "The daemon has stopped. 2 agents go on; whoever hands something over starts it again.\n" +
-      "To end agents too, before it stops: signalbox pause --all --now\n",
+    "The daemon has stopped. 2 agents continue; an agent that calls signalbox starts it again.\n" +
+      "To end the agents too, before you stop the daemon: signalbox pause --all --now\n",
   );
 });
 
-test("what is paused ends, starts nothing, and goes on in the same session", async () => {
+test("a paused agent ends, nothing is started, and later the agent resumes the same session", async () => {
   const { atDesk, json, signalbox, untilRun } = await startCommands(script);
   const id = await atDesk("one");
   const [{ session, pid }] = (await json("agent", "ps")).runs;
@@ -87,8 +87,8 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   expect((await signalbox(["status"])).stdout).toMatch(/^paused +coffee /m);
   await untilRun((run) => run.task === id && run.activity === "waiting");
   expect((await signalbox(["agent", "ps"])).stdout).toMatch(/^◌ +coffee#1\/worker#\d .* – +– +The project coffee is/m);
-  // Attach, respawn and send each say what the agent waits for; none sends the person to another of them.
-  const resume = "The project coffee is paused. Go on with: signalbox resume --project coffee\n";
+  // Attach, respawn and send each say what the agent waits for; none refers the person to another one.
+  const resume = "The project coffee is paused. Resume with: signalbox resume --project coffee\n";
   for (const verb of ["attach", "respawn"]) {
     const { code, stderr } = await signalbox(["task", verb, id]);
     expect({ code, stderr }).toEqual({
@@ -107,7 +107,7 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   const explained = await Promise.all(["1", "2"].map((task) => signalbox(["task", "explain", task])));
   for (const { stdout } of explained) expect(stdout).toContain("The project coffee is paused.");
   expect(explained[1]?.stdout).toContain("Start once it is resumed");
-  expect((await signalbox(["resume"])).stderr).toContain("coffee goes on.");
+  expect((await signalbox(["resume"])).stderr).toContain("coffee continues.");
   const back = await untilRun((run) => run.task === id && run.activity === "idle");
   expect(back.session).toBe(session);
   expect(back.pid).not.toBe(pid);
@@ -118,7 +118,7 @@ test("what is paused ends, starts nothing, and goes on in the same session", asy
   expect(await signalbox(["pause", "--all", "--project", "coffee"])).toMatchObject({ code: 2 });
 });
 
-test("what was used is added up, and what nobody told is not nothing", async () => {
+test("usage is added up, and an unreported cost is unknown, not zero", async () => {
   const { atDesk, json, signalbox, until } = await startCommands(script);
   const id = await atDesk("one");
   await atDesk("two");
@@ -137,11 +137,11 @@ test("what was used is added up, and what nobody told is not nothing", async () 
   expect(byRole.stdout).toMatch(/^total +3 .*\$0\.50 \+ \? +\d/m);
   expect((await json("usage", "--by", "run", "--task", "2")).rows).toMatchObject([{ name: "coffee#2/worker#1" }]);
   expect((await json("usage", "--by", "harness", "--since", "1h")).rows).toMatchObject([{ key: "scripted", runs: 3 }]);
-  expect((await signalbox(["usage", "--since", "2999-01-01"])).stderr).toContain("No agent has used anything");
+  expect((await signalbox(["usage", "--since", "2999-01-01"])).stderr).toContain("No matching usage");
   expect(await signalbox(["usage", "--since", "tomorrow"])).toMatchObject({ code: 2, stdout: "" });
 });
 
-test("harnesses are listed with what they can, and a missing one is told with how to install it", async () => {
+test("harnesses are listed with their abilities, and a missing one with how to install it", async () => {
   const { signalbox, json } = await startCommands(script);
   const { harnesses } = await json("harness", "list");
   expect(harnesses.map(({ name }: { name: string }) => name)).toContain("scripted");
@@ -154,7 +154,7 @@ test("harnesses are listed with what they can, and a missing one is told with ho
   if (missing !== undefined) expect(checked.stdout).toMatch(/not installed[\s\S]*to do {2}\S/);
 });
 
-test("doctor tells of agents that are dead, and how to bring them back", async () => {
+test("doctor reports dead agents, and how to restart them", async () => {
   const { atDesk, signalbox, json } = await startCommands(script);
   await atDesk("one");
   const runs = async () => (await json("doctor")).checks.filter(({ name }: { name: string }) => name === "runs");
@@ -165,7 +165,7 @@ test("doctor tells of agents that are dead, and how to bring them back", async (
   ]);
 });
 
-test("a harness that nobody knows, or that lacks what the workflow needs, is refused before anything starts", async () => {
+test("an unknown harness, or one that lacks what the workflow needs, is refused before anything starts", async () => {
   const config = "harnesses: { cat: { turn: { argv: [cat] } } }\n";
   const { signalbox, json } = await startCommands(script, { config });
   const create = (...flags: readonly string[]) =>

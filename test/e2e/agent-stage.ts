@@ -9,7 +9,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** An agent sits at a desk, where people talk to it; then another tells what it did, without a terminal. */
+/** An agent in a terminal, which people talk to; then an agent without a terminal reports on it. */
 const desk = `name: flow
 version: 1
 roles:
@@ -30,7 +30,7 @@ prompts: { work: "Work on {summary}.", again: "Go on with {summary}.", tell: "Te
 
 const main = cliFile;
 
-/** A daemon with scripted agents, and the command line as a person in the repository calls it. */
+/** A daemon with scripted agents, and the command line as a person in the repository runs it. */
 export async function startCommands(script?: string, options: StageOptions = {}) {
   const stage = await startStage({ flow: desk, ...(script === undefined ? {} : { script }), ...options });
   const env = { ...stage.home.env, NO_COLOR: "1" };
@@ -55,7 +55,7 @@ export async function startCommands(script?: string, options: StageOptions = {})
   return {
     ...stage,
     ...{ env, main, signalbox, json },
-    /** Begins a command that goes on until it is interrupted. */
+    /** Starts a command that runs until it is interrupted. */
     follow(args: readonly string[]) {
       const child = spawn(process.execPath, [main, ...args], {
         cwd: stage.repository,
@@ -76,7 +76,7 @@ export async function startCommands(script?: string, options: StageOptions = {})
         },
       };
     },
-    /** Creates a task, and gives its id when its agent has said something and listens. */
+    /** Creates a task, and returns its id when its agent has said something and is ready for input. */
     async atDesk(branch: string, ...flags: readonly string[]): Promise<string> {
       const { task } = await json("task", "create", branch, `About ${branch}`, "--workflow", "flow", ...flags);
       await stage.untilRun((run) => run.task === task.id && run.activity === "idle" && run.what !== "");

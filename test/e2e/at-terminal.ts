@@ -6,7 +6,7 @@ import { eventually } from "../agents/stage.ts";
 export interface Sitting {
   readonly base: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where they are. */
+  /** The person's current folder. */
   readonly folder: string;
   readonly columns?: number;
   readonly rows?: number;
@@ -14,7 +14,7 @@ export interface Sitting {
 
 let count = 0;
 
-/** A person at a real terminal, in a tmux of their own, in which a command runs. Afterwards the screen says how it ended. */
+/** Runs a command in a real terminal, in a separate tmux. Afterwards the screen shows its exit code. */
 export function atTerminal(argv: readonly string[], { base, env, folder, columns = 100, rows = 30 }: Sitting) {
   const socket = join(base, `person-${count++}.sock`);
   const tmux = (...args: readonly string[]) =>
@@ -34,7 +34,7 @@ export function atTerminal(argv: readonly string[], { base, env, folder, columns
   return {
     screen,
     tmux,
-    /** With what has been scrolled away. */
+    /** Including the scrollback. */
     everything: () => tmux("capture-pane", "-p", "-S", "-").trimEnd(),
     press: (...keys: readonly string[]) => void tmux("send-keys", ...keys),
     say: (text: string) => void tmux("send-keys", "-l", text, ";", "send-keys", "Enter"),

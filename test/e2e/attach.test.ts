@@ -12,7 +12,7 @@ const script = `roles:
     - { steps: [{ say: "You said: {prompt}" }] }
 `;
 
-test("a person attaches inside of a tmux of their own, talks to the agent, and comes back", async () => {
+test("a person attaches inside their own tmux, talks to the agent, and returns", async () => {
   const { atDesk, signalbox, base, env, main, repository, untilRun, types } = await startCommands(script);
   const id = await atDesk("stronger");
   const socket = join(base, "outer.sock");
@@ -38,7 +38,7 @@ test("a person attaches inside of a tmux of their own, talks to the agent, and c
   expect(await types(id)).toContain("task.attended");
   outer("send-keys", "-l", "from the keyboard");
   await shows(/from the keyboard/);
-  // What follows typed text at once is taken for a part of it; people are slower.
+  // A key immediately after typed text counts as part of it; people are slower.
   await new Promise((resolve) => setTimeout(resolve, 300));
   outer("send-keys", "Enter");
   await shows(/You said: from the keyboard/);
@@ -47,12 +47,12 @@ test("a person attaches inside of a tmux of their own, talks to the agent, and c
   await untilRun(({ watchers, activity }) => watchers === 0 && activity === "idle");
 });
 
-test("where there is no terminal the command to run is printed, and runs as it is", async () => {
+test("without a terminal the command is printed, and it runs unchanged", async () => {
   const { atDesk, signalbox, base, env, repository } = await startCommands(script);
   await atDesk("stronger");
   const { code, stdout, stderr } = await signalbox(["task", "attach"]);
   expect(code).toBe(1);
-  expect(stderr).toContain("This is no terminal");
+  expect(stderr).toContain("This is not a terminal");
   const socket = join(base, "outer.sock");
   const outer = (...args: readonly string[]) =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, cwd: repository, encoding: "utf8" });

@@ -12,7 +12,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** People alone move these tasks, so the command line and the daemon are all that is needed. */
+/** Only people move these tasks, so no agent is needed. */
 const brew = `name: brew
 version: 1
 unclear: asking
@@ -36,7 +36,7 @@ export function git(folder: string, ...args: readonly string[]): string {
   }).trim();
 }
 
-/** A person's home and folders, with git repositories that have a commit each. Those in `projects` are registered. */
+/** A person's home and folders, with git repositories that have one commit each. Those in `projects` are registered. */
 export async function startBrew(repositories: readonly string[], projects: readonly string[] = repositories) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-brew-")));
   const home = join(base, "home");

@@ -49,7 +49,7 @@ states:
   shipped: { terminal: true }
 `;
 
-// The sources are compiled once for all; what is no terminal must get no colours, whatever the environment says.
+// The compile cache is shared; without a terminal there must be no colours, whatever the environment says.
 const { NO_COLOR: _, ...inherited } = process.env;
 const environment = { ...inherited, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
 let homes = 0;
@@ -98,7 +98,7 @@ async function each(lines: readonly (readonly string[])[], place = createHome())
 const json = ({ stdout }: Ran) => JSON.parse(stdout);
 
 describe("signalbox", () => {
-  test("says what it can do, and which version it is", async () => {
+  test("prints its help and its version", async () => {
     const [help, version, bare] = (await each([["--help"], ["--version"], []])) as [Ran, Ran, Ran];
     expect(help).toMatchObject({ code: 0, stderr: "" });
     expect(help.stdout).toMatch(/^Run coding agents .*[^.]\n\nUsage: signalbox COMMAND\n/);
@@ -106,7 +106,7 @@ describe("signalbox", () => {
     expect(version).toEqual({ code: 0, stdout: `${packageVersion()}\n`, stderr: "" });
   });
 
-  test("begins every command's help with what it does, and documents the exit codes", async () => {
+  test("begins the help of every command with what it does, and documents the exit codes", async () => {
     const verbs = ["list", "show", "validate", "verify", "graph", "simulate", "eject"];
     const lines = [...verbs.map((verb) => ["workflow", verb, "--help"]), ["rehearse", "-h"], ["completion", "--help"]];
     for (const { code, stdout } of await each(lines)) {
@@ -117,14 +117,14 @@ describe("signalbox", () => {
     }
   });
 
-  test("answers a wrong command line with what was meant and exit code 2", async () => {
+  test("answers a wrong command line with a suggestion and exit code 2", async () => {
     const cases: readonly (readonly [string, string])[] = [
       ["worklow list", 'There is no command "worklow".\nDid you mean "workflow"?'],
       ["workflow verfy default", 'There is no command "verfy".\nDid you mean "verify"?'],
       ["validate", 'There is no command "validate".\nDid you mean "signalbox workflow validate"?'],
-      ["task logs 3 --json", "There is no flag --json here.\nTo see how it is used: signalbox task logs --help"],
-      ["workflow show", "NAME|FILE is missing.\nTo see how it is used: signalbox workflow show --help"],
-      ["workflow show default minimal", '"minimal" is one argument too many. What has spaces in it needs quotes.'],
+      ["task logs 3 --json", "There is no flag --json here.\nTo see its usage: signalbox task logs --help"],
+      ["workflow show", "NAME|FILE is missing.\nTo see its usage: signalbox workflow show --help"],
+      ["workflow show default minimal", '"minimal" is one argument too many. A text with spaces needs quotes.'],
       ["workflow list --jsn", "There is no flag --jsn here. Did you mean --json?"],
       ["workflow graph default --format svg", '--format cannot be "svg". It can be mermaid, dot or text.'],
       ["workflow simulate default --runs many", '--runs: "many" is not a whole number from 1 to 1000000.'],
@@ -135,7 +135,7 @@ describe("signalbox", () => {
       ["workflow simulate pipeline --set spec=maybe", 'The setting "spec" must be true or false, but is text.'],
       ["workflow simulate default --set x=1", 'There is no setting "x".\nThe workflow "default" has no settings.'],
       ["workflow eject default a/b", '"a/b" cannot be the name of a workflow.'],
-      ["completion tcsh", 'SHELL: "tcsh" is not known. It can be bash, zsh or fish.'],
+      ["completion tcsh", 'SHELL: The shell "tcsh" is unknown. It can be bash, zsh or fish.'],
     ];
     const results = await each(cases.map(([line]) => line.split(" ")));
     for (const [i, [line, message]] of cases.entries()) {
@@ -145,7 +145,7 @@ describe("signalbox", () => {
     }
   });
 
-  test("says what is wrong in a folder that is gone, and where its output cannot be written", async () => {
+  test("explains that the folder is gone, or that its output cannot be written", async () => {
     const inShell = (script: string, ...args: string[]) =>
       new Promise<Ran>((done) => {
         const { home, cwd } = createHome();
@@ -162,7 +162,7 @@ describe("signalbox", () => {
     ]);
     for (const { code, stderr } of [asked, updated]) {
       expect(stderr).toContain(
-        "error: The folder that you are in is gone.\nGo to another one, and do it again: cd ~\n",
+        "error: The current folder no longer exists.\nGo to another folder, and try again: cd ~\n",
       );
       expect(code).toBe(1);
     }
@@ -173,7 +173,7 @@ describe("signalbox", () => {
     expect([asked, updated, full].map(({ stderr }) => stderr).join("")).not.toMatch(/\n\s+at /);
   });
 
-  test("answers the name of something that is not there with exit code 3", async () => {
+  test("answers an unknown name with exit code 3", async () => {
     const lines = [
       ["workflow", "show", "defalt"],
       ["workflow", "validate", "default", "./minimla.yml"],
@@ -185,7 +185,7 @@ describe("signalbox", () => {
     expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(lines.map(() => [3, ""]));
     const [name, file, unlike] = results.map(({ stderr }) => stderr);
     expect(name).toBe(
-      'error: There is no workflow "defalt".\nDid you mean "default"?\nKnown: classic, crew, default, minimal, pipeline, team, team-subtask.\nTo read about them: signalbox workflow list\n',
+      'error: There is no workflow "defalt".\nDid you mean "default"?\nKnown: classic, crew, default, minimal, pipeline, team, team-subtask.\nList them with descriptions: signalbox workflow list\n',
     );
     expect(file).toContain('There is no file ./minimla.yml.\nDid you mean "minimal"?');
     expect(unlike).toContain("Known: classic, crew, default");
@@ -193,7 +193,7 @@ describe("signalbox", () => {
 });
 
 describe("workflow list", () => {
-  test("lists the built-in workflows and tells how to add one", async () => {
+  test("lists the built-in workflows and says how to add one", async () => {
     const { code, stdout, stderr } = await workflow("list");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^NAME +FROM +STATES {2}DESCRIPTION\n/);
@@ -201,7 +201,7 @@ describe("workflow list", () => {
     expect(stderr).toContain("signalbox workflow eject default my-flow");
   });
 
-  test("lists the user's own, which take the place of built-in ones, and a broken one with its first problem", async () => {
+  test("lists the user's own workflows, which replace built-in ones, and a broken one with its first problem", async () => {
     const minimal = readFileSync(join(root, "workflows", "minimal.yml"), "utf8");
     const place = createHome({ "broken.yml": broken, "default.yml": minimal, "stray.yaml": minimal });
     const [text, data] = (await each(
@@ -222,12 +222,12 @@ describe("workflow list", () => {
     expect(found).toMatchObject({ from: "user", states: null, hash: null, problems: [{ line: 5, level: "error" }] });
   });
 
-  test("says what is wrong with a home that is no folder", async () => {
+  test("explains that the home is not a folder", async () => {
     const home = join(base, "file");
     writeFileSync(home, "");
     const { code, stderr } = await signalbox(["workflow", "list"], { home, cwd: base });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: The folder .* cannot be read \(ENOTDIR\)\.\nLook at SIGNALBOX_HOME/);
+    expect(stderr).toMatch(/^error: The folder .* cannot be read \(ENOTDIR\)\.\nCheck SIGNALBOX_HOME/);
   });
 });
 
@@ -337,7 +337,7 @@ describe("workflow show", () => {
     expect(stderr).toContain("signalbox workflow validate broken");
   });
 
-  test("never lets a file give commands to the terminal", async () => {
+  test("never passes control sequences of a file to the terminal", async () => {
     const place = createHome({
       "evil.yml": wedge.replace("version: 1", 'version: 1\ndescription: "a\\e]0;title\\a\\e[2J\\x9b31m"'),
     });
@@ -347,7 +347,7 @@ describe("workflow show", () => {
 });
 
 describe("workflow validate", () => {
-  test("prints problems with their place, a line for each file, and fails on errors only", async () => {
+  test("prints problems with their position and a line for each file, and fails only on errors", async () => {
     const { home, cwd } = createHome();
     writeFileSync(join(cwd, "broken.yml"), broken);
     const lines = [
@@ -380,7 +380,7 @@ default: no errors, no warnings
 });
 
 describe("workflow verify", () => {
-  test("proves workflows; warnings are no failure", async () => {
+  test("proves workflows; warnings are not failures", async () => {
     const { code, stdout } = await workflow("verify", "team", "minimal");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^team: proved \(\d+ positions, \d+ steps, 2 variants\); no errors, no warnings, .*$/m);
@@ -396,15 +396,13 @@ describe("workflow verify", () => {
     ];
     const [lost, round] = (await each(lines, place)) as [Ran, Ran];
     expect(lost.code).toBe(1);
-    expect(lost.stdout).toMatch(
-      /^error wedge: From "limbo" no end can be reached, whatever anybody does\.\n {2}fix {4}/,
-    );
+    expect(lost.stdout).toMatch(/^error wedge: From "limbo" no end can be reached by any step\.\n {2}fix {4}/);
     expect(lost.stdout).toContain("\n  route  todo → build → limbo → limbo2\n");
     expect(lost.stdout).toMatch(/\nwedge: not proved \(.*\); 2 errors, no warnings, no notes\n$/);
     expect(round.code).toBe(1);
     expect(round.stdout.replace(/\(\d+ positions, \d+ steps/, "(N positions, N steps")).toMatchInlineSnapshot(`
-      "error rule-cycle: Rules alone can drive a task round and round: build → check → build.
-        fix    Bound it with a condition such as visits < 3, or let a person stand on the way round.
+      "error rule-cycle: Rules alone can move a task in a cycle without end: build → check → build.
+        fix    Bound it with a condition such as visits < 3, or add a state that waits for a person.
         route  todo → build
                ↻ build → check → build → …
         steps
@@ -420,7 +418,7 @@ describe("workflow verify", () => {
     `);
   });
 
-  test("saves counterexamples that simulate follows to where they end", async () => {
+  test("saves counterexamples that simulate follows to their end", async () => {
     const place = createHome({ "wedge.yml": wedge, "circle.yml": circle });
     const saved = await signalbox(["workflow", "verify", "wedge", "circle", "--save", "found"], place);
     expect(saved.stderr).toContain("signalbox workflow simulate --follow found/wedge-wedge-1.json");
@@ -457,8 +455,8 @@ describe("workflow verify", () => {
     expect(plain.code).toBe(0);
     expect(plain.stdout).toMatch(/build → limbo \(rule 1\)\nAs verify said: the task is in limbo\.\n$/);
     expect(around.code).toBe(0);
-    expect(around.stdout).toContain("\nOnce more round the circle\n 7. ");
-    expect(around.stdout).toMatch(/As verify said: the task is in build, where it was before the circle\.\n$/);
+    expect(around.stdout).toContain("\nThe cycle once more\n 7. ");
+    expect(around.stdout).toMatch(/As verify said: the task is in build, where it was before the cycle\.\n$/);
     expect(json(data)).toMatchObject({
       workflow: "circle",
       code: "rule-cycle",
@@ -473,7 +471,7 @@ describe("workflow verify", () => {
     expect(other.code).toBe(1);
     expect(other.stderr).toContain("other.yml has changed since the counterexample was saved.");
     expect(noFolder).toMatchObject({ code: 1, stdout: "" });
-    expect(noFolder?.stderr).toContain("The folder changed.json cannot be made (EEXIST).");
+    expect(noFolder?.stderr).toContain("The folder changed.json cannot be created (EEXIST).");
     expect(nothing?.stderr).toContain("There is no counterexample to save.");
     expect(existsSync(join(place.cwd, "none"))).toBe(false);
   });
@@ -506,7 +504,7 @@ describe("workflow verify", () => {
 });
 
 describe("workflow graph", () => {
-  test("draws text, Mermaid and Graphviz; Mermaid where nobody looks", async () => {
+  test("draws text, Mermaid and Graphviz; without a terminal Mermaid", async () => {
     const formats = [[], ["--format", "mermaid"], ["--format", "dot"], ["--format", "text"], ["--json"]];
     const lines = formats.map((format) => ["workflow", "graph", "default", ...format]);
     const [plain, mermaid, dot, text, data] = (await each(lines)) as [Ran, Ran, Ran, Ran, Ran];
@@ -567,7 +565,7 @@ describe("workflow simulate", () => {
     expect(ran.stdout).toMatch(/^ {2}never +SPEC → SPEC_REVIEW$/m);
   });
 
-  test("fails where lives get stuck", async () => {
+  test("fails if lives are wedged", async () => {
     const place = createHome({ "trap.yml": trap });
     const { code, stdout } = await signalbox(["workflow", "simulate", "trap", "--runs", "50"], place);
     expect(code).toBe(1);
@@ -601,10 +599,10 @@ describe("workflow eject", () => {
 
     const own = await signalbox(["workflow", "eject", "my-flow", "third"], place);
     expect(own.code).toBe(3);
-    expect(own.stderr).toContain('"my-flow" is yours already');
+    expect(own.stderr).toContain('"my-flow" is already your own');
   });
 
-  test("makes the user's folder where there is none", async () => {
+  test("creates the user's folder if there is none", async () => {
     const place = { home: join(base, "fresh", "home"), cwd: base };
     expect(await signalbox(["workflow", "eject", "minimal"], place)).toMatchObject({ code: 0 });
     expect(existsSync(join(place.home, "workflows", "minimal.yml"))).toBe(true);

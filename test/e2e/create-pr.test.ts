@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ScriptedGithub, startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { cliFile } from "../programs.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { type ScriptedGithub, startScriptedGithub } from "../scripted-github/server.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-create-pr-")));
 const [home, userHome, coffee, tea] = ["home", "user", "coffee", "tea"].map((name) => join(base, name)) as [
@@ -26,7 +26,7 @@ const env = {
   NODE_COMPILE_CACHE: join(base, "compiled"),
   TMPDIR: join(base, "tmp"),
   GIT_CONFIG_NOSYSTEM: "1",
-  // Instead of another machine.
+  // Stands in for another machine.
   GIT_SSH_COMMAND: join(base, "ssh"),
   BREW_TOKEN: token,
 };
@@ -52,7 +52,7 @@ function git(folder: string, ...args: readonly string[]): string {
   return execFileSync("git", ["-C", folder, ...args], { env, encoding: "utf8" }).trim();
 }
 
-/** A task whose branch has a commit of its own. */
+/** A task whose branch has a commit. */
 async function create(folder: string): Promise<string> {
   const { stdout } = await signalbox(folder, "task", "create", "brew-better", "Brew better", "--workflow", "brew");
   const [id = "", , branch = ""] = stdout.trim().split(/ {2,}/);
@@ -85,7 +85,7 @@ afterAll(async () => {
   removeFolder(base);
 });
 
-test("create-pr pushes the branch, opens the pull request, and gives the same one when it is asked again", async () => {
+test("create-pr pushes the branch and opens the pull request, and returns the same one when called again", async () => {
   const id = await create(coffee);
   const first = await signalbox(coffee, "task", "create-pr", id, "--title", "A better brew");
   const url = "https://github.com/acme/coffee/pull/1";
@@ -103,13 +103,13 @@ test("create-pr pushes the branch, opens the pull request, and gives the same on
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("which is the end") });
 });
 
-test("without a remote it is refused with what to do instead, and with one that is no forge it is written down", async () => {
+test("without a remote a pull request is refused with what to do instead, and with a remote that is not a forge it is recorded locally", async () => {
   const id = await create(tea);
   const refused = await signalbox(tea, "task", "create-pr", id);
   expect(refused).toEqual({
     code: 1,
     stdout: "",
-    stderr: `error: ${tea} has no remote, so there is nowhere to open a pull request.\nMerge it here: signalbox task merge ${id}\nOr add a remote first: git -C ${tea} remote add origin URL, then: signalbox project trust tea\n`,
+    stderr: `error: ${tea} has no remote, so no pull request can be opened.\nMerge it here: signalbox task merge ${id}\nOr add a remote first: git -C ${tea} remote add origin URL, then: signalbox project trust tea\n`,
   });
   expect((await signalbox(tea, "task", "show", id)).stdout).not.toContain("pull request");
   expect(await signalbox(tea, "task", "create-pr", "tea#99")).toMatchObject({ code: 3 });
@@ -122,7 +122,7 @@ test("without a remote it is refused with what to do instead, and with one that 
   expect((await signalbox(tea, "task", "show", id)).stdout).toContain("pull request  1, only here (open)");
 });
 
-test("a task goes on with a pull request that somebody else has opened, unless its branch is elsewhere", async () => {
+test("a task continues a pull request that another person has opened, unless its branch is in another repository", async () => {
   const other = join(base, "other");
   execFileSync("git", ["clone", "-q", remote, other], { env });
   git(other, "push", "-q", "origin", "main:release");
@@ -138,7 +138,7 @@ test("a task goes on with a pull request that somebody else has opened, unless i
   github.state.pulls.push(pull, { ...pull, number: number + 1, head: "main", isFromFork: true });
   github.state.branches.set("main", "0".repeat(40));
   const create = (...args: readonly string[]) => signalbox(coffee, "task", "create", ...args, "--workflow", "brew");
-  // The base is not here yet.
+  // The base branch is not fetched yet.
   expect((await create("--pr", `${number}`)).stderr).toMatch(/has no branch "release"/);
   git(coffee, "branch", "release");
   expect(await create("mine", "Mine", "--pr", `${number}`)).toMatchObject({ code: 2, stdout: "" });

@@ -1,25 +1,26 @@
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { cliFile } from "../programs.ts";
 import { atTerminal } from "./at-terminal.ts";
-import { startBrew } from "./brew-stage.ts";
+import { git, startBrew } from "./brew-stage.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-test("a task without a summary is not made; on a terminal the person is asked for it", async () => {
+test("a task without a summary is not created; on a terminal the person is asked for it", async () => {
   const { base, env, signalbox, in: at } = await startBrew(["coffee"]);
   const coffee = at("coffee");
   expect(await signalbox(["task", "create"], coffee)).toEqual({
     code: 2,
     stdout: "",
     stderr:
-      'error: What is to be done is missing, so there is no new task.\nSay it: signalbox task create "What is to be done"\nTo let its workflow ask for it: signalbox task create --summary ""\n',
+      'error: The summary is missing, so no task was created.\nAdd it: signalbox task create "What is to be done"\nTo let its workflow ask for it: signalbox task create --summary ""\n',
   });
   const word = await signalbox(["task", "create", "refactor"], coffee);
   expect(word).toMatchObject({ code: 2, stdout: "" });
   expect(word.stderr).toContain(
-    '"refactor" is taken for the name of the task\'s branch. What is to be done is missing, so there is no new task.\nSay it: signalbox task create refactor "What is to be done"\nIf "refactor" is what is to be done: signalbox task create --summary refactor\n',
+    '"refactor" is understood as the name of the task\'s branch. The summary is missing, so no task was created.\nAdd it: signalbox task create refactor "What is to be done"\nIf "refactor" is the summary: signalbox task create --summary refactor\n',
   );
   const both = await signalbox(["task", "create", "a", "One", "--summary", "Two"], coffee);
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot both be given") });
@@ -29,16 +30,16 @@ test("a task without a summary is not made; on a terminal the person is asked fo
 
   const sitting = { base, env, folder: coffee };
   const left = atTerminal([process.execPath, cliFile, "task", "create"], sitting);
-  await left.shows(/^What is to be done, in one line\?/m);
+  await left.shows(/^What should be done, in one line\?/m);
   left.press("Enter");
-  await left.shows(/There is no new task\.\nit ended with 1/);
+  await left.shows(/No task was created\.\nit ended with 1/);
   const asked = atTerminal([process.execPath, cliFile, "task", "create", "refactor", "--no-spawn"], sitting);
-  await asked.shows(/"refactor" is taken for the name of the task's branch\. What is to be done, in one line\?/);
+  await asked.shows(/"refactor" is understood as the name of the task's branch\. What should be done, in one line\?/);
   asked.say("Tidy up the kitchen");
   await asked.shows(/coffee#1 {2}refactor {2}todo/);
   expect(await signalbox(["task", "create", "  "], coffee)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("What is to be done is missing"),
+    stderr: expect.stringContaining("The summary is missing"),
   });
   // The advice works as it is printed, and an empty summary is a choice.
   expect((await signalbox(["task", "create", "--summary", "refactor"], coffee)).code).toBe(0);
@@ -51,7 +52,7 @@ test("a task without a summary is not made; on a terminal the person is asked fo
   ]);
 });
 
-test("cancel says what was salvaged, and the command that it prints brings it back", async () => {
+test("cancel reports what was salvaged, and the command that it prints restores it", async () => {
   const { base, signalbox, in: at } = await startBrew(["coffee"]);
   const coffee = at("coffee");
   await signalbox(["task", "create", "Brew it"], coffee);
@@ -61,9 +62,101 @@ test("cancel says what was salvaged, and the command that it prints brings it ba
   writeFileSync(join(await path(), "idea.md"), "cold brew\n");
   const { code, stdout, stderr } = await signalbox(["task", "cancel", "1"], coffee);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "brewing → spilled\n" });
-  const [, command = ""] =
-    /Salvaged 1 file that was not committed\. To get it back:\n {2}signalbox (.+)\n/.exec(stderr) ?? [];
+  const [, command = ""] = /Salvaged 1 uncommitted file\. To restore it:\n {2}signalbox (.+)\n/.exec(stderr) ?? [];
   const found = join(base, "found");
   expect(await signalbox(command.replace("FOLDER", found).split(" "), coffee)).toMatchObject({ code: 0 });
   expect((await signalbox(["salvage", "list", "--json"])).stdout).toContain('"files": 1');
 });
+
+test("a task for a repository without a commit is refused with the next step, and nothing changes", async () => {
+  const { signalbox, in: at } = await startBrew(["coffee"], []);
+  const empty = at("empty");
+  mkdirSync(empty);
+  git(empty, "init", "--quiet", "--initial-branch", "main");
+  await signalbox(["init", "--json"], empty);
+  const refused = await signalbox(["task", "create", "Brew it"], empty);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  const [, command = ""] = /Make a first one: git (.*)$/m.exec(refused.stderr) ?? [];
+  expect(JSON.parse((await signalbox(["task", "list", "--json"], empty)).stdout).tasks).toEqual([]);
+  git(empty, ...command.split(" "));
+  expect(await signalbox(["task", "create", "Brew it"], empty)).toMatchObject({ code: 0 });
+});
+
+/** A working task, and its workspace. */
+async function startBrewing() {
+  const stage = await startBrew(["coffee"]);
+  const coffee = stage.in("coffee");
+  await stage.signalbox(["task", "create", "Brew it"], coffee);
+  await stage.signalbox(["task", "continue", "1"], coffee);
+  const path = async () => (await stage.signalbox(["task", "path", "1"], coffee)).stdout.trim();
+  await vi.waitFor(async () => expect(await path()).not.toBe(""), 30_000);
+  const workspace = await path();
+  const commit = (name: string) => {
+    writeFileSync(join(workspace, name), "cold brew\n");
+    git(workspace, "add", "-A");
+    git(workspace, "commit", "--quiet", "-m", name);
+  };
+  return { ...stage, coffee, workspace, commit };
+}
+
+test("cancel reports the commits of a detached HEAD as commits, also if they were salvaged earlier", async () => {
+  const { signalbox, coffee, workspace, commit } = await startBrewing();
+  git(workspace, "checkout", "--quiet", "--detach");
+  commit("idea.md");
+  await signalbox(["task", "explain", "1"], coffee);
+  // This salvage is older than the cancel.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  const { code, stderr } = await signalbox(["task", "cancel", "1"], coffee);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /Salvaged commits that are on no branch\. To restore them:\n {2}signalbox salvage restore \S+/,
+  );
+  expect(stderr).not.toContain("no files");
+});
+
+test("cancel of a task whose workspace was deleted says how to continue from its commits", async () => {
+  const { signalbox, coffee, workspace, commit } = await startBrewing();
+  commit("idea.md");
+  await signalbox(["task", "explain", "1"], coffee);
+  git(coffee, "worktree", "remove", "--force", workspace);
+  const { code, stderr } = await signalbox(["task", "cancel", "1"], coffee);
+  expect(code).toBe(0);
+  expect(stderr).toContain("To continue from its commits in a new task: signalbox task create --from");
+});
+
+test("cancel answers within seconds if a pipe in the workspace blocks git, and no git process is left", async () => {
+  const { signalbox, coffee, workspace, base } = await startBrewing();
+  mkdirSync(join(workspace, "cups"));
+  writeFileSync(join(workspace, "cups", "large.md"), "");
+  execFileSync("mkfifo", [join(workspace, "cups", ".gitignore")]);
+  const begun = Date.now();
+  const { code, stdout } = await signalbox(["task", "cancel", "1"], coffee);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "brewing → spilled\n" });
+  expect(Date.now() - begun).toBeLessThan(25_000);
+  await signalbox(["down", "--force"]);
+  await expect.poll(() => gitsIn(base), { timeout: 10_000 }).toEqual([]);
+});
+
+test("a git that waits for a pipe does not outlive down --force", async () => {
+  const { signalbox, coffee, workspace, base } = await startBrewing();
+  mkdirSync(join(workspace, "cups"));
+  writeFileSync(join(workspace, "cups", "large.md"), "");
+  execFileSync("mkfifo", [join(workspace, "cups", ".gitignore")]);
+  const explaining = signalbox(["task", "explain", "1"], coffee);
+  await vi.waitFor(() => expect(gitsIn(base)).not.toEqual([]), { timeout: 20_000, interval: 20 });
+  await signalbox(["down", "--force"]);
+  await expect.poll(() => gitsIn(base), { timeout: 10_000 }).toEqual([]);
+  await explaining;
+});
+
+/** The git processes that work below a folder. */
+function gitsIn(base: string): readonly string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      if (!/^\d+$/.test(pid) || !readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("git")) return false;
+      return readlinkSync(`/proc/${pid}/cwd`).startsWith(base);
+    } catch {
+      return false;
+    }
+  });
+}

@@ -14,7 +14,7 @@ const repository = join(base, "coffee");
 const workspace = join(base, "workspace");
 const places = homePlaces(home);
 
-/** People and agents may go to and fro; whoever asks is let through as far as the workflow goes. */
+/** The workflow lets people and agents move the task back and forth, so only the credential decides. */
 const house = `name: house
 version: 1
 roles: { worker: { mode: session, keep: true } }
@@ -68,7 +68,7 @@ async function register(rest: object): Promise<string> {
   return (await api(`/v1/tasks/${task}/runs`, { role: "worker", ...rest })).json.token;
 }
 
-/** Commands by which a person would move the task: the fast way of `task update`, and the ordinary one. */
+/** Commands with which a person would move the task: the fast path of `task update`, and the ordinary one. */
 const moves = () => [
   ["task", "update", task, "--status", "tasting"],
   ["task", "update", "--status", "tasting", "--json", task],
@@ -76,13 +76,13 @@ const moves = () => [
 ];
 const inShell = (args: readonly string[]) => `"${process.execPath}" "${cliFile}" ${args.join(" ")}`;
 
-/** Expects that each of the commands is refused, changes nothing, and is remembered as nobody's. */
+/** Expects that each command is refused, changes nothing, and is recorded without a caller. */
 async function refusedAll(attempt: (args: readonly string[]) => Promise<Ran>) {
   for (const args of moves()) {
     const before = (await rejections()).length;
     const { code, stdout, stderr } = await attempt(args);
     expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: "" });
-    expect(stderr).toMatch(/^error: Nobody may ask this without a credential\. No credential was shown\.\n/);
+    expect(stderr).toMatch(/^error: This needs a credential\. No credential was sent\.\n/);
     expect(await status()).toBe("brewing");
     const added = (await rejections()).slice(before);
     expect(added).toMatchObject([
@@ -96,8 +96,10 @@ beforeAll(async () => {
     mkdirSync(folder, { recursive: true });
   writeFileSync(join(home, "workflows", "house.yml"), house);
   execFileSync("git", ["init", "--quiet", "--initial-branch", "main", repository]);
+  const me = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+  execFileSync("git", ["-C", repository, ...me, "commit", "--quiet", "--allow-empty", "-m", "first"]);
   expect((await signalbox(["init", "--workflow", "house"])).code).toBe(0);
-  // No task of these gives its workspace back.
+  // None of these tasks releases its workspace.
   expect((await signalbox(["project", "update", "coffee", "--pool-size", "20"])).code).toBe(0);
 }, 60_000);
 
@@ -119,19 +121,19 @@ beforeEach(async () => {
 });
 
 describe("the person's credential is not used", () => {
-  test("in a workspace, nor anywhere in it, however one got there", async () => {
+  test("in a workspace or any of its folders, by whatever path", async () => {
     const link = join(base, `link-${task}`);
     symlinkSync(join(workspace, "src"), link);
     for (const cwd of [workspace, join(workspace, "src"), link])
       await refusedAll((args) => signalbox(args, { cwd, env: { PWD: cwd } }));
   });
 
-  test("where the environment is a run's", async () => {
+  test("if the environment is that of a run", async () => {
     await refusedAll((args) => signalbox(args, { env: { SIGNALBOX_RUN: "worker#1" } }));
     await refusedAll((args) => signalbox(args, { env: { SIGNALBOX_RUN: "" } }));
   });
 
-  test("below a process that was started for a run, whatever that did to its environment", async () => {
+  test("below a process that was started for a run, even if it has changed its environment", async () => {
     const env = { SIGNALBOX_RUN: "worker#1", SIGNALBOX_TOKEN: token };
     const forget = "env -u SIGNALBOX_RUN -u SIGNALBOX_TOKEN";
     await refusedAll((args) => shell(`${forget} ${inShell(args)}; exit $?`, { env }));
@@ -143,7 +145,7 @@ describe("the person's credential is not used", () => {
     );
   });
 
-  test("below a process that was registered as a run's", async () => {
+  test("below a process that was registered for a run", async () => {
     const agent = spawn("sh", [], { cwd: repository, env: environment, stdio: ["pipe", "pipe", "pipe"] });
     processes.push(agent);
     await register({ pid: agent.pid });
@@ -155,7 +157,7 @@ describe("the person's credential is not used", () => {
     });
   });
 
-  test("for what only a person may do, and nothing happens", async () => {
+  test("for requests that only a person may make, and nothing happens", async () => {
     for (const args of [
       ["task", "create", "Brew weaker"],
       ["task", "retry", task],
@@ -170,24 +172,24 @@ describe("the person's credential is not used", () => {
   });
 });
 
-test("a run's credential speaks for the run, in its workspace", async () => {
+test("a run's credential authorises the run, in its workspace", async () => {
   const place = { cwd: workspace, env: { SIGNALBOX_TOKEN: token, SIGNALBOX_RUN: "worker#1" } };
   expect((await signalbox(["task", "update", ".", "--summary", "Brew darker"], place)).code).toBe(0);
   expect((await api(`/v1/tasks/${task}`)).json.task.summary).toBe("Brew darker");
   const { code, stderr } = await signalbox(["task", "update", "--status", "tasting"], place);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("Only human can take the task")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Only human can move the task")]);
   expect((await rejections()).at(-1)).toMatchObject({
     by: "worker",
     data: { request: { actor: { role: "worker", run: "worker#1" } } },
   });
 });
 
-test("everybody may read, in a workspace as elsewhere", async () => {
+test("every caller may read, in a workspace as elsewhere", async () => {
   const { code, stdout } = await signalbox(["task", "show", ".", "--json"], { cwd: join(workspace, "src") });
   expect([code, JSON.parse(stdout).task.id]).toEqual([0, task]);
 });
 
-test("from the repository the same commands are the person's, and move the task", async () => {
+test("from the repository the same commands come from the person, and move the task", async () => {
   const [fast = [], ordinary = [], cancel = []] = moves();
   expect(await signalbox(fast)).toMatchObject({ code: 0, stdout: expect.stringContaining("brewing → tasting") });
   await signalbox(["task", "continue", task]);
@@ -197,7 +199,7 @@ test("from the repository the same commands are the person's, and move the task"
   expect(await status()).toBe("spilled");
 });
 
-test("once its task is over, a folder that was lent to it is the person's again", async () => {
+test("after its task is over, a workspace counts as the person's folder again", async () => {
   await signalbox(["task", "cancel", task]);
   await expect.poll(() => JSON.parse(readFileSync(places.agents, "utf8")).folders).not.toContain(workspace);
   expect((await signalbox(["task", "create", "Brew weaker", "--project", "coffee"], { cwd: workspace })).code).toBe(0);

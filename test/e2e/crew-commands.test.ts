@@ -20,7 +20,7 @@ const script = `roles:
 const ticket = (id: string, title: string, deps = "") =>
   `---\nid: ${id}\nstatus: open\ndeps: [${deps}]\nlinks: []\ntype: task\npriority: 2\n---\n# ${title}\n`;
 
-test("a crew of scripted agents without a script commits a note for each ticket, and they are merged", async () => {
+test("a crew of scripted agents without a script commits a note for each ticket, and the notes are merged", async () => {
   const { signalbox, json, repository, git } = await startCommands();
   mkdirSync(join(repository, ".tickets"));
   for (const id of ["c-1", "c-2"]) writeFileSync(join(repository, ".tickets", `${id}.md`), ticket(id, `Brew ${id}`));
@@ -43,13 +43,13 @@ test("a crew of scripted agents without a script commits a note for each ticket,
   expect(git(repository, "ls-tree", "--name-only", "HEAD", "notes/").trim().split("\n")).toHaveLength(2);
 });
 
-test("a crew works off tickets in the order of what they depend on, also when the daemon is killed, and each command says what it is for", async () => {
+test("a crew works through tickets in the order of their dependencies, also when the daemon is killed, and each command reports what it did", async () => {
   const { signalbox, json, repository, git, daemon, base, env, main, places } = await startCommands(script);
   const write = (id: string, text: string) => writeFileSync(join(repository, ".tickets", `${id}.md`), text);
   const read = (id: string) => readFileSync(join(repository, ".tickets", `${id}.md`), "utf8");
   const none = (await signalbox(["ticket", "list"])).stderr;
   expect(none).toContain("There are no tickets in");
-  // What it advises makes a ticket that is read.
+  // The suggested command writes a valid ticket.
   const [advice = ""] = /^ {2}mkdir [\s\S]*/m.exec(none) ?? [];
   execFileSync("sh", ["-e", "-c", advice]);
   expect((await json("ticket", "list", "--ready")).tickets).toMatchObject([
@@ -70,7 +70,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   expect((await signalbox(["ticket", "list", "--ready"])).stdout).toMatch(/^TICKET.*\nc-1 .*Grind\n$/);
 
   expect(await signalbox(["crew", "spawn", "2"])).toMatchObject({ code: 0, stdout: "A\nB\n" });
-  expect((await signalbox(["crew", "clean"])).stderr).toContain("Take 2 agents of coffee away?");
+  expect((await signalbox(["crew", "clean"])).stderr).toContain("Remove 2 agents of coffee?");
   expect(await signalbox(["crew", "peek", "A"])).toMatchObject({ code: 1, stdout: "" });
   for (const verb of ["kill", "merge"] as const)
     expect((await signalbox(["crew", verb, "A", ...(verb === "kill" ? ["--yes"] : [])])).stderr).toContain("A is idle");
@@ -80,14 +80,14 @@ test("a crew works off tickets in the order of what they depend on, also when th
   const watching = [process.execPath, main, "crew", "d"];
   const screen = atTerminal(watching, { base, env, folder: repository, columns: 110, rows: 12 });
   await screen.shows(
-    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 wait for others: c-2, c-3\. Tickets are given to nobody\..*\nNot read: c-4\.md\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
+    /^coffee {2}2 agents · 2 idle\n1 ready: c-1\. 2 wait for others: c-2, c-3\. No tickets are given out\..*\nNot read: c-4\.md\..*\n\n.*\n○ {2}A .*\n○ {2}B /,
   );
 
   expect((await signalbox(["crew", "run", "--most", "2"])).code).toBe(0);
   await eventually(async () => (read("c-1").includes("status: closed") ? true : undefined));
   await daemon().kill();
   await eventually(async () => {
-    // Whoever asks starts it again.
+    // Any command starts the daemon again.
     const { tickets } = await json("ticket", "list", "--all");
     return tickets.every(({ status }: { status: string }) => status === "closed") ? true : undefined;
   });
@@ -115,7 +115,7 @@ test("a crew works off tickets in the order of what they depend on, also when th
   await screen.shows(new RegExp(`\\n● {2}${working.name} +working +c-5 +coffee#\\d`));
   screen.press("q");
   await screen.shows(/^it ended with 0\n/m);
-  // Whoever starts the daemon by asking is told what is so, also if nobody looks after the agent again yet.
+  // The first command after a kill reports the true state, even before the daemon has recovered the agent.
   const before = (await json("crew", "ps")).agents;
   expect((await signalbox(["down"])).code).toBe(0);
   const fixed = ({ last_step_at: _, ...rest }: Record<string, unknown>) => rest;
@@ -124,24 +124,24 @@ test("a crew works off tickets in the order of what they depend on, also when th
   expect((await signalbox(["crew", "merge", working.name])).stderr).toContain("is working");
   expect(await signalbox(["crew", "kill", working.name, "--yes"])).toMatchObject({ code: 0 });
   const stopped = (await signalbox(["crew", "stop"])).stderr;
-  expect(stopped).toContain(`${working.name} goes on.`);
+  expect(stopped).toContain(`${working.name} continues.`);
   expect(stopped).toContain("signalbox pause --project coffee --now");
   const asked = (await signalbox(["crew", "clean"])).stderr;
   expect(asked).toMatch(new RegExp(`^ {2}${working.name} {2}coffee#4 \\(c-5\\) is cancelled$`, "m"));
-  expect(asked).toContain("Cancel 1 task of coffee, and take 2 agents away?");
+  expect(asked).toContain("Cancel 1 task of coffee, and remove 2 agents?");
   const logs = readdirSync(places.runs);
   expect(await signalbox(["crew", "clean", "--yes"])).toMatchObject({ code: 0 });
-  // What runs have printed, also those of other tasks, stays.
+  // The logs of runs are kept, also those of other tasks.
   expect(readdirSync(places.runs)).toEqual(expect.arrayContaining(logs));
   expect((await json("crew", "ps")).agents).toEqual([]);
   expect(read("c-5")).toBe(ticket("c-5", "Slow"));
   expect((await json("ticket", "show", "c-5")).isTaken).toBe(false);
   expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("Its file has changed");
   const started = read("c-5");
-  expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("It was that already.");
+  expect((await signalbox(["ticket", "start", "c-5"])).stderr).toContain("It already has this status.");
   expect(read("c-5")).toBe(started);
   expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("Its file has changed");
   const noted = read("c-5");
-  expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("It was noted already.");
+  expect((await signalbox(["ticket", "note", "c-5", "Too hot."])).stderr).toContain("It already has this note.");
   expect(read("c-5")).toBe(noted);
 });

@@ -23,12 +23,12 @@ const script = `roles:
     - steps: [{ say: "the second step" }, marker]
 `;
 const ticket = (id: string, title: string) => `---\nid: ${id}\nstatus: open\n---\n# ${title}\n`;
-/** As it is, but who fails once is stuck, and stays so. */
+/** The crew workflow, but an agent that fails once stays stuck. */
 const crew = readFileSync(join(root, "workflows/crew.yml"), "utf8")
   .replace("attempts: 5", "attempts: 1")
   .replace("waits_for: 60s", "waits_for: 10m");
 
-test("a person makes agents, sees why one is stuck and what all its steps printed, and merges what it has done", async () => {
+test("a person creates agents, sees why one is stuck and the output of all its steps, and merges its work", async () => {
   const { signalbox, json, repository, git, main, env } = await startCommands(script, {
     workflows: { crew },
     config: 'test_command: [sh, -c, "test ! -e held.txt || while test ! -e go; do sleep 0.1; done"]\n',
@@ -57,34 +57,34 @@ test("a person makes agents, sees why one is stuck and what all its steps printe
   expect((await signalbox(["crew", "assign", "B", "n-1"])).code).toBe(0);
   await becomes("A", "stuck");
   await becomes("B", "stuck");
-  // Nobody can read the tickets: agents can be looked after all the same.
+  // The tickets are unreadable: commands about agents still work.
   renameSync(folder, `${folder}-away`);
   symlinkSync(`${folder}-away`, folder);
   const seen = await signalbox(["crew", "ps"]);
-  expect(seen.stdout).toMatch(/^! {2}A .*The scripted agent ended with 3\.$/m);
+  expect(seen.stdout).toMatch(/^! {2}A .*The scripted agent ended with exit code 3, and did not say why\.$/m);
   expect(seen.stderr).toContain("is a link");
-  expect((await signalbox(["crew", "stop"])).stderr).toContain("2 agents go on.");
+  expect((await signalbox(["crew", "stop"])).stderr).toContain("2 agents continue.");
   unlinkSync(folder);
   renameSync(`${folder}-away`, folder);
 
   const nothing = await signalbox(["crew", "merge", "B"]);
   expect(nothing).toMatchObject({ code: 1, stdout: "" });
   expect(nothing.stderr).toContain("The branch has no commit of its own yet.");
-  // What nobody has committed is not left behind unseen.
+  // Uncommitted work is reported.
   const left = join((await agent("A")).worktree, "left.txt");
   writeFileSync(left, "left");
   const dirty = await signalbox(["crew", "merge", "A"]);
   expect(dirty.code).toBe(1);
-  expect(dirty.stderr).toMatch(/that are not committed, and would not be merged\.\s+Commit them there/);
+  expect(dirty.stderr).toMatch(/has uncommitted changes, which would not be merged\.\s+Commit them there/);
   unlinkSync(left);
-  // Whoever waits for a merge that waits for them is told so.
+  // The command says that the merge waits for the person.
   const own = join(repository, "broken.txt");
   writeFileSync(own, "mine");
   const asked = spawn(process.execPath, [main, "crew", "merge", "A"], { cwd: repository, env });
   const [told, said] = [text(asked.stdout), text(asked.stderr)];
   asked.stderr.once("data", () => unlinkSync(own));
   expect(await told).toBe("Merged coffee#1: merging → done\n");
-  expect(await said).toContain('It waits to be merged into "main". Files in');
+  expect(await said).toContain('It waits to be merged into "main". Untracked files in');
   expect(git(repository, "show", "main:broken.txt")).toBe("half");
   expect(readFileSync(join(folder, "b..1.md"), "utf8")).toContain("status: closed");
 
@@ -101,7 +101,7 @@ test("a person makes agents, sees why one is stuck and what all its steps printe
   expect((await signalbox(["crew", "peek", "C"])).stdout).toMatch(/^> Go on with .*\nthe second step\nDONE\n$/);
   const merging = spawn(process.execPath, [main, "crew", "merge", "C", "--json"], { cwd: repository, env });
   const printed = text(merging.stdout);
-  // Its tests end only once somebody waits for them.
+  // Its tests end only after the command waits for them.
   merging.stderr.once("data", () => writeFileSync(join(worktree, "go"), ""));
   expect(JSON.parse(await printed)).toMatchObject({
     merged: true,

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { checkDemo } from "../../scripts/check-demo.ts";
-import { readExport } from "../../src/cli/demo/read-export.ts";
-import { summarise } from "../../src/cli/demo/summarise.ts";
-import { loadSound } from "../../src/cli/load-found.ts";
+import { readExport, summarise } from "../../src/cli/demo/summary.ts";
+import { loadSound } from "../../src/cli/findings.ts";
 import { findWorkflow } from "../../src/home/workflows.ts";
 import { eventually, processesWith } from "../agents/stage.ts";
 import { cliFile } from "../programs.ts";
@@ -14,7 +13,7 @@ import { removeFolder } from "../remove-folder.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** A person with nothing but a folder for temporary files. */
+/** A person with only a folder for temporary files. */
 function createPerson() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-person-")));
   const temporary = join(base, "tmp");
@@ -31,7 +30,7 @@ function createPerson() {
   return { base, temporary, env };
 }
 
-test("four tasks are merged, as git and the exported histories tell, and nothing is left running", async () => {
+test("four tasks are merged, as git and the exported histories show, and nothing is left running", async () => {
   const { base, temporary, env } = createPerson();
   const histories = join(base, "histories");
   const args = [cliFile, "demo", "--keep", "--export", histories];
@@ -50,13 +49,13 @@ test("four tasks are merged, as git and the exported histories tell, and nothing
   const outside = { repository, histories, home };
   expect(checkDemo(outside)).toEqual([]);
 
-  // A line for each thing, then the lives.
+  // A line for each event, then the summary of each task.
   expect(stdout).toMatch(/^ +\d+\.\ds {2}#2 {2}agent-review → working, by reviewer#\d with ## Review: FAIL$/m);
   expect(stdout).toMatch(/^ +\d+\.\ds {2}#4 {2}worker#1 has died$/m);
   expect(stdout).toMatch(/^✓ 4 tasks merged into main in \d+\.\ds$/m);
   expect(stdout).toMatch(/^ {4}review {4}FAIL by reviewer#\d: The flat white has no price\.$/m);
   expect(stdout).toMatch(/^ {4}answered {2}On Sundays from 9 to 12\./m);
-  // Also what agents used that were ended as soon as they had asked.
+  // Includes the usage of agents that ended immediately after their request.
   expect(stdout).toMatch(/^together +10 +114k +72k +8\.8k +\$0\.28$/m);
   expect(stdout).toContain("The figures are scripted");
   expect(stderr).toContain(`git -C ${repository} log --graph --oneline`);
@@ -77,7 +76,7 @@ test("four tasks are merged, as git and the exported histories tell, and nothing
     ...["pending", "planning", "working", "agent-review", "reviewing"],
   ]);
 
-  // The checks find what they are for.
+  // The checks do find the errors that they are for.
   const left = spawn("sleep", ["600"], { env: { ...env, SIGNALBOX_HOME: home }, stdio: "ignore" });
   onTestFinished(() => void left.kill("SIGKILL"));
   await eventually(async () => checkDemo(outside).join() === `the process ${left.pid} still runs` || undefined);
@@ -90,13 +89,13 @@ test("four tasks are merged, as git and the exported histories tell, and nothing
   expect(checkDemo(outside).join()).toContain("main has 3 merge commits instead of 4");
 });
 
-test("on a terminal of 80 columns and 24 lines it is shown live, and Ctrl-C takes everything away", async () => {
+test("on a terminal of 80 columns and 24 lines the demo is shown live, and Ctrl-C removes everything", async () => {
   const { base, temporary, env } = createPerson();
   const socket = join(base, "outer.sock");
   const outer = (...args: readonly string[]) =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, cwd: base, encoding: "utf8" });
   onTestFinished(() => void outer("kill-server"));
-  // The key reaches the shell too, which has something left to say.
+  // Ctrl-C reaches the shell too, which still has to print.
   const line = `trap : INT; '${process.execPath}' '${cliFile}' demo; echo "it ended with $?"; sleep 600`;
   outer("new-session", "-d", "-x", "80", "-y", "24", "sh", "-c", line);
   const screen = () => outer("capture-pane", "-p");
@@ -116,7 +115,7 @@ test("on a terminal of 80 columns and 24 lines it is shown live, and Ctrl-C take
   const home = join(temporary, folder, "home");
   expect(processesWith([`SIGNALBOX_HOME=${home}`]).length).toBeGreaterThan(1);
   outer("send-keys", "C-c");
-  await shows(/Interrupted\. Everything is taken away\.[\s\S]*it ended with 1/);
+  await shows(/Interrupted\. Everything is removed\.[\s\S]*it ended with 1/);
   expect(processesWith([`SIGNALBOX_HOME=${home}`])).toEqual([]);
   expect(readdirSync(temporary).filter((name) => name.startsWith("signalbox-"))).toEqual([]);
 });

@@ -25,7 +25,7 @@ const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-doctor-")));
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(SIGNALBOX_|NO_COLOR)/.test(name)),
 );
-// What the developer has installed for agents of their own is no business of ours.
+// The developer's own installed skills must not matter.
 const environment = { ...inherited, HOME: base, FORCE_COLOR: "1", NODE_COMPILE_CACHE: join(base, "compiled") };
 const daemons: ChildProcess[] = [];
 let homes = 0;
@@ -35,7 +35,7 @@ afterEach(() => {
 });
 afterAll(() => removeFolder(base));
 
-/** Programs of these names, which say this about themselves. */
+/** Programs with these names, which print these versions. */
 const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.3a", claude: "", codex: "" });
 
 function fakes(all: Readonly<Record<string, string>>): string {
@@ -82,7 +82,7 @@ async function doctor(home: string, { flags = [] as readonly string[], path = pr
 const wrong = ({ checks }: { checks: readonly Shown[] }) =>
   checks.filter(({ level }) => level !== "ok").map(({ name, level }) => `${name} ${level}`);
 
-/** A home that a daemon has been at work in. */
+/** A home that a daemon has used. */
 async function usedHome(): Promise<{ home: string; daemon: ChildProcess; repository: string }> {
   const home = join(base, `home-${++homes}`);
   const repository = join(base, `coffee-${homes}`);
@@ -115,49 +115,49 @@ async function stop(daemon: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): P
   await ended;
 }
 
-test("a newcomer is told that all is well, and nothing is made or started", async () => {
+test("for a new user doctor finds no problem, and creates and starts nothing", async () => {
   const home = join(base, "nobody");
   const { code, stdout, stderr } = await signalbox(home, "doctor");
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "\nAll is well.\n" });
-  // Long paths are broken into lines.
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "\nNo problems found.\n" });
+  // Long paths are wrapped.
   const lines = stdout.trimEnd().replaceAll(/\n +/g, " ").split("\n");
   expect(lines.map((line) => /^✓ [a-z]+ +(.*)$/.exec(line)?.[1])).toEqual([
     process.versions.node,
     "2.43.0",
     "3.3a",
     "claude, codex",
-    "not installed; to let an agent hand work over: signalbox install",
-    `${home} is not there yet; it is made when it is needed`,
-    `${home}/run is not there yet; it is made when it is needed`,
-    "not there yet; it is made when it is needed",
+    "not installed; to let your agents hand work to Signalbox: signalbox install",
+    `${home} does not exist yet; it is created when it is needed`,
+    `${home}/run does not exist yet; it is created when it is needed`,
+    "does not exist yet; it is created when it is needed",
     "nothing is set",
     expect.stringMatching(/^\d+ [GT]B free$/),
-    "does not run; it is started when it is needed",
-    "not there yet; it is made when it is needed",
+    "is not running; it is started when it is needed",
+    "does not exist yet; it is created when it is needed",
     "none is held",
     "none yet; in a repository: signalbox init",
-    "the built-in ones",
-    "the daemon looks after them when it runs",
+    "the built-in workflows",
+    "the daemon checks them when it runs",
     "the daemon calls you when it runs",
   ]);
   expect(existsSync(home)).toBe(false);
 });
 
-test("with --fix the folders of a newcomer are made", async () => {
+test("with --fix the folders of a new user are created", async () => {
   const home = join(base, "fresh");
   const { ok, of } = await doctor(home, { flags: ["--fix"] });
-  expect([ok, of("home")[0]?.mended, of("socket")[0]?.mended]).toEqual([true, "made it", "made it"]);
+  expect([ok, of("home")[0]?.mended, of("socket")[0]?.mended]).toEqual([true, "created it", "created it"]);
   expect([home, join(home, "run")].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
 });
 
 describe("programs", () => {
-  test("that are missing are named with what to do: errors for git and tmux, a warning for agents", async () => {
+  test("that are missing are reported with what to do: errors for git and tmux, a warning for agents", async () => {
     const found = await doctor(join(base, "none"), { path: fakes({}) });
     expect(wrong(found)).toEqual(["git error", "tmux error", "agents warning"]);
     expect(found.of("git")[0]?.fix).toBe("Install git 2.38 or newer: https://git-scm.com/downloads");
   });
 
-  test("that nobody has logged in to are told with the command that does it", async () => {
+  test("that are not logged in are reported with the command to log in", async () => {
     const path = fakes({ git: "git version 2.45.0", tmux: "tmux 3.4", codex: "Not logged in" });
     const { of } = await doctor(join(base, "none"), { path });
     expect(of("agents")).toMatchObject([
@@ -165,7 +165,7 @@ describe("programs", () => {
     ]);
   });
 
-  test("that are too old are as bad as missing", async () => {
+  test("that are too old are errors, as if they were missing", async () => {
     const old = await doctor(join(base, "none"), {
       path: fakes({ git: "git version 2.37.9", tmux: "tmux 3.1c", gemini: "" }),
     });
@@ -179,8 +179,8 @@ describe("programs", () => {
   });
 });
 
-describe("with a daemon at work", () => {
-  test("all is well, and the daemon is asked", async () => {
+describe("with a running daemon", () => {
+  test("there is no problem, and the daemon is asked", async () => {
     const { home, daemon } = await usedHome();
     const found = await doctor(home);
     expect(wrong(found)).toEqual([]);
@@ -189,8 +189,27 @@ describe("with a daemon at work", () => {
     expect(found.of("projects")[0]?.found).toBe("coffee");
   });
 
-  test("a task that is held is shown, and the same is found in the file when the daemon is gone", async () => {
-    const { home, daemon } = await usedHome();
+  test("a missing default branch is an error, with the command that sets the branch that is checked out", async () => {
+    const { home, repository } = await usedHome();
+    const git = (...args: readonly string[]) => execFileSync("git", ["-C", repository, ...args]);
+    git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "-m", "first");
+    expect((await doctor(home)).of("projects")[0]?.level).toBe("ok");
+    git("branch", "-m", "main", "trunk");
+    expect((await doctor(home)).of("projects")).toMatchObject([
+      {
+        level: "error",
+        found: `coffee: ${repository} has no branch "main", which work goes into.`,
+        fix: "Name another one: signalbox project update coffee --default-branch trunk",
+      },
+    ]);
+  });
+
+  test("a held task is reported, also from the file when the daemon is gone", async () => {
+    const { home, daemon, repository } = await usedHome();
+    const me = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+    execFileSync("git", ["-C", repository, ...me, "commit", "--quiet", "--allow-empty", "-m", "first"]);
+    // No workspace can be prepared.
+    await signalbox(home, "config", "set", "setup", "false");
     await signalbox(home, "task", "create", "--project", "coffee", "Brew stronger");
     await expect.poll(async () => (await doctor(home)).of("tasks")[0]?.level, { timeout: 10_000 }).toBe("warning");
     const told = (await doctor(home)).of("tasks");
@@ -204,7 +223,7 @@ describe("with a daemon at work", () => {
     expect((await doctor(home)).of("tasks")).toEqual(told);
   });
 
-  test("one that does not answer is an error after a few seconds, with the command that ends it", async () => {
+  test("a daemon that does not answer is an error after a few seconds, with the command that kills it", async () => {
     const { home, daemon } = await usedHome();
     daemon.kill("SIGSTOP");
     const found = await doctor(home);
@@ -212,7 +231,7 @@ describe("with a daemon at work", () => {
     expect(found.of("daemon")[0]?.fix).toContain("\nsignalbox down --force\n");
   });
 
-  test("a token that others can read is an error, and the commands bring a new one", async () => {
+  test("a token that other users can read is an error, and the commands create a new one", async () => {
     const { home } = await usedHome();
     const { humanToken } = homePlaces(home);
     const before = readFileSync(humanToken, "utf8");
@@ -226,8 +245,8 @@ describe("with a daemon at work", () => {
   });
 });
 
-describe("what a dead daemon left", () => {
-  test("is a warning, and --fix removes it", async () => {
+describe("leftovers of a dead daemon", () => {
+  test("are a warning, and --fix removes them", async () => {
     const { home, daemon } = await usedHome();
     await stop(daemon, "SIGKILL");
     const { socket, run: folder } = homePlaces(home);
@@ -237,7 +256,7 @@ describe("what a dead daemon left", () => {
     expect([socket, join(folder, "daemon.pid")].filter(existsSync)).toEqual([]);
   });
 
-  test("is nothing where it was stopped in order", async () => {
+  test("do not exist after an orderly stop", async () => {
     const { home, daemon } = await usedHome();
     await stop(daemon);
     expect(wrong(await doctor(home))).toEqual([]);
@@ -245,7 +264,7 @@ describe("what a dead daemon left", () => {
 });
 
 describe("the user's folder", () => {
-  test("is closed to others by --fix, and so is the token; what has to be decided is said", async () => {
+  test("is made private by --fix, and so is the token; decisions are left to the person", async () => {
     const { home, daemon } = await usedHome();
     await stop(daemon);
     const { run: folder, humanToken } = homePlaces(home);
@@ -255,18 +274,18 @@ describe("the user's folder", () => {
     const found = await doctor(home);
     expect(wrong(found)).toEqual(["home error", "socket error", "token error"]);
     expect(found.of("home")[0]).toMatchObject({
-      found: `others can look into ${home} (mode 755)`,
+      found: `other users can read ${home} (mode 755)`,
       fix: `chmod 700 ${home}`,
     });
     const fixed = await doctor(home, { flags: ["--fix"] });
     expect([fixed.ok, wrong(fixed)]).toEqual([true, []]);
     expect([home, folder, humanToken].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600]);
     expect(fixed.of("token")[0]?.mended).toMatch(
-      /^closed it to others\nIf somebody may have read it: Delete it; .*: rm /,
+      /^made it private\nIf another user may have read it: Delete it; .*: rm /,
     );
   });
 
-  test("says which lines of the configuration are wrong, and which workflow does not load", async () => {
+  test("is checked for wrong lines in the configuration and for workflows that do not load", async () => {
     const { home, daemon } = await usedHome();
     await stop(daemon);
     writeFileSync(join(home, "config.yml"), "por: 7\npool_size: many\n");
@@ -282,18 +301,18 @@ describe("the user's folder", () => {
     });
   });
 
-  test("is an error where it is not there and cannot be made", async () => {
+  test("is an error if it does not exist and cannot be created", async () => {
     const file = join(base, "note.txt");
     writeFileSync(file, "Nobody can make a folder in a file.\n");
     const found = await doctor(join(file, "home"));
     expect(found.of("home")[0]).toMatchObject({
       level: "error",
-      found: `${join(file, "home")} is not there, and nothing can be made in ${file}: it is a file`,
+      found: `${join(file, "home")} does not exist, and cannot be created in ${file}: it is a file`,
       fix: expect.stringContaining("SIGNALBOX_HOME"),
     });
   });
 
-  test("may be named by a link", async () => {
+  test("may be a symbolic link", async () => {
     const { home } = await usedHome();
     const link = join(base, "link");
     symlinkSync(home, link);
@@ -301,12 +320,12 @@ describe("the user's folder", () => {
   });
 });
 
-test("projects whose folder is gone, or is no repository any more, are errors", async () => {
+test("projects whose folder is gone, or is no longer a repository, are errors", async () => {
   const { home, daemon, repository } = await usedHome();
   await stop(daemon);
   rmSync(join(repository, ".git"), { recursive: true });
   expect((await doctor(home)).of("projects")[0]?.found).toBe(
-    `${repository}, the repository of coffee, is no git repository`,
+    `${repository}, the repository of coffee, is not a git repository`,
   );
   rmSync(repository, { recursive: true });
   const [project] = (await doctor(home)).of("projects");
@@ -315,10 +334,10 @@ test("projects whose folder is gone, or is no repository any more, are errors", 
 });
 
 describe("a database that is sound", () => {
-  /** For root, permissions do not count: then somebody else's do. */
+  /** Permissions do not restrict root, so then another user runs the command. */
   const ordinary = process.getuid?.() === 0 ? 65_534 : (process.getuid?.() ?? 0);
 
-  /** A home whose daemon was killed, with its log left, that belongs to an ordinary user. */
+  /** A home of an ordinary user whose daemon was killed, with the write-ahead log left. */
   async function leftHome(): Promise<string> {
     const { home, daemon } = await usedHome();
     await stop(daemon, "SIGKILL");
@@ -327,7 +346,7 @@ describe("a database that is sound", () => {
     return home;
   }
 
-  /** What doctor says to the ordinary user about the folder and the database. */
+  /** The findings about the folder and the database for the ordinary user. */
   function toldOf(home: string): readonly Shown[] {
     const env = { ...environment, SIGNALBOX_HOME: home, PATH: programs, NODE_COMPILE_CACHE: "" };
     const { stdout } = spawnSync(process.execPath, [cliFile, "doctor", "--json"], {
@@ -338,7 +357,7 @@ describe("a database that is sound", () => {
     return checks.filter(({ name }) => name === "home" || name === "database" || name === "projects");
   }
 
-  test("is not called damaged where nothing can be written, and what is in it is read all the same", async () => {
+  test("is not called damaged if it is not writable, and its contents are still read", async () => {
     const home = await leftHome();
     chmodSync(home, 0o500);
     const [folder, database, projects] = toldOf(home);
@@ -354,24 +373,24 @@ describe("a database that is sound", () => {
     expect(projects).toMatchObject({ level: "ok", found: "coffee" });
   });
 
-  test("is not called damaged where it cannot be read, and nobody is told to begin with nothing", async () => {
+  test("is not called damaged if it cannot be read, and doctor does not suggest an empty database", async () => {
     const home = await leftHome();
     const { database: file } = homePlaces(home);
     chmodSync(file, 0o000);
     const [, database] = toldOf(home);
     expect(database).toMatchObject({
       level: "error",
-      found: `${file} cannot be read: the permissions of ${file} forbid it (EACCES). Nothing says that it is damaged`,
+      found: `${file} cannot be read: the permissions of ${file} forbid it (EACCES). It is not known to be damaged`,
       fix: `chmod u+rwX ${file}`,
     });
   });
 
-  test("is read where its file system is read-only", async () => {
+  test("is read on a read-only file system", async () => {
     const { home, daemon } = await usedHome();
     await stop(daemon, "SIGKILL");
     const place = join(base, "read-only");
     mkdirSync(place);
-    // Without the right to mount, a folder in which nothing can be written is as near as one gets.
+    // Without the right to mount, a folder that is not writable is the closest substitute.
     const isMounted = spawnSync("mount", ["--bind", home, place]).status === 0;
     const isReadOnly = isMounted && spawnSync("mount", ["-o", "remount,ro,bind", place]).status === 0;
     try {
@@ -387,7 +406,7 @@ describe("a database that is sound", () => {
 });
 
 describe("a damaged database", () => {
-  /** A home with a backup, in which then everything after the first page of the database was overwritten. */
+  /** A home with a backup, whose database was then overwritten after the first page. */
   async function damagedHome(): Promise<{ home: string; backup: string }> {
     const { home, daemon } = await usedHome();
     const backup = (await signalbox(home, "backup")).stdout.trim();
@@ -412,7 +431,7 @@ describe("a damaged database", () => {
     expect(readFileSync(database).equals(before)).toBe(true);
   });
 
-  test("is replaced by the backup with the commands as they stand there", async () => {
+  test("is replaced by the backup with the printed commands", async () => {
     const { home } = await damagedHome();
     expect((await doctor(home)).of("database")[0]?.fix).toMatch(/^signalbox down\n.*: signalbox restore$/m);
     await follow(home, "signalbox down\nsignalbox restore --yes\nsignalbox up");
@@ -423,7 +442,7 @@ describe("a damaged database", () => {
     expect(existsSync(join(homePlaces(home).setAside, aside, "signalbox.db"))).toBe(true);
   });
 
-  test("is found also where everything in it can still be read", async () => {
+  test("is found even if all its contents can still be read", async () => {
     const { home, daemon } = await usedHome();
     await stop(daemon);
     const database = new DatabaseSync(homePlaces(home).database);
@@ -434,7 +453,7 @@ describe("a damaged database", () => {
     expect(found).toMatchObject({ level: "error", found: expect.stringMatching(/ is damaged: .*never used/) });
   });
 
-  test("may be no database at all, and may have no backup", async () => {
+  test("may not be a database at all, and may have no backup", async () => {
     const home = join(base, "garbage");
     mkdirSync(home, { mode: 0o700 });
     writeFileSync(join(home, "signalbox.db"), "Hello, I am no database. ".repeat(100));
@@ -443,7 +462,7 @@ describe("a damaged database", () => {
     expect(database?.fix).toMatch(/forgets all projects, tasks and history .*: signalbox restore --empty$/);
   });
 
-  test("is none where it is only busy or very new", async () => {
+  test("is not reported for one that is only busy or very new", async () => {
     const home = join(base, "new");
     mkdirSync(home, { mode: 0o700 });
     new DatabaseSync(join(home, "signalbox.db")).close();
@@ -451,7 +470,7 @@ describe("a damaged database", () => {
   });
 });
 
-/** Types commands as they were shown, without the words between them, into a shell in which `signalbox` is ours. */
+/** Runs the printed commands, without the words between them, in a shell in which `signalbox` is ours. */
 async function follow(home: string, commands: string): Promise<void> {
   const typed = commands.replace(/^.*:$/gm, "");
   const ours = `signalbox() { "${process.execPath}" "${cliFile}" "$@"; }\nset -e\n`;

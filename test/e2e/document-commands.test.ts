@@ -18,7 +18,7 @@ test.each(examples)("every command of $file ends as it says", ({ text }) => {
   writeFileSync(join(folder, "mine.yml"), example);
   const env = { ...process.env, SIGNALBOX_HOME: join(folder, "home"), NO_COLOR: "1" };
   for (const { args, line } of commandsIn(text)) {
-    // What the text tells to mend is mended between the two proofs.
+    // The fix that the text describes is applied between the two proofs.
     if (line === "signalbox workflow verify mine.yml") writeFileSync(join(folder, "mine.yml"), mended(example));
     const all = [cliFile, ...args];
     const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: folder, env, encoding: "utf8" });

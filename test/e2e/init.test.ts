@@ -22,7 +22,7 @@ function fillRepository(folder: string): void {
   writeFileSync(join(folder, "node_modules/x/index.js"), "");
 }
 
-test("init proposes setup, tests and .env from what it finds, and what it prints can be run as it is", async () => {
+test("init proposes setup, tests and .env from the repository's files, and its printed commands can be run", async () => {
   const { base, env, signalbox, in: at } = await startBrew(["coffee", "tea"], []);
   for (const name of ["coffee", "tea"]) fillRepository(at(name));
   const coffee = at("coffee");
@@ -40,7 +40,7 @@ test("init proposes setup, tests and .env from what it finds, and what it prints
     expect({ line, ...(await signalbox(words, coffee)) }).toMatchObject({ line, code: 0 });
   }
   expect((await signalbox(["config", "get", "setup"], coffee)).stdout).toBe("[npm, ci]\n");
-  // What is configured is not proposed again.
+  // Configured settings are not proposed again.
   expect((await signalbox(["init"], coffee)).stderr).not.toContain("config set");
 
   const asked = atTerminal([process.execPath, cliFile, "init"], { base, env, folder: at("tea") });
@@ -54,7 +54,7 @@ test("init proposes setup, tests and .env from what it finds, and what it prints
   expect((await signalbox(["config", "get"], at("tea"))).stderr).not.toContain("until you trust it");
 });
 
-test("a wrong value is refused at once with the right form, and a command may be written as one types it", async () => {
+test("a wrong value is refused with the right form, and a command may be written as typed in a shell", async () => {
   const { signalbox, home, in: at } = await startBrew(["coffee"]);
   const set = (...args: readonly string[]) => signalbox(["config", "set", ...args], at("coffee"));
   expect((await set("test_command", "python3 -m unittest")).code).toBe(0);
@@ -76,20 +76,20 @@ test("a wrong value is refused at once with the right form, and a command may be
   expect((await set("harness", "scripted")).code).toBe(0);
 });
 
-test("init and project add name the branch that work is merged into, and warn of one that was checked out by chance", async () => {
+test("init and project add name the branch that work is merged into, and warn about a branch that was checked out by chance", async () => {
   const { base, signalbox, in: at } = await startBrew(["coffee", "tea"], []);
   const coffee = at("coffee");
   git(coffee, "branch", "-M", "main");
   git(coffee, "switch", "--quiet", "-c", "feature");
   const { stderr } = await signalbox(["init"], coffee);
-  expect(stderr).toMatch(/^Work starts from feature, and is merged into it\.\nwarning: .* main is there too\./m);
+  expect(stderr).toMatch(/^Work starts from feature, and is merged into it\.\nwarning: .* main is also there\./m);
   const [, advice = ""] = /signalbox (project update .*)$/m.exec(stderr) ?? [];
   expect((await signalbox(advice.split(" "), coffee)).code).toBe(0);
   const again = (await signalbox(["init"], coffee)).stderr;
   expect(again).toContain("Work starts from main, and is merged into it.");
   expect(again).not.toContain("warning");
 
-  // Of a clone the remote's default counts, and the advice makes the branch where it is not there yet.
+  // In a clone the remote's default branch counts, and the suggested command creates it if it is missing.
   const milk = join(base, "milk");
   git(at("tea"), "branch", "-M", "harvest");
   git(base, "clone", "--quiet", at("tea"), milk);
@@ -102,7 +102,7 @@ test("init and project add name the branch that work is merged into, and warn of
   expect((await signalbox(update.split(" "))).code).toBe(0);
 });
 
-test("who has no name with git is told by doctor, init and the guide, and what they advise works", async () => {
+test("doctor, init and the guide report that git has no author, and their suggested commands work", async () => {
   const { base, env, signalbox } = await startBrew([]);
   const folder = join(base, "empty");
   mkdirSync(folder);
@@ -111,15 +111,15 @@ test("who has no name with git is told by doctor, init and the guide, and what t
   const as = { ...nobody, HOME: base, GIT_CONFIG_NOSYSTEM: "1" };
   const run = (line: string) => spawnSync("sh", ["-c", line], { cwd: folder, env: as, encoding: "utf8" });
   const own = (...words: readonly string[]) => run([process.execPath, cliFile, ...words].join(" "));
-  expect(own("doctor").stdout).toMatch(/git does not know who you are[\s\S]*git config --global user\.name/);
+  expect(own("doctor").stdout).toMatch(/git does not know your name and email[\s\S]*git config --global user\.name/);
   const { stderr } = own("init");
   const lines = [...stderr.matchAll(/^ {2}(git config .+)$/gm)].map(([, line = ""]) => line);
   expect(lines).toHaveLength(2);
   const [, commit = ""] = /start from: (git commit .*)$/m.exec(stderr) ?? [];
   await signalbox(["project", "remove", "empty", "--yes"]);
   const guide = atTerminal([process.execPath, cliFile], { base, env: as, folder });
-  const [, advised = ""] = await guide.shows(/call signalbox again:\n((?: {2}git .*\n)+)it ended/);
+  const [, advised = ""] = await guide.shows(/run signalbox again:\n((?: {2}git .*\n)+)it ended/);
   expect(advised.match(/git .*/g)).toEqual([...lines, "git add -A", commit]);
   expect(run(`set -e\n${advised}`)).toMatchObject({ status: 0 });
-  expect(own("doctor").stdout).not.toContain("who you are");
+  expect(own("doctor").stdout).not.toContain("name and email");
 });

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "@stricli/core";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createApp } from "../../src/cli/app.ts";
 import { createContext } from "../../src/cli/context.ts";
-import { exitCodeOf } from "../../src/cli/exit-code.ts";
-import { skillText, stamped } from "../../src/cli/skill/skill-text.ts";
-import { findRepository } from "../../src/home/find-repository.ts";
+import { exitCodeOf } from "../../src/cli/fast/tell.ts";
+import { skillText, stamped } from "../../src/cli/skill.ts";
+import { createApp } from "../../src/cli/start.ts";
+import { findRepository } from "../../src/home/places.ts";
 import { cliFile } from "../programs.ts";
 import { removeFolder } from "../remove-folder.ts";
 
@@ -25,14 +25,14 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** A folder with programs of these names. */
+/** A folder with programs that have these names. */
 function programs(...names: readonly string[]): string {
   const folder = mkdtempSync(join(base, "bin-"));
   for (const name of names) writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 });
   return folder;
 }
 
-/** The command line in this process: a hundred times as fast as in one of its own. */
+/** Runs the command line in this process, which is a hundred times faster than a new one. */
 async function signalbox(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = home) {
   const said = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof said) => ({
@@ -60,7 +60,7 @@ const claude = ".claude/skills/signalbox/SKILL.md";
 const shared = ".agents/skills/signalbox/SKILL.md";
 const at = (place: string) => join(home, place);
 
-test("the skill goes where the agents look that are there, once for each place, and again changes nothing", async () => {
+test("the skill is installed once for each place where installed agents look, and a second install changes nothing", async () => {
   const path = programs("claude", "gemini", "opencode");
   const tried = await signalbox(["install", "--dry-run"], { PATH: path });
   expect(tried.stdout).toContain(`would be installed  ${at(claude)}  (Claude Code)\n`);
@@ -74,7 +74,7 @@ test("the skill goes where the agents look that are there, once for each place, 
   );
   expect(first.stderr).toContain("Start Claude Code, Gemini CLI or OpenCode in a repository");
   expect([claude, shared].map((place) => readFileSync(at(place), "utf8"))).toEqual([skillText(), skillText()]);
-  // Their readers want the head at the very beginning.
+  // Agents expect the front matter at the very beginning.
   expect(readFileSync(at(claude), "utf8").startsWith("---\nname: signalbox\n")).toBe(true);
 
   const again = execFileSync(process.execPath, [cliFile, "install"], {
@@ -85,7 +85,7 @@ test("the skill goes where the agents look that are there, once for each place, 
   expect(again).toBe(first.stdout.replaceAll("installed", "unchanged"));
 });
 
-test("agents that keep their files elsewhere find it there, and those that are named need not be installed", async () => {
+test("the skill follows an agent's own configuration folder, and named agents need not be installed", async () => {
   const env = { PATH: programs(), CLAUDE_CONFIG_DIR: at("config"), GEMINI_CLI_HOME: at("gemini") };
   const { changes } = await install(["--harness", "claude", "--harness", "gemini", "--harness", "codex"], env);
   expect(changes).toEqual([
@@ -95,7 +95,7 @@ test("agents that keep their files elsewhere find it there, and those that are n
   ]);
 });
 
-test("where no agent is there, or none of that name, it says what to do and writes nothing", async () => {
+test("without an agent, or with an unknown name, install says what to do and writes nothing", async () => {
   const none = await signalbox(["install"], { PATH: programs() });
   expect(none).toMatchObject({ code: 3, stdout: "" });
   expect(none.stderr).toContain("None of claude, codex, gemini, opencode is on your PATH.");
@@ -104,7 +104,7 @@ test("where no agent is there, or none of that name, it says what to do and writ
   expect(existsSync(at(".claude"))).toBe(false);
 });
 
-test("what an older version wrote is brought up to date, and doctor says so before", async () => {
+test("a skill of an older version is updated, and doctor reports it before", async () => {
   mkdirSync(join(at(claude), ".."), { recursive: true });
   writeFileSync(at(claude), stamped("---\nname: signalbox\n---\nOld.\n", "0.0.1"));
   const check = async (...flags: readonly string[]) => {
@@ -115,7 +115,7 @@ test("what an older version wrote is brought up to date, and doctor says so befo
   };
   expect(await check()).toMatchObject({
     level: "warning",
-    found: `${at(claude)} is of an older version`,
+    found: `${at(claude)} has an older version`,
     fix: "signalbox install --harness claude",
   });
   expect((await install(["--harness", "claude"])).changes).toEqual([`updated ${claude}`]);
@@ -126,7 +126,7 @@ test("what an older version wrote is brought up to date, and doctor says so befo
   expect(readFileSync(at(claude), "utf8")).toBe(skillText());
 });
 
-test("what a newer version wrote stays, unless it is forced", async () => {
+test("a skill of a newer version is kept, unless --force is given", async () => {
   await install(["--harness", "claude"]);
   writeFileSync(at(claude), stamped("New.\n", "99.0.0"));
   const kept = await install(["--harness", "claude"]);
@@ -134,14 +134,14 @@ test("what a newer version wrote stays, unless it is forced", async () => {
   expect((await install(["--harness", "claude", "--force"])).changes).toEqual([`updated ${claude}`]);
 });
 
-test("what the user has changed is neither replaced nor removed, unless it is forced, and then kept beside it", async () => {
+test("a changed skill is neither replaced nor removed without --force, and then a copy is kept", async () => {
   await install(["--harness", "claude", "--harness", "codex"]);
   appendFileSync(at(claude), "Ask me in Italian.\n");
   const mine = readFileSync(at(claude), "utf8");
 
   const again = await signalbox(["install", "--harness", "claude"]);
   expect(again.code).toBe(1);
-  expect(again.stdout).toBe(`kept       ${at(claude)}  (Claude Code): it is not as Signalbox wrote it\n`);
+  expect(again.stdout).toBe(`kept       ${at(claude)}  (Claude Code): it was changed since Signalbox wrote it\n`);
   expect(again.stderr).toContain("--force");
   expect((await signalbox(["doctor", "--json"])).stdout).toContain(`changed by you: ${at(claude)}`);
 
@@ -155,11 +155,11 @@ test("what the user has changed is neither replaced nor removed, unless it is fo
   expect(readFileSync(at(claude), "utf8")).toBe(skillText());
 
   expect((await install(["--remove"])).changes).toEqual([`removed ${claude}`, `absent ${shared}`]);
-  // The copy is the user's.
+  // The copy belongs to the user.
   expect(existsSync(`${at(claude)}.before`)).toBe(true);
 });
 
-test("for a project it goes to the root of the repository, from wherever one is in it", async () => {
+test("with --project the skill goes to the root of the repository, from any folder in it", async () => {
   const inside = join(home, "coffee", "src");
   mkdirSync(inside, { recursive: true });
   mkdirSync(join(home, "coffee", ".git"));
@@ -170,18 +170,18 @@ test("for a project it goes to the root of the repository, from wherever one is 
   ]);
   const outside = await signalbox(["install", "--project", "--harness", "claude"]);
   expect(outside.code).toBe(3);
-  expect(outside.stderr).toContain("This folder is in no git repository.");
+  expect(outside.stderr).toContain("This folder is not in a git repository.");
 });
 
 const hindrances: readonly (readonly [code: string, hinder: (path: string) => void])[] = [
   ["EEXIST", (path) => writeFileSync(path, "")],
-  // Root may write everywhere.
+  // Root can write everywhere.
   ...(process.getuid?.() === 0 ? [] : [["EACCES", (path: string) => mkdirSync(path, { mode: 0o500 })] as const]),
 ];
 
-test.each(hindrances)("a folder that cannot be made is named (%s)", async (code, hinder) => {
+test.each(hindrances)("a folder that cannot be created is named (%s)", async (code, hinder) => {
   hinder(at(".claude"));
   const refused = await signalbox(["install", "--harness", "claude"]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`The folder ${at(".claude/skills/signalbox")} cannot be made (${code}).`);
+  expect(refused.stderr).toContain(`The folder ${at(".claude/skills/signalbox")} cannot be created (${code}).`);
 });

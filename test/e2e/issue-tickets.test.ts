@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { startScriptedGithub } from "../../src/testing/scripted-github.ts";
 import { eventually } from "../agents/stage.ts";
 import { mergedTickets } from "../merged-tickets.ts";
+import { startScriptedGithub } from "../scripted-github/server.ts";
 import { startCommands } from "./agent-stage.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -12,7 +12,7 @@ const script = `roles:
     - steps: [{ write: { file: "{id}.txt", text: "one" } }, { commit: "Work on {summary}" }, marker]
 `;
 
-test("a crew works off issues on GitHub: what is blocked waits, and each is closed when its work is in main", async () => {
+test("a crew works through issues on GitHub: a blocked issue waits, and each is closed when its work is in main", async () => {
   const github = await startScriptedGithub({ token });
   const { signalbox, json, repository, git, close } = await startCommands(script, {
     config: `tickets: github\ntickets_label: go\nforge_api_url: ${github.url}\nforge_token_env: BREW_TOKEN\npush_merges: false\n`,

@@ -1,12 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { routes } from "../../src/api/routes.ts";
 import { eventually } from "../agents/stage.ts";
 import { startCommands } from "./agent-stage.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
 
-/** Runs what it is told. */
+/** A scripted agent that runs the commands it is sent. */
 const obedient = `roles:
   worker:
     - { when: { prompt: "Work on" }, steps: [{ say: "At your service." }] }
@@ -37,11 +40,11 @@ function answers(text: string): readonly { id: number; result: { content: { text
     .filter(({ id }) => id !== 0);
 }
 
-test("an agent tells where its task stands, is told what is missing, mends it, and is on its way", async () => {
+test("an agent reports its task's state, learns what is missing, fixes it, and the task moves", async () => {
   const { atDesk, signalbox, base, json, events, until } = await startCommands(obedient);
   const id = await atDesk("stronger");
   let asked = 0;
-  /** Lets the agent itself speak to the server. */
+  /** Lets the agent itself call the server. */
   const speak = async (...calls: readonly object[]) => {
     const [input, output] = [join(base, `in-${++asked}`), join(base, `out-${asked}`)];
     writeFileSync(input, lines(...calls));
@@ -75,7 +78,7 @@ test("an agent tells where its task stands, is told what is missing, mends it, a
   await until(id, ({ status }) => status === "telling");
 });
 
-test("without the credential of a run its tools refuse, and say so", async () => {
+test("without a run's credential the tools refuse, and say why", async () => {
   const { signalbox, atDesk, events } = await startCommands(obedient);
   const id = await atDesk("stronger");
   const input = lines({ id: 1, method: "tools/list" }, tool(2, "comment", { text: "Hello" }));
@@ -91,4 +94,30 @@ test("without the credential of a run its tools refuse, and say so", async () =>
   const forged = await signalbox(["mcp"], input, { SIGNALBOX_TOKEN: "made-up" });
   expect(answers(forged.stdout)[1]?.result).toMatchObject({ isError: true });
   expect((await events(id)).map(({ type }) => type)).not.toContain("task.commented");
+});
+
+test("the official MCP client lists the tools, and calls them for a run", async () => {
+  const { main, env, atDesk, events, call, repository } = await startCommands(obedient);
+  const id = await atDesk("stronger");
+  const body = { role: "worker", folder: repository };
+  const { token } = await call(routes.registerRun, { params: { task: id }, body });
+  const client = new Client({ name: "test", version: "1" });
+  const server = { command: process.execPath, args: [main, "mcp"], cwd: repository };
+  await client.connect(new StdioClientTransport({ ...server, env: { ...env, SIGNALBOX_TOKEN: token } }));
+  onTestFinished(() => client.close());
+  expect(client.getServerVersion()).toMatchObject({ name: "signalbox" });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name, inputSchema }) => [name, inputSchema.type])).toEqual([
+    ["task_update", "object"],
+    ["comment", "object"],
+  ]);
+  expect(await client.callTool({ name: "comment", arguments: { text: "I have begun." } })).toMatchObject({
+    isError: false,
+  });
+  const comment = (await events(id)).find(({ type }) => type === "task.commented");
+  expect(comment).toMatchObject({ by: "worker", data: { text: "I have begun." } });
+  expect(await client.callTool({ name: "task_update", arguments: { status: "telling" } })).toMatchObject({
+    isError: true,
+  });
+  await expect(client.callTool({ name: "none" })).rejects.toThrow("There is no tool");
 });

@@ -13,7 +13,7 @@ test("lists fit into a terminal of 80 and of 40 columns, commands stay whole, an
   const summary = "Make the coffee stronger, and the pot so large that it lasts until the evening of the next day";
   await signalbox(["task", "create", "a-branch-with-a-name-that-is-really-long", summary], folder);
   await signalbox(["task", "continue", "1"], folder);
-  // Something is salvaged.
+  // Create a salvage.
   await signalbox(["task", "create", "another-branch-with-a-name-that-is-really-long", summary], folder);
   await signalbox(["task", "continue", "2"], folder);
   const path = async () => (await signalbox(["task", "path", "2"], folder)).stdout.trim();
@@ -34,7 +34,7 @@ test("lists fit into a terminal of 80 and of 40 columns, commands stay whole, an
       const line = [process.execPath, cliFile, ...list.split(" ")];
       const screen = atTerminal(line, { base, env, folder, columns, rows: 100 });
       await screen.shows(/it ended with 0/);
-      // Joined where the terminal had to break them.
+      // Lines that the terminal wrapped are joined.
       const lines = screen
         .tmux("capture-pane", "-p", "-J")
         .split("\n")

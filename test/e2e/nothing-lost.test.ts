@@ -4,7 +4,7 @@ import { contentsOf, createManifest } from "../workspaces/destruction/manifest.t
 import { createWorld } from "../workspaces/destruction/world.ts";
 import { createScenes, type KindName } from "../workspaces/stage.ts";
 
-/** How work lies about in a workspace, and how an agent comes to leave it like that. */
+/** States in which an agent can leave uncommitted work, and how they come about. */
 const ways: Readonly<Record<string, (at: Repository, text: (name: string) => string) => void>> = {
   committed: (at, text) => at.commit({ [`${text("committed").trim()}.txt`]: text("committed") }),
   dirty: (at, text) => at.write("a.txt", text("dirty")),

@@ -6,7 +6,7 @@ import { startCommands } from "./agent-stage.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
 
-/** An agent that nobody disturbs, and that needs nobody. */
+/** An agent that works undisturbed and needs no person. */
 const brewing = `name: flow
 version: 1
 roles: { worker: { mode: turn, prompt: work } }
@@ -22,7 +22,7 @@ prompts: { work: "Brew {summary}." }
 `;
 const script = "roles: { worker: [{ steps: [{ say: Patience. }, { think: 600s }] }] }";
 
-test("a daemon that a person has stopped stays so while others look on, and they go on when it is back", async () => {
+test("a daemon that a person has stopped stays stopped while other commands watch, and they continue when it is back", async () => {
   const { signalbox, json, env, main, repository, untilRun } = await startCommands(script, { flow: brewing });
   const { id } = (await json("task", "create", "Make it stronger", "--workflow", "flow")).task;
   await untilRun((run) => run.task === id && run.activity === "busy");
@@ -51,7 +51,7 @@ test("a daemon that a person has stopped stays so while others look on, and they
 
   await signalbox(["down"]);
   await sleep(4_000);
-  expect(await signalbox(["status"])).toMatchObject({ code: 3, stderr: expect.stringContaining("does not run") });
+  expect(await signalbox(["status"])).toMatchObject({ code: 3, stderr: expect.stringContaining("is not running") });
   for (const { args, said } of [events, logs, runs])
     expect({ args, err: said.err }).toEqual({
       args,

@@ -4,7 +4,7 @@ import { startCommands } from "./agent-stage.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
 
-/** A worker that goes on as it is told, and a reviewer that is content the third time only. */
+/** A worker that follows feedback, and a reviewer that passes only the third review. */
 const script = `roles:
   worker:
     - when: { status: planning }
@@ -31,7 +31,7 @@ const script = `roles:
         - cli: [task, update, --status, working]
 `;
 
-test("a copy of the default workflow with a third round of review is made, proved, chosen for a project and lived through", async () => {
+test("a copy of the default workflow with a third round of review is created, proved, chosen for a project and run", async () => {
   const { signalbox, json, until, events, git, repository } = await startCommands(script);
   const ejected = await signalbox(["workflow", "eject", "default", "my-flow"]);
   expect(ejected.code).toBe(0);

@@ -16,25 +16,25 @@ transitions:
   - { from: todo, to: telling, hooks: [acquire_workspace] }
 prompts: { tell: "Tell about {summary}." }
 `;
-// Any program but the scripted agent may have a mind of its own.
+// Every harness but the scripted agent needs full permissions.
 const config = "harness: parrot\nworkflow: flow\nharnesses: { parrot: { title: The Parrot, turn: { argv: [cat] } } }\n";
 
-test("agents have full permissions only once a person has allowed them for the project", async () => {
+test("agents have full permissions only after a person has allowed them for the project", async () => {
   const { signalbox, json, until, repository, base, env, main } = await startCommands("", { flow, config });
   await signalbox(["project", "update", "coffee", "--harness", "parrot", "--workflow", "flow"]);
 
-  // Nobody can be asked: the task waits, and says for what.
+  // Without a terminal to ask on, the task waits, and says for what.
   const created = await signalbox(["task", "create", "one", "The first"]);
   expect(created.code).toBe(0);
   const allow = "signalbox project update coffee --full-permissions allow";
   expect(created.stderr).toContain(allow);
   const id = created.stdout.split(" ")[0] ?? "";
   const { held } = await until(id, (task) => task.held !== null);
-  expect(held?.reason).toMatch(/The Parrot is to work with full permissions in coffee/);
+  expect(held?.reason).toMatch(/The Parrot would work with full permissions in coffee/);
   expect((await signalbox(["task", "explain", id])).stdout.replace(/\s+/g, " ")).toContain(allow);
   expect(await json("agent", "ps")).toMatchObject({ runs: [] });
 
-  // Allowed for the project: what is held because of it goes on.
+  // Allowed for the project: the held task continues.
   expect(await signalbox(["project", "update", "coffee", "--full-permissions", "allow"])).toMatchObject({
     code: 0,
     stdout: "full-permissions: allow\n",
@@ -42,14 +42,14 @@ test("agents have full permissions only once a person has allowed them for the p
   await until(id, ({ status }) => status === "told");
   expect(await json("project", "list")).toMatchObject({ projects: [{ fullPermissions: "allow" }] });
 
-  // Taken back, a person at a terminal is asked. The usual answer is no.
+  // After it is revoked, a person at a terminal is asked. The default is no.
   await signalbox(["project", "update", "coffee", "--full-permissions", "ask"]);
   const person = { base, env, folder: repository };
   const create = (branch: string) => atTerminal([process.execPath, main, "task", "create", branch, "Another"], person);
   const refusing = create("two");
   await refusing.shows(/work with full permissions in The Parrot \(teller\)[\s\S]*without asking[\s\S]*\[y\/N\]/);
   refusing.press("Enter");
-  await refusing.shows(/There is no new task\.[\s\S]*it ended with 1/);
+  await refusing.shows(/No task was created\.[\s\S]*it ended with 1/);
   const leaving = create("two");
   await leaving.shows(/\[y\/N\]/);
   leaving.press("C-c");
@@ -73,7 +73,7 @@ test("a flag allows them with the first task, and init asks", async () => {
   const { signalbox, json, until, base, env, main, repository } = await startCommands("", { flow, config });
   await signalbox(["project", "update", "coffee", "--harness", "parrot", "--workflow", "flow"]);
   const asked = atTerminal([process.execPath, main, "init"], { base, env, folder: repository });
-  await asked.shows(/It is a project already[\s\S]*full permissions in The Parrot[\s\S]*\[y\/N\]/);
+  await asked.shows(/It is already a project[\s\S]*full permissions in The Parrot[\s\S]*\[y\/N\]/);
   asked.say("no");
   await asked.shows(/You are asked again[\s\S]*it ended with 0/);
   expect(await json("project", "list")).toMatchObject({ projects: [{ fullPermissions: "ask" }] });

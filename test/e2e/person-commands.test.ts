@@ -6,7 +6,7 @@ import { startCommands } from "./agent-stage.ts";
 // Each step starts a program, and machines may be slow.
 vi.setConfig({ testTimeout: 240_000 });
 
-/** It reads what people write, and stumbles where that is not in its file. */
+/** An agent that reads people's texts, and fails if they are not in its task file. */
 const script = `roles:
   worker:
     - when: { prompt: "# Task: Brew" }
@@ -39,57 +39,57 @@ const script = `roles:
         - cli: [task, update, --status, reviewing]
 `;
 
-test("a person answers, asks for changes and approves, and the agent learns of each", async () => {
+test("a person answers, asks for changes and approves, and the agent is told about each", async () => {
   const { signalbox, json, until, events, git, repository, task, runs } = await startCommands(script, {});
   const { task: created } = await json("task", "create", "brew", "Brew");
   const { id } = created;
   await until(id, ({ status, phase }) => status === "clarification" && phase === "waiting");
   const explained = (await signalbox(["task", "explain", id])).stdout;
   expect(explained).toMatch(
-    new RegExp(`\n  Its agent asks:\n  Which beans\\?\n    Answer: signalbox task answer ${id}\n`),
+    new RegExp(`\n  The agent asks:\n  Which beans\\?\n    Answer: signalbox task answer ${id}\n`),
   );
 
-  // A yes would tell the agent nothing.
+  // An approval would not answer the agent's question.
   expect(explained).not.toContain("task approve");
   const yes = await signalbox(["task", "approve", id]);
   expect(yes).toMatchObject({ code: 1, stdout: "" });
   expect(yes.stderr).toContain(`signalbox task answer ${id} -m "Your answer"`);
 
-  // Nothing of what is refused is written.
+  // A refused text is not written.
   const silent = await signalbox(["task", "answer", id, "-m", "  "]);
-  expect(silent).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('Say it: -m "Your words"\n') });
+  expect(silent).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('Give it: -m "Your text"\n') });
   expect(await signalbox(["task", "answer", id, "One", "-m", "Two"])).toMatchObject({ code: 2, stdout: "" });
   expect((await signalbox(["task", "request-changes", id, "-m", "No"])).stderr).toMatch(
-    /From "clarification" no person can send the task back/,
+    /From "clarification" a person cannot send the task back/,
   );
   expect((await json("task", "show", id)).document.text).not.toMatch(/^## (Answers|Feedback)/m);
 
   const answered = await signalbox(["task", "answer", id, "-"], "Arabica, and no sugar.\n\n## Really\n");
   expect(answered).toMatchObject({ code: 0, stdout: "clarification → planning\n" });
-  expect(answered.stderr).toContain("worker#1 is told as soon as it listens");
+  expect(answered.stderr).toContain("worker#1 is told when it is ready for input");
   await until(id, ({ status, phase }) => status === "reviewing" && phase === "waiting", 60_000);
   const message = (await events(id)).find(({ type }) => type === "message.sent");
   expect(message?.data.text).toMatch(/## Answers in TASK\.md/);
   const { text } = (await json("task", "show", id)).document;
-  // What somebody says cannot open a section of its own.
+  // A person's text cannot open a new section.
   expect(text).toMatch(/^## Answers\n\n### \d{4}-\d\d-\d\d \d\d:\d\d UTC\n\nArabica, and no sugar\.\n\n### Really$/m);
   expect(text).toMatch(/^## Questions\n\nWhich beans\?$/m);
 
-  // What was answered is not asked any more.
+  // An answered question is no longer shown.
   expect((await signalbox(["task", "explain", id])).stdout).not.toContain("Which beans?");
   const looked = (await signalbox(["task", "diff", id, "--stat"])).stderr;
-  const [, commit = ""] = /as it is at ([0-9a-f]{10})/.exec(looked) ?? [];
+  const [, commit = ""] = /at commit ([0-9a-f]{10})/.exec(looked) ?? [];
   const back = await signalbox(["task", "request-changes", "brew", "-m", "More water."]);
   expect(back).toMatchObject({ code: 0, stdout: "reviewing → working\n" });
   await until(id, ({ status, phase }) => status === "reviewing" && phase === "waiting", 60_000);
 
-  // The branch has moved since it was looked at.
+  // The branch has moved since the review.
   const stale = await signalbox(["task", "approve", id, "--commit", commit]);
   expect(stale).toMatchObject({ code: 1, stdout: "" });
   expect(stale.stderr).toContain(`not at ${commit}`);
   expect((await task(id)).status).toBe("reviewing");
 
-  // A dead agent is started with what it has to know.
+  // A dead agent is started with the feedback.
   const [worker] = (await runs()).filter(({ role }) => role === "worker");
   await signalbox(["agent", "kill", `coffee#1/${worker?.key}`]);
   const again = await json("task", "request-changes", id, "-m", "More water, still.");
@@ -98,7 +98,7 @@ test("a person answers, asks for changes and approves, and the agent learns of e
   const feedback = (await json("task", "show", id)).document.text;
   expect(feedback.match(/^More water/gm)).toHaveLength(2);
 
-  // Somebody else has changed the same lines: the agent gets the conflict, resolves it and hands over again.
+  // Another commit has changed the same lines: the agent gets the conflict, resolves it and hands over again.
   writeFileSync(join(repository, "recipe.md"), "beans\ncocoa\n");
   git(repository, "commit", "-qam", "Add cocoa");
   expect(await json("task", "merge", id, "--no-give-back")).toMatchObject({
@@ -115,16 +115,16 @@ test("a person answers, asks for changes and approves, and the agent learns of e
 
   const head = git((await task(id)).workspace, "rev-parse", "HEAD");
   const approved = await signalbox(["task", "approve", id, "--commit", head.slice(0, 12)]);
-  expect(approved.stderr).toContain(`Approved as it is at ${head.slice(0, 10)}.`);
+  expect(approved.stderr).toContain(`Approved at commit ${head.slice(0, 10)}.`);
   expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("reviewing → done") });
   expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("beans\ncocoa\nmore water\n");
   const history = await events(id);
   expect(history.findLast(({ type }) => type === "task.approved")?.data).toEqual({ commit: head, status: "reviewing" });
-  expect((await signalbox(["task", "history", id])).stdout).toContain(`as it is at ${head.slice(0, 8)}`);
+  expect((await signalbox(["task", "history", id])).stdout).toContain(`at commit ${head.slice(0, 8)}`);
   for (const verb of [["answer", "-m", "Yes"], ["request-changes", "-m", "No"], ["approve"]])
     expect((await signalbox(["task", verb[0] ?? "", id, ...verb.slice(1)])).stderr).toContain("which is the end");
 
-  // Why an agent has ended, its own last words say best.
+  // The agent's last message explains its end.
   const { id: spilled } = (await json("task", "create", "spill", "Spill")).task;
   await until(spilled, ({ held }) => held !== null, 60_000);
   const { blocked } = await json("task", "explain", spilled);
@@ -132,6 +132,6 @@ test("a person answers, asks for changes and approves, and the agent learns of e
     expect.stringMatching(/^It ended with 1\. It said last: .*Please log in$/),
     "worker#1 has ended.",
   ]);
-  expect(blocked[1].fix).toBe(`See what it showed last: signalbox task logs ${spilled}`);
+  expect(blocked[1].fix).toBe(`See its last output: signalbox task logs ${spilled}`);
   expect((await signalbox(["task", "logs", spilled])).stdout).toContain("Please log in");
 });

@@ -20,7 +20,7 @@ const script = `roles:
     - { steps: [{ say: "Told." }] }
 `;
 
-test("on a terminal an answer is written in the editor, with what is asked below it, and kept where it is refused", async () => {
+test("on a terminal an answer is written in the editor, with the question below it, and kept if it is refused", async () => {
   const { atDesk, signalbox, json, base, env, main, repository, task } = await startCommands(script);
   const id = await atDesk("stronger");
   const socket = join(base, "outer.sock");
@@ -29,12 +29,12 @@ test("on a terminal an answer is written in the editor, with what is asked below
   onTestFinished(() => {
     outer("kill-server");
   });
-  /** Writes above what it is given, once it has shown that to us. */
+  /** An editor that records its file, and then writes above it. */
   const editor = join(base, "editor");
   const lines = ["#!/bin/sh", `cp "$1" '${base}/seen'`, 'printf "Arabica.\\n# Really" | cat - "$1" > "$1.new"'];
   writeFileSync(editor, [...lines, 'mv "$1.new" "$1"', ""].join("\n"), { mode: 0o755 });
   const command = `'${process.execPath}' '${main}' task`;
-  // The window stays, and runs one line after the other as they come.
+  // The window stays open, and runs the lines one after the other.
   outer("new-session", "-d", "-x", "150", "-y", "50", "env", `VISUAL=${editor}`, "PAGER=sed s/^/paged:/", "sh");
   const runs = async (line: string, until: RegExp) => {
     outer("send-keys", "-l", `clear; ${line}; echo "ended with $?"`);
@@ -47,9 +47,9 @@ test("on a terminal an answer is written in the editor, with what is asked below
     );
   };
 
-  // The way on has a gate that is closed.
+  // The way has a closed gate.
   const refused = await runs(`${command} answer ${id}`, /^ended with 1$/m);
-  const [, kept = ""] = /What you wrote is kept in (\S+)/.exec(refused) ?? [];
+  const [, kept = ""] = /Your text is kept in (\S+)/.exec(refused) ?? [];
   expect(readFileSync(kept, "utf8")).toMatch(/^Arabica\.\n# Really\n# ------/);
   expect(readFileSync(join(base, "seen"), "utf8")).toMatch(
     /^\n# ------ .* ------\n[\s\S]*^# Which beans\?\n#\n# How many\?$/m,
@@ -58,12 +58,25 @@ test("on a terminal an answer is written in the editor, with what is asked below
 
   const { text } = (await json("task", "show", id)).document;
   await signalbox(["task", "edit", id, "--file", "-"], `${text}\n## Notes\n\nThere are some.\n`);
+  // Continuing without an answer is asked on a terminal, and refused elsewhere.
+  await runs(`echo n | ${command} continue ${id}`, /signalbox task answer .*[\s\S]*^ended with 1$/m);
+  outer("send-keys", "-l", `clear; ${command} continue ${id}; echo "ended with $?"`);
+  outer("send-keys", "Enter");
+  await eventually(
+    async () => /without an answer\? \[y\/N\]/.test(outer("capture-pane", "-p", "-J")) || undefined,
+    60_000,
+  );
+  outer("send-keys", "Enter");
+  await eventually(
+    async () => /Nothing has changed\.\nended with 1/.test(outer("capture-pane", "-p", "-J")) || undefined,
+    60_000,
+  );
   await runs(`${command} answer ${id}`, /desk → telling[\s\S]*^ended with 0$/m);
   const answers = /^## Answers\n\n### .* UTC\n\nArabica\.\n# Really$/m;
   expect((await json("task", "show", id)).document.text).toMatch(answers);
   expect((await task(id)).previousStatus === "desk" || (await task(id)).status === "told").toBe(true);
-  // Somebody who writes nothing has not answered.
-  await runs(`VISUAL=true ${command} request-changes ${id}`, /Nothing was written[\s\S]*^ended with 1$/m);
+  // An empty text is not an answer.
+  await runs(`VISUAL=true ${command} request-changes ${id}`, /The text is empty[\s\S]*^ended with 1$/m);
   const shown = await runs(`${command} diff ${id}`, /^ended with 0$/m);
   expect(shown).toMatch(/^paged:\+water$/m);
 });

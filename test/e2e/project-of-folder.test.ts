@@ -1,11 +1,11 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { git, makeRepository, startBrew } from "./brew-stage.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-test("no command changes a project that its folder is not in; where the folder is in one, however, that is meant", async () => {
+test("a command changes only the project of its folder, however the folder is reached", async () => {
   const { base, signalbox, in: at } = await startBrew(["coffee", "tea"], ["coffee"]);
   const tea = at("tea");
   const created = await signalbox(["task", "create", "Brew it", "--json"], at("coffee"));
@@ -29,7 +29,7 @@ test("no command changes a project that its folder is not in; where the folder i
     const { code, stdout, stderr } = await signalbox(args, tea);
     expect({ args, code, stdout }).toEqual({ args, code: 3, stdout: "" });
     expect(stderr).toBe(
-      `error: The git repository ${tea} is not a project.\nTo make it one: signalbox init\nTo mean another project, add --project with its name: coffee\n`,
+      `error: The git repository ${tea} is not a project.\nTo make it one: signalbox init\nTo use another project, add --project with its name: coffee\n`,
     );
   }
   const outside = await signalbox(["task", "create", "Brew it again"], base);
@@ -37,7 +37,7 @@ test("no command changes a project that its folder is not in; where the folder i
     code: 2,
     stdout: "",
     stderr:
-      "error: This folder is not in a project.\nGo to the folder of one, or add --project with its name: coffee\n",
+      "error: This folder is not in a project.\nGo to a project's folder, or add --project with its name: coffee\n",
   });
   expect((await signalbox(["crew", "ps"], base)).stderr).toContain("coffee has no agents.");
   expect((await signalbox(["crew", "ps"], tea)).code).toBe(3);
@@ -45,20 +45,20 @@ test("no command changes a project that its folder is not in; where the folder i
   git(base, "init", "--quiet", "--bare", bare);
   expect((await signalbox(["task", "create", "Brew it again"], bare)).code).toBe(2);
 
-  // A number, or a branch, could be meant as one of this repository.
+  // A number or a branch could be meant for this repository.
   for (const reference of ["1", JSON.parse(created.stdout).task.branch]) {
     const refused = await signalbox(["task", "cancel", reference], tea);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain("coffee#1");
   }
 
-  // A repository inside of the project's folder, and a submodule, are repositories of their own.
+  // A repository inside the project's folder, and a submodule, are separate repositories.
   makeRepository(join(at("coffee"), "vendor"));
   git(at("coffee"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", tea, "sub");
   for (const nested of ["vendor", "sub"]) {
     const refused = await signalbox(["task", "create", "Brew it here"], join(at("coffee"), nested));
     expect(refused).toMatchObject({ code: 3, stdout: "" });
-    expect(refused.stderr).toContain('is not a project, although it lies in the folder of "coffee".');
+    expect(refused.stderr).toContain('is not a project, although it is in the folder of "coffee".');
   }
   expect((await signalbox(["task", "list", "--json", "--all"])).stdout.match(/"id"/g)).toHaveLength(1);
 
@@ -73,7 +73,7 @@ test("no command changes a project that its folder is not in; where the folder i
   expect((await signalbox(["task", "cancel", id], tea)).code).toBe(0);
 });
 
-test("a workspace of kind clone is in the project of its task", async () => {
+test("a workspace of kind clone belongs to the project of its task", async () => {
   const { signalbox, in: at } = await startBrew(["coffee"]);
   await signalbox(["project", "update", "coffee", "--workspaces", "clone"]);
   await signalbox(["task", "create", "Brew it"], at("coffee"));
@@ -82,4 +82,22 @@ test("a workspace of kind clone is in the project of its task", async () => {
   const folder = (await signalbox(["task", "path", "1"], at("coffee"))).stdout.trim();
   expect((await signalbox(["task", "show", "1"], folder)).stdout).toContain("coffee#1");
   expect((await signalbox(["ticket", "list"], folder)).code).toBe(0);
+});
+
+test("a moved repository is recognised by its worktrees, and init says how to update its project", async () => {
+  const { base, signalbox, in: at } = await startBrew(["coffee"]);
+  const { id } = JSON.parse((await signalbox(["task", "create", "Brew it", "--json"], at("coffee"))).stdout).task;
+  await signalbox(["task", "continue", id], at("coffee"));
+  await expect
+    .poll(async () => git(at("coffee"), "worktree", "list", "--porcelain"), { timeout: 20_000 })
+    .toContain(`signalbox/${id}`);
+  const now = at("coffee2");
+  renameSync(at("coffee"), now);
+  const refused = await signalbox(["init"], now);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toBe(
+    `error: This is the repository of the project "coffee", which is no longer at ${base}/coffee.\nTo set the project's new path: signalbox project update coffee --path ${now}\nTo make it another project anyway: --name NAME\n`,
+  );
+  expect(await signalbox(["project", "update", "coffee", "--path", now])).toMatchObject({ code: 0 });
+  expect((await signalbox(["init"], now)).stdout).toBe(`coffee  ${now}\n`);
 });

@@ -36,9 +36,9 @@ afterAll(() => {
   removeFolder(base);
 });
 
-test("a project is cloned from its address, is whole after an interruption, and stays when the project goes", () => {
+test("a project is cloned from its address, also after an interruption, and the clone is kept when the project is removed", () => {
   const folder = join(home, "repositories", "coffee");
-  // What a clone leaves behind that was killed.
+  // The leftover of a killed clone.
   mkdirSync(join(`${folder}.new`, ".git"), { recursive: true });
   const added = signalbox("project", "add", `file://${origin}`, "--workspaces", "clone");
   expect(added.stderr).toContain(`Cloning file://${origin} into`);
@@ -51,13 +51,13 @@ test("a project is cloned from its address, is whole after an interruption, and 
   const again = signalbox("project", "add", `file://${origin}`);
   expect(again.status).toBe(1);
   expect(again.stderr).toContain("--name NAME");
-  expect(signalbox("project", "remove", "coffee", "--yes").stderr).toContain(`The clone stays: ${folder}`);
+  expect(signalbox("project", "remove", "coffee", "--yes").stderr).toContain(`The clone is kept: ${folder}`);
   expect(signalbox("project", "add", `file://${origin}`)).toMatchObject({ status: 0 });
   expect(signalbox("project", "add", "http://localhost/x.git").stderr).toContain("https:// or ssh://");
   expect(existsSync(join(home, "repositories", "x"))).toBe(false);
 });
 
-test("a repository is registered from wherever one stands in it, and what it lacks is told", () => {
+test("a repository is registered from any folder in it, and its problems are reported", () => {
   const [milk, side, bare, empty] = ["milk", "side", "bare ü.git", "empty"].map((name) => join(base, name)) as [
     string,
     string,
@@ -65,14 +65,14 @@ test("a repository is registered from wherever one stands in it, and what it lac
     string,
   ];
   git(base, "clone", "-q", origin, milk);
-  // Neither "main" nor "master" is there: the only branch is the one that is meant.
+  // Without "main" and "master", the only branch is the default.
   git(milk, "checkout", "-q", "--detach");
   const made = signalboxIn(milk, "init", "--json");
   expect(JSON.parse(made.stdout)).toMatchObject({ name: "milk", defaultBranch: "trunk" });
   git(milk, "worktree", "add", "-q", "-b", "side", side);
   const again = signalboxIn(side, "init");
   expect(again).toMatchObject({ status: 0, stdout: `milk  ${milk}\n` });
-  expect(again.stderr).toContain("It is a project already.");
+  expect(again.stderr).toContain("It is already a project.");
 
   git(base, "init", "-q", "--bare", bare);
   const none = signalboxIn(bare, "init");
@@ -90,7 +90,7 @@ test("a repository is registered from wherever one stands in it, and what it lac
   expect(signalbox("project", "update", "milk", "--harness", "", "--review-harness", "codex").status).toBe(0);
 });
 
-test("what git obeys is shown when it has changed, and trusted when a person says so", () => {
+test("changed git configuration is shown, and trusted when a person agrees", () => {
   const folder = join(home, "repositories", "coffee");
   expect(signalbox("project", "trust", "coffee").stderr).toContain("Nothing has changed");
   git(folder, "config", "core.hooksPath", ".husky/_");

@@ -27,7 +27,7 @@ function signalbox(cwd: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-test("in a repository its own workflows are listed and come first", () => {
+test("in a repository its own workflows are listed first", () => {
   const list = signalbox(deep, "workflow", "list");
   expect(list.status).toBe(0);
   expect(list.stdout).toMatch(/^default +project +2 {2}Ours$/m);
@@ -42,15 +42,15 @@ test("in a repository its own workflows are listed and come first", () => {
   expect(signalbox(deep, "workflow", "show", "default").stdout).toContain("Ours");
 });
 
-test("outside of it they are not", () => {
+test("outside the repository its workflows are not listed", () => {
   const list = signalbox(base, "workflow", "list");
   expect(list.stdout).toMatch(/^default +built-in /m);
   expect(list.stdout).toMatch(/^release +you /m);
 });
 
-test("what is the repository's cannot be ejected, but its name can be taken for a copy of a built-in one", () => {
+test("a repository's workflow cannot be ejected, but a copy of a built-in one can have its name", () => {
   const own = signalbox(deep, "workflow", "eject", "release", "mine");
   expect(own.status).toBe(3);
-  expect(own.stderr).toContain(`"release" is the repository's own: `);
+  expect(own.stderr).toContain(`"release" is already the repository's own: `);
   expect(signalbox(deep, "workflow", "eject", "default").status).toBe(0);
 });

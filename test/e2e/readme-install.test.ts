@@ -18,7 +18,7 @@ import { removeFolder } from "../remove-folder.ts";
 const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-install-")));
 afterAll(() => removeFolder(base));
 
-/** npm as it would be: it notes what it was asked for, and puts a package for Node where it was asked to. */
+/** A stand-in for npm: it records its arguments, and installs a package for Node. */
 const npm = `#!/bin/sh
 echo "$PWD $*" >> "$NPM_LOG"
 for last; do case "$last" in node-*@*)
@@ -41,9 +41,9 @@ function machine(name: string) {
   return { folder, env, asked: () => (existsSync(log) ? readFileSync(log, "utf8") : "") };
 }
 
-test("the lines by which README installs it work in an empty home", () => {
+test("the install commands of the README work in an empty home", () => {
   const { env: own } = machine("person");
-  // Node may be beside the code or the system's own.
+  // Node may be in the checkout or the system's own.
   const env = { ...own, PATH: own.PATH.replace(":", `:${dirname(process.execPath)}:`) };
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const block = fenced(readme, "text").find((each) => each.includes("$ npm install")) ?? "";
@@ -55,7 +55,7 @@ test("the lines by which README installs it work in an empty home", () => {
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-/** A checkout on a machine with an older Node, and what runs its setup there as npm does. */
+/** A checkout on a machine with an older Node, and a function that runs its setup as npm does. */
 function olderMachine(name: string) {
   const { folder, env, asked } = machine(name);
   const checkout = join(folder, "checkout");
@@ -64,7 +64,7 @@ function olderMachine(name: string) {
   cpSync(join(root, "bin"), join(checkout, "bin"), { recursive: true });
   mkdirSync(join(checkout, "src/cli"), { recursive: true });
   writeFileSync(join(checkout, "src/cli/main.ts"), "console.log(process.argv[2]);\n");
-  // So that this Node passes for an old one.
+  // Makes this Node look like an old one.
   const old =
     'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})';
   const setup = [join(checkout, "scripts/setup.mjs"), "--prepare"];
@@ -73,7 +73,7 @@ function olderMachine(name: string) {
   return { checkout, env, asked, run };
 }
 
-test("npm install brings Node 24 where the system's is older, and the command line then runs with it", () => {
+test("npm install installs Node 24 if the system's is older, and the command line then runs with it", () => {
   const { checkout, env, asked, run } = olderMachine("older");
   expect(run()).toMatchObject({ status: 0, stderr: expect.stringContaining("installing Node 24.") });
   expect(asked()).toContain(`${checkout}/.node install --no-save --no-package-lock node-`);
@@ -83,7 +83,7 @@ test("npm install brings Node 24 where the system's is older, and the command li
   expect(asked()).toBe(before);
 });
 
-test("a setup takes over from one that died, and leaves no lock", () => {
+test("a setup takes over the lock of one that died, and leaves none", () => {
   const { checkout, run } = olderMachine("left");
   const lock = join(checkout, ".setup-lock");
   writeFileSync(lock, String(spawnSync("true").pid));

@@ -5,7 +5,7 @@ import { startBrew } from "./brew-stage.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-test("a verb takes several tasks of several projects; one that fails stops no other, and the exit code says so", async () => {
+test("a command takes several tasks of several projects; a failure does not stop the others, and sets the exit code", async () => {
   const { signalbox, in: at } = await startBrew(["coffee", "tea"]);
   const coffee = at("coffee");
   for (const summary of ["One pot", "Two pots", "Three pots"]) await signalbox(["task", "create", summary], coffee);
@@ -23,7 +23,7 @@ test("a verb takes several tasks of several projects; one that fails stops no ot
       { reference: "2", answer: null, error: { code: "refused" } },
     ],
   });
-  // The first that failed says what the shell is told.
+  // The first failure sets the exit code.
   expect((await signalbox(["task", "continue", "99", "2"], coffee)).code).toBe(3);
   expect((await signalbox(["task", "continue", "2", "99"], coffee)).code).toBe(1);
   const unasked = await signalbox(["task", "delete", "2", "tea#1"], coffee);
@@ -34,7 +34,7 @@ test("a verb takes several tasks of several projects; one that fails stops no ot
   expect((await signalbox(["task", "cancel"], coffee)).stderr).toContain("TASK is missing.");
 });
 
-test("ls, new, rm and help are understood, and open tasks are offered first", async () => {
+test("ls, new, rm and help are understood, and completion offers open tasks first", async () => {
   const { signalbox, in: at } = await startBrew(["coffee"]);
   const coffee = at("coffee");
   for (const summary of ["One pot", "Two pots"])
@@ -56,7 +56,7 @@ test("ls, new, rm and help are understood, and open tasks are offered first", as
   expect((await signalbox(["task", "help"], coffee)).stdout).toContain("signalbox task COMMAND");
 });
 
-test("who cancels a task is told which one waits for its slot, and what starts it", async () => {
+test("cancel names the task that waits for the slot, and the command that starts it", async () => {
   const { signalbox, home, in: at } = await startBrew(["coffee"]);
   const coffee = at("coffee");
   writeFileSync(
@@ -85,18 +85,18 @@ transitions:
   const start = `signalbox task spawn ${id}`;
   const waits = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(waits.replace(/\s+/g, " ")).toContain(
-    `This one starts by itself when that ends in done. After dropped, start it: ${start} `,
+    `This task starts by itself when that task ends in done. After dropped, start it: ${start} `,
   );
   expect(waits).toContain("Start when a task that has a slot ends in done");
   const cancelled = (await signalbox(["task", "cancel", "1"], coffee)).stderr;
-  expect(cancelled).toContain(`coffee#2 waits for the slot, and does not start by itself: ${start}\n`);
-  // There is nothing of it that anybody could go on with.
+  expect(cancelled).toContain(`coffee#2 waits for the free slot and does not start by itself: ${start}\n`);
+  // It has no commits to continue from.
   expect(cancelled).not.toContain("what it committed");
   const needed = (await signalbox(["task", "list", "--needs-me"], coffee)).stdout;
   expect(needed).toContain(start);
   expect(needed).not.toContain("coffee#3");
   const explained = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(explained.match(/A slot is free/g)).toHaveLength(1);
-  expect(explained.replace(/\s+/g, " ")).toContain("the next task is started only when one ends in done.");
+  expect(explained.replace(/\s+/g, " ")).toContain("the next task is started only when another ends in done.");
   expect(await signalbox(["task", "spawn", id], coffee)).toMatchObject({ code: 0 });
 });

@@ -29,7 +29,7 @@ test("what `workflow show default --json` prints is the seed's table, row by row
   for (const row of table) {
     const way = ways.find((each) => `${each.from} → ${each.to}` === row.pair) as ShownWay;
     expect([row.pair, gateText(way)]).toEqual([row.pair, row.gate]);
-    // Cleaning up where nothing is alive or bound changes nothing.
+    // Cleaning up without a live run or a workspace has no effect.
     const more = decided[row.pair]?.more ?? [];
     expect([row.pair, [...effectsOf(way)].sort()]).toEqual([row.pair, [...row.effects, ...more].sort()]);
   }
@@ -42,7 +42,7 @@ function gateText({ gates: [gate], when }: ShownWay): string {
   return `## ${gate.section}${verdict}${round.join("")}`;
 }
 
-/** In the seed's words: runs that are ended, started and told, the other hooks, the counters. */
+/** In the seed's terms: runs that are ended, started and sent a message, the other hooks, the counters. */
 function effectsOf({ hooks, effects, runs }: ShownWay): readonly string[] {
   const agents = ["spawn_agent", "kill_agent", "notify_agent"];
   return [

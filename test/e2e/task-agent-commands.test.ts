@@ -12,7 +12,7 @@ const polite = `roles:
     - { steps: [{ say: "You said: {prompt}" }] }
 `;
 
-test("a task that waits for a word is spawned, and its dead agent is brought back in its session", async () => {
+test("a task that waits for a person is spawned, and its dead agent is restarted in its session", async () => {
   const { signalbox, json, untilRun } = await startCommands(polite);
   const { task } = await json("task", "create", "stronger", "Make it stronger", "--workflow", "flow", "--no-spawn");
   const spawned = await signalbox(["task", "spawn", task.id]);
@@ -32,7 +32,7 @@ test("a task that waits for a word is spawned, and its dead agent is brought bac
   expect(second.session).toBe(first.session);
 });
 
-test("messages are delivered when the agent listens, in their order, each once", async () => {
+test("messages are delivered when the agent is ready for input, in order, each once", async () => {
   const { atDesk, signalbox, json, untilRun } = await startCommands(polite);
   const id = await atDesk("stronger");
   expect(await signalbox(["task", "send", id, "Hello", "--wait"])).toMatchObject({ code: 0, stdout: "delivered\n" });
@@ -40,7 +40,7 @@ test("messages are delivered when the agent listens, in their order, each once",
   await untilRun(({ activity }) => activity === "busy");
   const second = await signalbox(["task", "send", "stronger", "-"], "One more\nin two lines");
   expect(second).toMatchObject({ code: 0, stdout: "waiting\n" });
-  expect(second.stderr).toContain("as soon as it listens");
+  expect(second.stderr).toContain("when it is ready for input");
   expect(await json("agent", "ps")).toMatchObject({ runs: [{ messagesWaiting: 1 }] });
   const third = await json("task", "send", "coffee/stronger", "And the last", "--wait", "--role", "worker");
   expect(third).toMatchObject({ state: "delivered", from: "human", to: "worker#1", problem: "" });
@@ -64,7 +64,7 @@ const rude = `roles:
     - { steps: [{ run: [printf, '${hostile}'] }, { binary: "70000" }, { flood: "300000" }, { say: "That was all." }] }
 `;
 
-test("nothing that an agent shows or prints is obeyed by a person's terminal", async () => {
+test("a person's terminal obeys no control sequence of an agent's output", async () => {
   const { atDesk, signalbox, json, until } = await startCommands(rude);
   const id = await atDesk("rude");
   await signalbox(["task", "send", id, "Show it", "--wait"]);
@@ -91,7 +91,7 @@ test("nothing that an agent shows or prints is obeyed by a person's terminal", a
   const end = await signalbox(["task", "peek", id, "--role", "teller", "--lines", "3"]);
   expect(end.stdout).toContain("That was all.");
   expect(end.stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(3);
-  // Of a task that is over nobody can be brought back, so nobody is told to.
+  // The agent of a task that is over cannot be restarted, so that is not suggested.
   for (const args of [
     ["attach", id],
     ["send", id, "Hello"],
@@ -106,7 +106,7 @@ test("nothing that an agent shows or prints is obeyed by a person's terminal", a
   }
 });
 
-test("what is asked of agents that are not there is answered with what to do", async () => {
+test("a command for a missing agent is answered with what to do", async () => {
   const { signalbox, json } = await startCommands(polite);
   expect((await signalbox(["agent", "ps"])).stderr).toContain("signalbox task create");
   expect(await signalbox(["task", "attach"])).toMatchObject({ code: 3, stdout: "" });

@@ -13,7 +13,7 @@ const home = join(base, "home");
 const coffee = join(base, "coffee");
 const tea = join(base, "tea");
 
-/** Moved by people alone, so that it needs nothing but the daemon. */
+/** Only people move these tasks, so no agent is needed. */
 const brew = `name: brew
 version: 1
 unclear: asking
@@ -32,7 +32,7 @@ transitions:
   - { from: any, to: spilled, by: human }
 `;
 
-/** With a role of its own, whose run the test registers itself. */
+/** With a role whose run the test registers itself. */
 const roast = `name: roast
 version: 1
 roles: { roaster: { mode: session, prompt: roast } }
@@ -55,7 +55,7 @@ const environment = {
   SIGNALBOX_HOME: home,
   NODE_COMPILE_CACHE: join(base, "compiled"),
   TMPDIR: join(base, "tmp"),
-  // Who has no name with git is told so.
+  // Without an author, init would print a warning.
   ...{ GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" },
   ...{ GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" },
 };
@@ -86,7 +86,7 @@ function signalbox(args: readonly string[], { cwd = coffee, env = {}, input = ""
 
 const task = (...args: string[]) => signalbox(["task", ...args]);
 
-/** Runs command lines that have nothing to do with each other, two at a time: there may be no more cores. */
+/** Runs command lines that have nothing to do with each other, two at a time: there may be only two cores. */
 async function each(lines: readonly (readonly string[])[], place: Place = {}): Promise<readonly Ran[]> {
   const results: Ran[] = [];
   const queue = [...lines.entries()];
@@ -100,7 +100,7 @@ async function each(lines: readonly (readonly string[])[], place: Place = {}): P
 }
 const json = ({ stdout }: Ran) => JSON.parse(stdout);
 
-/** Creates a task and gives its id. */
+/** Creates a task and returns its id. */
 async function create(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await task("create", ...args);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: expect.stringMatching(/^To see /) });
@@ -129,18 +129,18 @@ function git(...args: string[]): Promise<void> {
   });
 }
 
-describe("a newcomer", () => {
+describe("a new user", () => {
   test("is told at each step what to do next", async () => {
     const nothing = await task("list");
     expect(nothing).toEqual({
       code: 0,
       stdout: "",
-      stderr: "There are no tasks, and no project yet. To make a repository one, in it: signalbox init\n",
+      stderr: "There are no tasks, and no project yet. To register a repository, run in it: signalbox init\n",
     });
     expect(await signalbox(["init"], { cwd: tea })).toEqual({
       code: 3,
       stdout: "",
-      stderr: `error: ${tea} is in no git repository.\nTo make it one: git -C ${tea} init\n`,
+      stderr: `error: ${tea} is not in a git repository.\nTo make it one: git -C ${tea} init\n`,
     });
     const made = await signalbox(["init", "--workflow", "brew", "--pool-size", "50"], { cwd: join(coffee, "src") });
     expect(made).toEqual({
@@ -149,21 +149,21 @@ describe("a newcomer", () => {
       stderr:
         "Work starts from main, and is merged into it.\n" +
         'It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"\n' +
-        "When a task needs you, nobody can call you: there is no desktop here. Set notify.webhook or notify.command " +
+        "There is no channel to call you when a task needs you: there is no desktop here. Set notify.webhook or notify.command " +
         "(signalbox config set), or keep signalbox events --follow --bell open.\n" +
         'To create a task: signalbox task create "What is to be done"\n',
     });
     const again = await signalbox(["init", "--name", "other"]);
     expect(again).toMatchObject({ code: 0, stdout: `coffee  ${coffee}\n` });
-    expect(again.stderr).toContain("It is a project already.\nNothing about it has changed.");
+    expect(again.stderr).toContain("It is already a project.\nNothing about it has changed.");
     expect((await task("list")).stderr).toBe(
       'There are no open tasks in coffee. To create one: signalbox task create "What is to be done"\n',
     );
-    // A variable of the shell that is empty is no task, and a state that nobody has is no filter.
+    // An empty shell variable is not a task, and an unknown state is not a filter.
     for (const words of [[""], ["stronger", ""]]) {
       const empty = await task("create", ...words);
       expect(empty).toMatchObject({ code: 2, stdout: "" });
-      expect(empty.stderr).toContain("What is to be done is missing");
+      expect(empty.stderr).toContain("The summary is missing");
     }
     const misspelt = await task("list", "--status", "revewing");
     expect(misspelt).toMatchObject({ code: 2, stdout: "" });
@@ -175,7 +175,7 @@ describe("a newcomer", () => {
     expect(listed.stdout).toMatch(
       /^ +ID +TASK +STATUS +SUMMARY +BRANCH +AGE\n! +\w{5} +coffee#1 +todo +Make it stronger +signalbox\/\w{5} +\d+s\n$/,
     );
-    expect(listed.stderr).toBe("\n! a person should look at it\n");
+    expect(listed.stderr).toBe("\n! it needs a person\n");
   });
 });
 
@@ -215,7 +215,7 @@ describe("project", () => {
 });
 
 describe("task create", () => {
-  test("takes a branch, a summary, context from stdin, and how it is made", async () => {
+  test("takes a branch, a summary, context from stdin, and settings", async () => {
     const args = [
       "task",
       "create",
@@ -241,16 +241,16 @@ describe("task create", () => {
     expect(document.text).toContain("## Context\n\nFor two.\n\n### Sneaky\n");
   });
 
-  test("begins an unclear task where the workflow asks", async () => {
+  test("creates an unclear task in the state in which the workflow asks", async () => {
     const [, name, , status] = (await task("create", "--summary", "")).stdout.trim().split("  ");
     expect(status).toBe("asking");
     expect((await task("show", name ?? "")).stdout).toContain("(no summary)");
   });
 
-  test("refuses what cannot be, and says why", async () => {
+  test("refuses invalid values, and says why", async () => {
     const cases: readonly (readonly [readonly string[], number, string])[] = [
       [["--project", "cofee", "x y"], 3, 'There is no project "cofee".\nDid you mean "coffee"?'],
-      [["main", "x"], 1, '"main" is the branch that work goes into, and a task has one of its own.'],
+      [["main", "x"], 1, '"main" is the branch that work is merged into. A task needs its own branch.'],
       [["bad..name", "x"], 1, 'The branch name "bad..name" contains two dots in a row.'],
       [["x y", "--set", "cups=0"], 2, 'The setting "cups" must be at least 1, but is 0.'],
       [["x y", "--context", "a", "--context-file", "b"], 2, "--context and --context-file cannot both be given."],
@@ -263,19 +263,19 @@ describe("task create", () => {
       expect({ args, ...results[i] }).toMatchObject({ args, code, stdout: "" });
       expect(results[i]?.stderr).toContain(`error: ${message}`);
     }
-    // A task that is over is not found by its branch, and where it is found is told.
+    // A task that is over is not found by its branch, and the message says how to find it.
     expect(results.map(({ stderr }) => stderr).join("")).toContain(": signalbox task list --all --open --closed\n");
   });
 });
 
 describe("task update", () => {
-  test("moves a task once everything is there, and tells every reason before", async () => {
+  test("moves a task when all evidence is there, and lists every missing reason before", async () => {
     const id = await create("Strong coffee");
     expect(await task("continue", id)).toEqual({ code: 0, stdout: "todo → brewing\n", stderr: "" });
     const refused = await task("update", id, "--status", "tasting");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(
-      /^error: There are 2 reasons against it\.\n- .*## Recipe.*\n {2}.+\n- .*## Cup.*\n {2}.+\nNothing has changed\.\n$/,
+      /^error: It was refused for 2 reasons\.\n- .*## Recipe.*\n {2}.+\n- .*## Cup.*\n {2}.+\nNothing has changed\.\n$/,
     );
     const recipe = "## Recipe\n\nBEANS: many\nWATER: little\n\n## Cup\n\nThe blue one.\n";
     writeFileSync(join(base, "recipe.md"), recipe);
@@ -291,7 +291,7 @@ describe("task update", () => {
     expect((await task("show", id, "--json")).stdout).toContain('"previousStatus": "brewing"');
   });
 
-  test("changes fields first, and nothing at all where that is refused", async () => {
+  test("changes fields first, and nothing at all if that is refused", async () => {
     const id = await create("weak-coffee", "Weak coffee");
     const bad = await task("update", id, "--branch", "no good", "--status", "brewing");
     expect(bad).toMatchObject({ code: 1, stdout: "" });
@@ -318,13 +318,13 @@ describe("task update", () => {
     expect(wrong.map(({ code }) => code)).toEqual([2, 2]);
   });
 
-  test("means the task of this folder where none is named", async () => {
+  test("uses the task of this folder if none is named", async () => {
     const ran = await task("update", "--status", "brewing");
     expect(ran).toMatchObject({ code: 3, stdout: "" });
-    expect(ran.stderr).toContain("There is no task of this folder.");
+    expect(ran.stderr).toContain("This folder belongs to no task.");
   });
 
-  test("lets a run move its own task with what it wrote, and nothing else", async () => {
+  test("lets a run move only its own task, with its own task file", async () => {
     const id = await create("Roast beans", "--workflow", "roast");
     await task("update", id, "--status", "roasting");
     const cwd = join(base, "bench");
@@ -344,7 +344,7 @@ describe("task update", () => {
     ]);
     expect(refused[0]?.stderr).toContain("## Roast is missing");
     expect((await signalbox(["task", "update", "--file", "TASK.md"], { cwd, env })).stderr).toBe(
-      'Changed in the task file: "## Roast".\nNot taken, because others own it: "## Context".\n',
+      'Changed in the task file: "## Roast".\nNot stored, because other roles own it: "## Context".\n',
     );
     const moved = await signalbox(["task", "update", "--status", "roasted", "--json"], { cwd, env });
     expect(json(moved)).toMatchObject({ edit: null, document: null, move: { kind: "moved", from: "roasting" } });
@@ -361,18 +361,18 @@ describe("task edit", () => {
     return signalbox(["task", "edit", id], { env: { EDITOR: `${editor} --wait` } });
   };
 
-  test("sends back what the editor made of the task file, and loses nothing", async () => {
+  test("stores the edited task file, and loses nothing", async () => {
     const id = await create("Edited coffee");
     expect(await edit(id, "true")).toMatchObject({
       code: 0,
-      stderr: `The task file of ${await nameOf(id)} is as it was.\n`,
+      stderr: `The task file of ${await nameOf(id)} is unchanged.\n`,
     });
     expect((await edit(id, 'echo "## Notes" >> "$2"; echo hot >> "$2"')).stderr).toBe(
       'Changed in the task file: "## Notes".\n',
     );
     const failed = await edit(id, 'echo lost >> "$2"; exit 3');
     expect(failed.code).toBe(1);
-    const [, kept = ""] = /What you wrote is kept in (.*)\n$/.exec(failed.stderr) ?? [];
+    const [, kept = ""] = /Your text is kept in (.*)\n$/.exec(failed.stderr) ?? [];
     expect(readFileSync(kept, "utf8")).toMatch(/hot\nlost\n$/);
     const never = await edit(id, "exit 3");
     expect(never).toMatchObject({
@@ -409,7 +409,7 @@ describe("a task's end", () => {
 });
 
 describe("task list", () => {
-  test("goes on where it ended, and stays in the folder's project", async () => {
+  test("continues where it ended, and lists only the folder's project", async () => {
     for (const n of [1, 2, 3]) await create(`Page ${n}`);
     const first = await task("list", "--limit", "2");
     expect(first.stdout.match(/Page \d/g)).toEqual(["Page 3", "Page 2"]);
@@ -417,7 +417,7 @@ describe("task list", () => {
     expect((await task("list", "--limit", "1", "--before", next)).stdout).toContain("Page 1");
     const { tasks } = json(await signalbox(["task", "list", "--json"], { cwd: tea }));
     expect(tasks[0]).toMatchObject({ summary: "Page 3", session: "none", needsPerson: true, held: null });
-    expect((await task("list", "--status", "served")).stderr).toContain("There is no such task in coffee.");
+    expect((await task("list", "--status", "served")).stderr).toContain("No task in coffee matches.");
   });
 });
 
@@ -434,15 +434,15 @@ describe("task explain", () => {
 });
 
 describe("task actions", () => {
-  test("lists what can be done with the exact commands, and on request what cannot and why", async () => {
+  test("lists allowed actions with the exact commands, and with --all the others and why not", async () => {
     const id = await create("Possible coffee");
     const { code, stdout, stderr } = await task("actions", id);
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^Cancel it → spilled +signalbox task cancel ${id}$`, "m"));
+    expect(stdout).toMatch(new RegExp(`^Cancel the task → spilled +signalbox task cancel ${id}$`, "m"));
     expect(stdout).not.toContain("Not now");
     expect(stderr).toContain(`signalbox task actions ${id} --all`);
     const all = await task("actions", id, "--all");
-    expect(all.stdout).toMatch(/^Not now\n(.*\n)*.*No agent of its has a terminal now\./m);
+    expect(all.stdout).toMatch(/^Not now\n(.*\n)*.*None of the task's agents has a terminal\./m);
     expect(Object.keys(json(await task("actions", id, "--json")).actions[0])).toEqual([
       ...["name", "label", "key", "command", "to", "allowed", "why"],
     ]);
@@ -451,7 +451,7 @@ describe("task actions", () => {
 });
 
 describe("task migrate", () => {
-  test("shows the difference, and changes nothing until it is told to", async () => {
+  test("shows the difference, and changes nothing without --apply", async () => {
     const id = await create("Migrated coffee");
     writeFileSync(
       join(home, "workflows", "brew.yml"),
@@ -468,9 +468,9 @@ describe("task migrate", () => {
 });
 
 describe("events", () => {
-  test("are listed, and followed until somebody ends it", async () => {
+  test("are listed, and followed until the person interrupts", async () => {
     const child = spawn(process.execPath, [cliFile, "events", "--follow", "--json"], { cwd: coffee, env: environment });
-    // Left alone it would start the daemon again after the tests have stopped it.
+    // Left running, it would start the daemon again after the tests have stopped it.
     onTestFinished(() => void child.kill("SIGKILL"));
     const lines = linesOf(child);
     const id = await untilSeen(lines, () => create("Followed coffee"));
@@ -488,7 +488,7 @@ describe("events", () => {
 });
 
 describe("configuration", () => {
-  test("is shown with where it comes from, and changed in two files", async () => {
+  test("is shown with its sources, and changed in two files", async () => {
     expect(await signalbox(["config", "set", "model", "large"])).toMatchObject({ code: 0 });
     expect((await signalbox(["config", "set", "model", "small", "--repository"])).stdout).toBe(
       ".signalbox/config.yml\n",
@@ -506,14 +506,19 @@ describe("configuration", () => {
       ["config", "get", "modle"],
     ];
     expect((await each(wrong)).map(({ code }) => code)).toEqual([2, 2]);
-    expect((await signalbox(["init", "--config"])).stderr).toContain(".signalbox/config.yml is there already");
+    // The limits of a project, to which the setting does not apply any more.
+    expect(await signalbox(["config", "set", "pool_size", "1001"])).toMatchObject({ code: 2, stdout: "" });
+    expect((await signalbox(["config", "set", "pool_size", "1000"])).stderr).toContain(
+      "To change one: signalbox project update NAME --pool-size 1000\n",
+    );
+    expect((await signalbox(["init", "--config"])).stderr).toContain(".signalbox/config.yml already exists");
     const { task: view } = json(await task("create", "Of a model", "--json"));
     expect(view.model).toBe("small");
   });
 });
 
 describe("trust and backup", () => {
-  test("a repository's own workflow is used only once it is trusted", async () => {
+  test("a repository's own workflow is used only after it is trusted", async () => {
     mkdirSync(join(coffee, ".signalbox", "workflows"), { recursive: true });
     const file = join(coffee, ".signalbox", "workflows", "ours.yml");
     writeFileSync(file, brew.replace("name: brew", "name: ours"));
@@ -522,14 +527,21 @@ describe("trust and backup", () => {
     expect(refused.stderr).toContain("signalbox trust ours --project coffee");
     expect(await signalbox(["trust", "ours"])).toMatchObject({ code: 0, stdout: `${file}\n` });
     expect(await task("create", "Ours first", "--workflow", "ours")).toMatchObject({ code: 0 });
+    const bad = join(coffee, "bad.yml");
+    writeFileSync(bad, "name: bad\nversion: 1\n");
     const wrong = await each([
       ["trust", "brew"],
       ["trust", "nothing"],
+      ["trust", bad],
     ]);
-    expect(wrong.map(({ code }) => code)).toEqual([2, 3]);
+    expect(wrong.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [2, ""],
+      [3, ""],
+      [1, ""],
+    ]);
   });
 
-  test("everything is copied into a new file, and never over another one", async () => {
+  test("a backup is a new file, and never overwrites another one", async () => {
     const { stdout } = await signalbox(["backup"]);
     expect(stdout).toMatch(/\/backups\/.*\.db\n$/);
     expect(existsSync(stdout.trim())).toBe(true);
@@ -553,7 +565,7 @@ describe("completion", () => {
     }
   });
 
-  test("starts no daemon for that", async () => {
+  test("starts no daemon", async () => {
     const other = join(base, "other-home");
     const { stdout } = await signalbox(["complete", "--", "task", "show", ""], { env: { SIGNALBOX_HOME: other } });
     expect(stdout).toBe("");
@@ -561,7 +573,7 @@ describe("completion", () => {
   });
 });
 
-/** What starts an agent does this for it. */
+/** Registers a run, as the daemon does when it starts an agent. */
 async function register(id: string, role: string, folder: string): Promise<string> {
   const { socket, humanToken } = homePlaces(home);
   const { body } = await socketRequest({
@@ -579,7 +591,7 @@ async function nameOf(id: string): Promise<string> {
   return `${view.project}#${view.number}`;
 }
 
-/** Asks again until it is so: what the daemon does by itself takes a moment. */
+/** Polls until the condition holds, because the daemon works in the background. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 50; tries++) {
     if (await isSo()) return;
@@ -594,7 +606,7 @@ function linesOf(child: ChildProcess): string[] {
   return lines;
 }
 
-/** Does something again until a follower has seen it: nobody tells when it has begun to look. */
+/** Repeats an action until a follower has seen it, because nothing reports when it has begun to follow. */
 async function untilSeen(lines: readonly string[], act: () => Promise<string>): Promise<string> {
   let seen = "";
   await until(async () => {

@@ -7,7 +7,7 @@ import { git, startBrew } from "./brew-stage.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Like brew, but served is only what is merged. */
+/** Like brew, but only merged work can be served. */
 const strict = `name: strict
 version: 1
 states:
@@ -21,7 +21,7 @@ transitions:
   - { from: any, to: spilled, by: human, hooks: [release_workspace] }
 `;
 
-/** A task with a commit that is only on its branch. */
+/** A task with an unmerged commit. */
 async function startBrewed(workflow: "brew" | "strict") {
   const stage = await startBrew(["coffee"]);
   writeFileSync(join(stage.home, "workflows", "strict.yml"), strict);
@@ -39,12 +39,12 @@ async function startBrewed(workflow: "brew" | "strict") {
   return { ...stage, coffee, signalbox, folder, status };
 }
 
-test("a move to the end of work that is not merged is refused with both commands, and on a terminal it is asked for", async () => {
+test("ending a task with unmerged work is refused with both commands, and on a terminal the person is asked", async () => {
   const { base, env, coffee, signalbox, status } = await startBrewed("brew");
   const refused = await signalbox("task", "update", "1", "--status", "served");
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toMatch(
-    /Its work is not merged: 1 commit is only on "\S+"\.\nMerge it: signalbox task merge \w+\nTo end it without: signalbox task update \w+ --status served --yes\n/,
+    /The work is not merged: 1 commit is only on "\S+"\.\nMerge it: signalbox task merge \w+\nTo end it without merging: signalbox task update \w+ --status served --yes\n/,
   );
   const argv = [process.execPath, cliFile, "task", "update", "1", "--status", "served"];
   const asked = atTerminal(argv, { base, env, folder: coffee });
@@ -52,7 +52,7 @@ test("a move to the end of work that is not merged is refused with both commands
   asked.say("n");
   await asked.shows(/it ended with/);
   expect(await status()).toBe("brewing");
-  const [, way = ""] = /To end it without: signalbox (.+)\n/.exec(refused.stderr) ?? [];
+  const [, way = ""] = /To end it without merging: signalbox (.+)\n/.exec(refused.stderr) ?? [];
   expect((await signalbox(...way.split(" "))).code).toBe(0);
   expect(await status()).toBe("served");
 });

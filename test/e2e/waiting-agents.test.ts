@@ -30,7 +30,7 @@ transitions:
 prompts: { ask: "What is {summary}? So far: {log}" }
 `;
 
-test("what an agent asks in a dialogue is explained, and answered from the command line", async () => {
+test("an agent's question in a dialogue is explained, and answered from the command line", async () => {
   const script = `roles:
   host:
     - { when: { prompt: with milk }, steps: [{ answer: { clear: true, message: "With milk then." } }] }
@@ -42,7 +42,7 @@ test("what an agent asks in a dialogue is explained, and answered from the comma
   const { stdout } = await signalbox(["task", "explain", task.id]);
   expect(stdout).toContain("Milk?");
   expect(stdout).toContain(`signalbox task reply ${task.id}`);
-  // Its agent has ended with its question, as it should.
+  // Its agent has ended after its question, as it should.
   expect(await json("task", "show", task.id)).toMatchObject({ task: { session: "none" } });
   expect(await signalbox(["task", "reply", "coffee", "-"], "with milk")).toMatchObject({ code: 0 });
   await until(task.id, ({ status }) => status === "clear");
@@ -55,7 +55,7 @@ const slow = `roles:
     - { steps: [{ sleep: 10m }] }
 `;
 
-test("an agent without a seat is listed and explained as waiting, and a raised limit starts it at once", async () => {
+test("an agent without a seat is listed and explained as waiting, and a raised limit starts it immediately", async () => {
   const { json, signalbox, untilRun } = await startCommands(slow, { agents: "most: 1" });
   // An idle agent has no seat: the next one starts beside it.
   const first = await json("task", "create", "one", "A patient one", "--workflow", "flow");
@@ -65,13 +65,13 @@ test("an agent without a seat is listed and explained as waiting, and a raised l
   await json("task", "create", "three", "Three", "--workflow", "flow");
   const waiting = await untilRun((run) => run.number === 3 && run.activity === "waiting");
   expect(waiting).toMatchObject({ key: "worker#1", pid: 0, what: expect.stringContaining("agents.most") });
-  expect((await signalbox(["task", "explain", "3"])).stdout).toContain("1 agents are at work, which is the most");
+  expect((await signalbox(["task", "explain", "3"])).stdout).toContain("1 agents are at work, which is the maximum");
   expect(await json("task", "show", "3")).toMatchObject({ task: { session: "none" } });
-  // What an idle agent is told waits for a seat too. Its task is as near to its end as the other one, and older.
+  // A message to an idle agent waits for a seat too. Its task is as near to its end as the other one, and older.
   expect(await signalbox(["task", "send", "1", "hurry"])).toMatchObject({ code: 0, stdout: "waiting\n" });
   await untilRun((run) => run.number === 1 && run.activity === "waiting");
   expect((await signalbox(["task", "explain", "1"])).stdout).toMatch(
-    /told something once it has a seat.*number 1 of the 2/s,
+    /sent a message once it has a seat.*number 1 of the 2/s,
   );
   expect((await signalbox(["task", "list"])).stdout).toMatch(/^◌ .*#3 /m);
   expect(await json("status")).toMatchObject({ agents: { atWork: 1, idle: 1, waiting: 2 } });
@@ -80,7 +80,7 @@ test("an agent without a seat is listed and explained as waiting, and a raised l
   await untilRun((run) => run.number === 3 && run.activity === "busy");
 });
 
-test("the program of an idle agent is ended to make room, and the agent goes on in its session when it is needed", async () => {
+test("the program of an idle agent is ended to make room, and the agent resumes its session when it is needed", async () => {
   const { atDesk, call, json, killDaemon, restart, runs, signalbox, types, untilRun } = await startCommands(polite, {
     agents: "live: 0",
   });
@@ -95,7 +95,7 @@ test("the program of an idle agent is ended to make room, and the agent goes on 
   expect(await signalbox(["task", "send", id, "Hello", "--wait"])).toMatchObject({ code: 0, stdout: "delivered\n" });
   const awake = await untilRun(({ pid, activity }) => pid > 0 && activity === "idle");
   expect(awake).toMatchObject({ key: "worker#1", session: asleep.session, what: "At your service." });
-  // Whoever wants to see it finds it there.
+  // Attaching wakes the agent too.
   await untilRun(({ pid }) => pid === 0);
   await call(routes.attachTask, { params: { task: id }, body: {} });
   await untilRun(({ pid, activity }) => pid > 0 && activity === "idle");
@@ -104,7 +104,7 @@ test("the program of an idle agent is ended to make room, and the agent goes on 
   ]);
 });
 
-test("an agent that asks, and a message that waits behind its question, are told to whoever wants to know", async () => {
+test("an agent that asks, and a message that waits behind its question, are reported by all commands", async () => {
   const { atDesk, json, signalbox, untilRun } = await startCommands(polite);
   const id = await atDesk("one");
   await signalbox(["task", "send", id, "please ask", "--wait"]);
@@ -114,13 +114,13 @@ test("an agent that asks, and a message that waits behind its question, are told
   const { stdout } = await signalbox(["task", "explain", id]);
   expect(stdout).toMatch(/worker#1.*May I\?/);
   expect(stdout).toContain(`signalbox task attach ${id} --role worker#1`);
-  expect(stdout).toContain("Tell worker#1 what a person has to say, as soon as it listens");
+  expect(stdout).toContain("Deliver a message from a person to worker#1 as soon as it listens");
   // Nothing was typed into the dialog.
   expect((await signalbox(["task", "peek", id])).stdout).not.toContain("Never mind");
   expect(await json("agent", "ps")).toMatchObject({ runs: [{ activity: "asks", messagesWaiting: 1 }] });
 });
 
-test("agents and what they show are followed until somebody has seen enough", async () => {
+test("agents and their screens are followed until the person interrupts", async () => {
   const { atDesk, signalbox, follow } = await startCommands(polite);
   const id = await atDesk("one");
   const watched = follow(["agent", "ps", "--watch", "--json"]);
@@ -141,7 +141,7 @@ test("agents and what they show are followed until somebody has seen enough", as
   expect(seen[0]).toMatchObject({ runs: [{ key: "worker#1", activity: "idle" }] });
 });
 
-test("a provider's limit is told wherever somebody looks for why nothing starts", async () => {
+test("every command that explains why nothing starts reports a provider's limit", async () => {
   const { atDesk, json, signalbox } = await startCommands(polite);
   const id = await atDesk("one");
   await signalbox(["task", "send", id, "run into the limit", "--wait"]);

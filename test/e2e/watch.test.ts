@@ -13,7 +13,7 @@ const script = `roles:
     - { steps: [{ think: 600s }] }
 `;
 
-test("tasks and agents are shown as they change, and the terminal is given back as it was", async () => {
+test("tasks and agents are shown live, and the terminal is restored", async () => {
   const { signalbox, atDesk, base, env, main, repository, follow, places } = await startCommands(script);
   const at = (columns: number, rows: number, ...words: readonly string[]) =>
     atTerminal([process.execPath, main, ...words], { base, env, folder: repository, columns, rows });
@@ -22,13 +22,13 @@ test("tasks and agents are shown as they change, and the terminal is given back 
   const lines = follow(["status", "--watch"]);
   const large = at(110, 20, "status", "--watch");
 
-  // What happens is seen without anything being pressed.
+  // Changes appear without a key press.
   const id = await atDesk("stronger");
   await large.shows(
     new RegExp(`All projects {2}1 open · 1 needs you[\\s\\S]*\\n! {2}${id} {2}desk {2,}About stronger +worker idle`),
   );
   expect(large.screen()).toMatch(new RegExp(`\\n {3}Go on → signalbox task \\w+ ${id}\\n`));
-  // What is in no history is told too, to those who ask for it.
+  // The live state of runs, which is not in the history, is streamed on request.
   const live = followLive(places.socket, `/v1/stream?live=true&task=${id}`);
   const others = followLive(places.socket, "/v1/stream?live=true&agent=judge");
   await live.isOpen;
@@ -45,7 +45,7 @@ test("tasks and agents are shown as they change, and the terminal is given back 
   await signalbox(["task", "send", id, "Think about it", "--wait"]);
   await large.shows(/worker busy \d+s/);
   await small.shows(new RegExp(`\\n! {2}${id} {2}desk {2,}About stronger .*\\d+[sm]\\n`));
-  // Nothing is left of what was there before, and nothing is scrolled away.
+  // Nothing of the earlier screen is left, and nothing is scrolled away.
   expect(small.screen()).not.toContain("No task is open");
   expect(small.everything().split("\n").length).toBeLessThanOrEqual(12);
   small.tmux("resize-window", "-x", "100", "-y", "8");
@@ -61,7 +61,7 @@ test("tasks and agents are shown as they change, and the terminal is given back 
   large.press("C-c");
   await large.shows(/^it ended with 0\n(?=[\s\S]*^icanon)(?=[\s\S]*^echo)/m);
 
-  // Where there is no terminal each change is a line.
+  // Without a terminal each change is a line.
   await eventually(async () => /dropped/.test(lines.said()) || undefined);
   expect(lines.said()).toBe(withoutColours(lines.said()));
   expect(lines.said()).toMatch(
@@ -70,7 +70,7 @@ test("tasks and agents are shown as they change, and the terminal is given back 
   expect(await lines.interrupt()).toBe(0);
 });
 
-/** What the stream says about runs beside history. */
+/** The live state of runs in the event stream. */
 function followLive(socketPath: string, path: string) {
   const runs: { activity: string }[] = [];
   let text = "";

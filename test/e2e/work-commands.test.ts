@@ -19,7 +19,7 @@ const quiet = `roles:
     - { steps: [{ say: "Told." }] }
 `;
 
-/** The workspace is given back, and the branch deleted, when it is over. */
+/** When the task is over, the workspace is released and the branch deleted. */
 const flow = `name: flow
 version: 1
 roles:
@@ -36,7 +36,7 @@ transitions:
 prompts: { work: "Work on {summary}." }
 `;
 
-test("a task's work is looked at, and its folder entered, while it is there and when it is over", async () => {
+test("a task's diff and folder are shown while it is open and after it is over", async () => {
   const { signalbox, json, atDesk, base, git, repository, until } = await startCommands(quiet, {
     ...{ flow, workspaces: "clone" },
   });
@@ -50,7 +50,7 @@ test("a task's work is looked at, and its folder entered, while it is there and 
   });
 
   const id = await atDesk("brew");
-  // What comes into the branch that it goes into is none of its work.
+  // New commits of the target branch are not part of the task's diff.
   writeFileSync(join(repository, "cup.md"), "full\n");
   git(repository, "add", "cup.md");
   git(repository, "commit", "-qm", "Add a cup");
@@ -61,7 +61,7 @@ test("a task's work is looked at, and its folder entered, while it is there and 
   expect(stat.stdout).toBe(
     " odd name.txt |     1 +\n recipe.md    |     1 +\n 2 files, 2 lines added, no lines deleted\n",
   );
-  expect(stat.stderr).toMatch(/changes 2 files against main, as it is at [0-9a-f]{10}\./);
+  expect(stat.stderr).toMatch(/changes 2 files against main, at commit [0-9a-f]{10}\./);
   const patch = await signalbox(["task", "diff", "brew", "--committed"]);
   expect(patch.stdout).not.toMatch(controls);
   writeFileSync(join(base, "work.patch"), patch.stdout);
@@ -76,7 +76,7 @@ test("a task's work is looked at, and its folder entered, while it is there and 
   expect(await signalbox(["task", "diff", id, "--stat", "--name-only"])).toMatchObject({ code: 2, stdout: "" });
   expect(await signalbox(["task", "diff", "nobody"])).toMatchObject({ code: 3, stdout: "" });
 
-  // A shell and editors are programs that note how they were called.
+  // The shell and the editors are programs that record how they were called.
   const bin = join(base, "bin");
   mkdirSync(bin);
   const note = join(base, "note");
@@ -94,7 +94,7 @@ test("a task's work is looked at, and its folder entered, while it is there and 
     rmSync(note);
     return lines;
   };
-  // How a shell ends says nothing; it does not speak for a run, whoever opened it.
+  // A shell's exit code is ignored, and the shell never acts for a run.
   expect(await signalbox(["task", "shell", id], "", { SHELL: program("myshell") })).toMatchObject({ code: 0 });
   expect(await noted()).toEqual([folder, "", id, "none", ""]);
   expect(await signalbox(["task", "shell", id], "", { SHELL: join(bin, "none") })).toMatchObject({ code: 1 });
@@ -108,7 +108,7 @@ test("a task's work is looked at, and its folder entered, while it is there and 
   expect((await noted())[1]).toBe(`--flag ${folder}`);
   expect(await signalbox(["task", "open", id], "", { VISUAL: "", EDITOR: "" })).toMatchObject({ code: 2 });
 
-  // When it is over its folder has another task or none, and its branch is gone.
+  // After the end the folder may belong to another task, and the branch is gone.
   git(folder, "checkout", "-q", "recipe.md");
   rmSync(join(folder, "new.txt"));
   expect((await signalbox(["task", "approve", id])).stdout).toMatch(/^Merged .*\ndesk → told\n$/);
@@ -117,14 +117,14 @@ test("a task's work is looked at, and its folder entered, while it is there and 
   expect((await signalbox(["task", "diff", id])).stdout).toBe(patch.stdout);
   expect((await signalbox(["task", "path", id])).stderr).toContain(`signalbox task diff ${id}`);
 
-  // One whose folder somebody has deleted says so.
+  // A deleted folder is reported.
   const other = await atDesk("other");
   rmSync((await signalbox(["task", "path", other])).stdout.trimEnd(), { recursive: true });
-  expect((await signalbox(["task", "path", other])).stderr).toContain("is not there any more");
+  expect((await signalbox(["task", "path", other])).stderr).toContain("no longer exists");
   expect(await signalbox(["task", "diff", other, "--name-only", "--json"])).toMatchObject({ code: 0 });
 });
 
-test("a task goes on with the work of one that is over, and with a base of its own", async () => {
+test("a task continues the work of one that is over, with another base branch", async () => {
   const { signalbox, json, atDesk, git, repository, until } = await startCommands(quiet, {
     ...{ flow, workspaces: "clone" },
   });
@@ -142,7 +142,7 @@ test("a task goes on with the work of one that is over, and with a base of its o
   expect((await json("task", "diff", id)).target).toBe("release");
   const commit = git(folder, "rev-parse", "HEAD");
 
-  // Given up, with commits that are in no branch of the user's.
+  // Cancelled, with commits that are on none of the user's branches.
   expect(await signalbox(["task", "cancel", id])).toMatchObject({ code: 0 });
   await until(id, ({ phase }) => phase === "over");
   expect(git(repository, "branch", "--list", "mend")).toBe("");

@@ -3,7 +3,7 @@ import { drive, handoff, loadText } from "./drive.ts";
 
 const done = "done: { terminal: true }";
 
-test("a state's own work is tried as often as its attempts say, and not once more", () => {
+test("a state's own work is tried exactly as often as its attempts allow", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { do: [run_tests], limits: { attempts: 2 }, next: done }\n  ${done}`,
   );
@@ -15,7 +15,7 @@ test("a state's own work is tried as often as its attempts say, and not once mor
   expect(task.actions).toEqual([]);
 });
 
-test("the judge of a panel is tried as often as the attempts say, and not once more", () => {
+test("the judge of a panel is tried exactly as often as the attempts allow", () => {
   const run = (role: string) => `{ role: ${role}, mode: turn, prompt: p, result: view }`;
   const workflow = loadText(
     `version: 1\nstates:\n  a: { panel: { members: ${run("scout")}, judge: ${run("judge")} }, limits: { attempts: 2 }, next: done }\n  ${done}\nschemas: { view: { type: object } }\nprompts: { p: Look }`,
@@ -29,7 +29,7 @@ test("the judge of a panel is tried as often as the attempts say, and not once m
   expect(task.task.held).toMatchObject({ word: "error" });
 });
 
-test("what is told about an earlier stay neither settles nor holds the task where it is now", () => {
+test("a late report about an earlier stay neither settles nor holds the task", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { waits_for: human, next: done }\n  ${done}`,
   );
@@ -44,7 +44,7 @@ test("what is told about an earlier stay neither settles nor holds the task wher
   expect(task.task.phase).toBe("waiting");
 });
 
-test("while the work of a state is under way, an agent that is quiet again does not begin it a second time", () => {
+test("while the work of a state is under way, an agent that goes idle again does not start it a second time", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { agent: { role: coder, prompt: p }, do: [run_tests], next: done }\n  ${done}\ntransitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" } }]\nprompts: { p: Go }`,
   );
@@ -54,13 +54,13 @@ test("while the work of a state is under way, an agent that is quiet again does 
   expect(task.idle("coder").kind).toBe("ignored");
 });
 
-test("a person's state is not left because the engine says that the wait is over", () => {
+test("the engine cannot end a wait for a person", () => {
   const task = drive(loadText(`version: 1\nstates:\n  a: { waits_for: human, next: done }\n  ${done}`));
   expect(task.continue("engine").kind).toBe("rejected");
   expect(task.status).toBe("a");
 });
 
-test("a person who came to one state has not come to the next", () => {
+test("a person's attendance counts for one stay only", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { waits_for: human, agent: { role: coder, prompt: p, keep: true }, next: b }\n  b: { waits_for: human, agent: { role: coder, prompt: p, keep: true }, next: done }\n  ${done}\ntransitions: [{ from: a, to: b, by: [coder, human] }, { from: b, to: done, by: [coder, human] }]\nprompts: { p: Go }`,
   );
@@ -72,7 +72,7 @@ test("a person who came to one state has not come to the next", () => {
   expect(task.ask("coder", "done").kind).toBe("moved");
 });
 
-test("whoever went away with the machine goes on in its session, also where its role keeps none", () => {
+test("a lost run resumes its session, even where its role keeps none", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { agent: { role: coder, prompt: p }, next: done }\n  ${done}\ntransitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" } }]\nprompts: { p: Go }`,
   );
@@ -82,7 +82,7 @@ test("whoever went away with the machine goes on in its session, also where its 
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { resume: first } }]);
 });
 
-test("a step that failed is tried again in the session of those before it, also where its role keeps none", () => {
+test("a failed step is retried in the session of the earlier steps, even where its role keeps none", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { agent: { role: coder, mode: steps, prompt: p, step_prompt: q, limits: { attempts: 3 } }, next: done }\n  ${done}\nprompts: { p: Go, q: Go on }`,
   );

@@ -5,7 +5,7 @@ import { atWork, builtIn, drive, loadText, reasonsOf } from "./drive.ts";
 
 const done = "done: { terminal: true }";
 
-test("a limit of the task that falls due during the state's own work starts that work again, not the way out", () => {
+test("after a limit of the task during the state's own work, continuing starts that work again", () => {
   const workflow = loadText(
     `version: 1\nlimits: { cost: 5 }\nstates:\n  test: { do: [run_tests], next: done }\n  ${done}`,
   );
@@ -17,7 +17,7 @@ test("a limit of the task that falls due during the state's own work starts that
   expect(task.status).toBe("test");
 });
 
-test("a limit of the task that falls due while hooks are owed leaves them owed", () => {
+test("a limit of the task that is reached while hooks are owed leaves them owed", () => {
   const workflow = loadText(
     `version: 1\nlimits: { cost: 5 }\nstates:\n  a: { waits_for: human, next: b }\n  b: { do: [run_tests], next: done }\n  ${done}`,
   );
@@ -43,7 +43,7 @@ test("a limit of a state does not move a task that is held or has not settled ye
   expect(entering.request({ kind: "limit", word: "time", entry: entering.task.entry }).kind).toBe("ignored");
 });
 
-test("what the workflow leaves to a person is told as that, with what came before", () => {
+test("the reason for an ending that the workflow leaves to a person says so, and names the reason before it", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { do: [run_tests], outcomes: [{ on: failed, then: b }], next: done }\n  b: { waits_for: 60s, outcomes: [{ action: mark_dead }] }\n  ${done}`,
   );
@@ -85,7 +85,7 @@ test("an agent started by a state's own work can end like any other", () => {
   expect(() => verify(workflow)).not.toThrow();
 });
 
-test("a session may have a limit on silence, in its state or its role, and verify tries it", () => {
+test("a session may have a stall limit, in its state or its role, and verify explores it", () => {
   const text = (limits: string, role: string) =>
     `version: 1\nroles: { coder: { prompt: p${role} } }\nstates:\n  a: { agent: { role: coder }${limits}, outcomes: [{ on: stall, then: late }, { on: ok, then: done }] }\n  late: { waits_for: human, next: a }\n  ${done}\ntransitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" }, hooks: [kill_session, release_workspace] }]\nprompts: { p: Go }`;
   for (const workflow of [
@@ -96,7 +96,7 @@ test("a session may have a limit on silence, in its state or its role, and verif
   }
 });
 
-test("a window's name may hold any variable, and a map in it is written out", () => {
+test("a window's name may contain any variable, and a map is written out", () => {
   const workflow = loadText(
     `version: 1\nsettings: { models: { default: { default: large } } }\nstates:\n  a: { agent: { role: coder, mode: turn, prompt: p, window: "{branch}-{models}" }, next: done }\n  ${done}\nprompts: { p: Go }`,
   );
@@ -134,7 +134,7 @@ test("migrating to another state ends what only the old state needed", () => {
   });
 });
 
-test("with a full pool and a missing section, both are named", () => {
+test("a refusal because of a full pool and a missing section names both", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { waits_for: human, next: done }\n  ${done}\ntransitions: [{ from: a, to: b, gate: { section: "## Context" }, hooks: [acquire_workspace] }]`,
   );
@@ -142,7 +142,7 @@ test("with a full pool and a missing section, both are named", () => {
   expect(reasonsOf(task.ask("human", "b")).map((reason) => reason.code)).toEqual(["pool-full", "gate-missing"]);
 });
 
-test("an artifact that a rule asks for counts only from its owner, also where no way is gated by it", () => {
+test("an artifact that a rule asks for counts only from its owner, even where it gates no way", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { agent: { role: reviewer, prompt: p }, outcomes: [{ has_artifact: { section: "## Notes" }, then: done }, { action: crash }] }\n  ${done}\nprompts: { p: Go }`,
   );
@@ -151,13 +151,13 @@ test("an artifact that a rule asks for counts only from its owner, also where no
   expect(task.task.held).toBeDefined();
 });
 
-test("the worker's own session is untouched by all this", () => {
+test("a limit of an earlier stay does not end the worker", () => {
   const task = atWork();
   expect(task.request({ kind: "limit", word: "time", entry: task.task.entry - 1 }).kind).toBe("ignored");
   expect(task.task.runs.worker).toBeDefined();
 });
 
-test("names that plain objects know already are no names", () => {
+test("names that plain objects inherit are refused", () => {
   const file = (role: string, counter: string, state: string) =>
     `version: 1\nstates:\n  ${state}: { agent: { role: ${role}, mode: turn, prompt: p }, next: done }\n  ${done}\ntransitions: [{ from: ${state}, to: done, hooks: [{ action: increment, field: ${counter} }] }]\nprompts: { p: Go }`;
   expect(() => loadText(file("coder", "rounds", "a"))).not.toThrow();
@@ -171,14 +171,14 @@ test("a person who sends work back from the merge opens three new rounds of test
   expect(way?.hooks).toMatchObject([{ name: "set_field", params: { field: "sent_back", value: 0 } }]);
 });
 
-test("a gate in front of a state in which nobody runs needs no producer of its own", () => {
+test("a gate before which no agent runs needs no producer", () => {
   const workflow = loadText(
     `version: 1\nroles: { coder: { mode: session, keep: true, prompt: p } }\nstates:\n  a: { agent: { role: coder }, outcomes: [{ on: ok, then: b }, { action: crash }] }\n  b: { waits_for: human, next: done }\n  ${done}\ntransitions:\n  - { from: a, to: b, by: coder, gate: { section: "## Handoff" } }\n  - { from: b, to: done, gate: { section: "## Notes" }, hooks: [kill_session, release_workspace] }\nprompts: { p: Go }`,
   );
   expect(verify(workflow).findings.filter((finding) => finding.code === "gate-without-producer")).toEqual([]);
 });
 
-test("whoever was to be started behind a hook that failed does not count as alive once the task is led away", () => {
+test("a run whose start was owed after a failed hook is not alive once the task has moved", () => {
   const workflow = builtIn("classic");
   const task = drive(workflow);
   task.owe().ask("human", "working");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { atWork, builtIn, drive, fail, handoff, inReview, pass, plan, reasonsOf } from "./drive.ts";
 
-test("a task goes from pending to done when everybody does their part", () => {
+test("a task goes from pending to done when worker, reviewer and person do their part", () => {
   const task = drive(builtIn("default"));
   expect(task.status).toBe("pending");
   task.continue("engine");
@@ -49,12 +49,12 @@ test("a failed review sends the same worker back with a message, and a second on
   ]);
 });
 
-test("the verdict of the round before is history, not a verdict", () => {
+test("the verdict of the previous round does not count", () => {
   const task = inReview();
   task.write("Review", fail).ask("reviewer", "working");
   task.write("Handoff", "DONE: more").ask("worker", "agent-review");
   expect(reasonsOf(task.ask("reviewer", "stuck"))).toMatchObject([{ code: "gate-spent" }]);
-  // Nor does the exit of a silent reviewer count it: the reviewer is started again, then a person is asked.
+  // Nor does it count at the exit of a silent reviewer: the reviewer is started again, then a person is asked.
   task.ended("reviewer", "exit");
   expect(task.status).toBe("agent-review");
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { window: "review-2" } }]);
@@ -93,7 +93,7 @@ test("a branch that contains the task file is refused at the gate", () => {
   expect(reasonsOf(task.ask("worker", "agent-review"))).toMatchObject([{ code: "task-file-tracked" }]);
 });
 
-test("a worker cannot pass its own review, and a killed reviewer cannot speak any more", () => {
+test("a worker cannot pass its own review, and a killed reviewer can no longer ask", () => {
   const task = inReview();
   const reviewer = task.task.runs.reviewer?.key ?? "";
   task.write("Review", pass);
@@ -103,7 +103,7 @@ test("a worker cannot pass its own review, and a killed reviewer cannot speak an
   expect(reasonsOf(late)).toMatchObject([{ code: "run-over" }]);
 });
 
-test("a worker that dies with a plan moves on, one that dies without is held, and the second time the task is stuck", () => {
+test("a worker's death with a plan moves the task, without a plan holds it, and the second time makes it stuck", () => {
   const task = drive(builtIn("default"));
   task.ask("human", "planning");
   task.ended("worker", "exit");
@@ -122,11 +122,11 @@ test("a worker that dies with a plan moves on, one that dies without is held, an
   planned.ask("human", "planning");
   planned.write("Plan", plan).ended("worker", "exit");
   expect(planned.status).toBe("working");
-  // Working needs a live worker, so it is started again.
+  // The state working needs a live worker, so the worker is started again.
   expect(planned.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "worker_respawn" } }]);
 });
 
-test("a death is judged once", () => {
+test("the end of a run is judged once", () => {
   const task = atWork();
   const run = task.task.runs.worker?.key ?? "";
   task.request({ kind: "ended", run, word: "exit" });
@@ -162,7 +162,7 @@ test("the crash count returns to 0 only after the last effect", () => {
   expect(task.settle()).toMatchObject({ kind: "ignored" });
 });
 
-test("an effect that failed holds the task where it is until a person retries", () => {
+test("a failed effect holds the task in its state until a person retries", () => {
   const task = atWork();
   task.owe().write("Handoff", handoff).ask("worker", "agent-review");
   task.request({ kind: "unsettled", entry: task.task.entry, action: "spawn_agent", reason: "no tmux" });
@@ -174,7 +174,7 @@ test("an effect that failed holds the task where it is until a person retries", 
   expect(task.task.phase).toBe("waiting");
 });
 
-test("a reboot is no crash: the run is resumed", () => {
+test("a run that was lost in a reboot is resumed, and not counted as a crash", () => {
   const task = atWork();
   const run = task.task.runs.worker?.key ?? "";
   task.ended("worker", "lost");
@@ -182,7 +182,7 @@ test("a reboot is no crash: the run is resumed", () => {
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "worker", resume: run } }]);
 });
 
-test("a state that waits for a person is left by an agent only after the person came, and where `by` lets it", () => {
+test("an agent can leave a state that waits for a person only after the person attended, and where `by` allows it", () => {
   const task = atWork();
   task.ask("worker", "clarification");
   expect(reasonsOf(task.ask("worker", "planning"))).toMatchObject([{ code: "needs-person" }]);
@@ -212,14 +212,14 @@ test("a person's request for changes opens two new review rounds", () => {
   ]);
 });
 
-test("nothing is done before it is in main", () => {
+test("a task is not done before its work is merged", () => {
   const task = inReview();
   task.write("Review", pass).ask("reviewer", "reviewing");
   expect(reasonsOf(task.continue())).toMatchObject([{ code: "guard", text: "The work is not merged yet." }]);
   expect(task.status).toBe("reviewing");
 });
 
-test("a quiet worker is told twice what is missing, then a person is asked", () => {
+test("an idle worker is told twice what is missing, then the task is held for a person", () => {
   const task = atWork();
   task.idle("worker");
   expect(task.effects).toMatchObject([
@@ -236,7 +236,7 @@ test("a quiet worker is told twice what is missing, then a person is asked", () 
   );
 });
 
-test("a finished turn with the artifact moves the task as an exit would", () => {
+test("a finished turn with the artifact moves the task like an exit", () => {
   const task = atWork();
   task.write("Handoff", handoff).idle("worker");
   expect(task.status).toBe("agent-review");
@@ -267,7 +267,7 @@ test("a task created in review gets a workspace and a reviewer of round 1", () =
   expect(classic.task.counters.review_round).toBe(1);
 });
 
-test("terminal is terminal", () => {
+test("a task in a terminal state never moves again", () => {
   const task = atWork();
   task.ask("human", "cancelled");
   expect(task.actions).toEqual(["kill_session", "release_workspace"]);
@@ -282,15 +282,15 @@ test("a key without content on its own line does not open a gate, and the refusa
   task.ask("human", "planning");
   task.write("Plan", "APPROACH:\npour-over");
   expect(reasonsOf(task.ask("worker", "working"))).toMatchObject([
-    { code: "gate-field", text: '## Plan has the line "APPROACH:" with nothing behind the colon.' },
+    { code: "gate-field", text: '## Plan has the line "APPROACH:" with nothing after the colon.' },
   ]);
 });
 
-test("a verdict in another form is refused with the line that stands there", () => {
+test("a verdict in another form is refused, and the refusal quotes the line", () => {
   const task = inReview();
   task.write("Review", "Looks good to me.\nVerdict: PASS");
   expect(reasonsOf(task.ask("reviewer", "reviewing"))).toMatchObject([
-    { code: "gate-verdict", text: 'The first line of ## Review is "Looks good to me.", which is no verdict.' },
+    { code: "gate-verdict", text: 'The first line of ## Review is "Looks good to me.", which is not a verdict.' },
   ]);
   task.write("Review", "**Verdict: pass**\n\nFine.").ask("reviewer", "reviewing");
   expect(task.status).toBe("reviewing");

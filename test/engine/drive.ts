@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { parseTaskDocument } from "../../src/documents/task-document.ts";
 import { type Creation, createTask } from "../../src/engine/create.ts";
 import { decide } from "../../src/engine/decide.ts";
 import type { Decision, Effect, Reason, TaskEvent } from "../../src/engine/decision.ts";
@@ -6,7 +7,6 @@ import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { formatProblem } from "../../src/engine/language/problem.ts";
 import type { Artifact, FactName, Facts, Request, RunEnd } from "../../src/engine/request.ts";
 import { blankIdentity, type Task } from "../../src/engine/task.ts";
-import { parseTaskDocument } from "../../src/engine/task-document.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 
 export function builtIn(name: string): Workflow {
@@ -31,7 +31,7 @@ const identity: Creation = {
   reviewHarness: "codex",
 };
 
-/** Drives one task through the engine as the daemon would, with every effect succeeding at once. */
+/** Drives one task through the engine like the daemon, with every effect succeeding immediately. */
 export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {
   const sections: Record<string, string> = {};
   const artifacts: Record<string, Artifact> = {};
@@ -76,7 +76,7 @@ export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {
     get status() {
       return task.status;
     },
-    /** Of the last request, and of what followed from it by itself. */
+    /** Of the last request, and of the engine's own decisions after it. */
     get effects(): readonly Effect[] {
       return effects;
     },
@@ -110,7 +110,7 @@ export function drive(workflow: Workflow, creation: Partial<Creation> = {}) {
       numbers.workspace = 0;
       return self;
     },
-    /** Runs whose start is owed still. */
+    /** Runs whose start is still owed. */
     unstarted(...runs: readonly string[]) {
       unstarted = runs;
       return self;

@@ -6,7 +6,7 @@ import { atWork, builtIn, loadText, reasonsOf } from "./drive.ts";
 const text = readFileSync(new URL("../../workflows/default.yml", import.meta.url), "utf8");
 const person = { role: "human" };
 
-test("a task keeps the content it was created with, whatever becomes of the file", () => {
+test("a task keeps the workflow it was created with when the file changes", () => {
   const task = atWork();
   expect(task.task.workflowHash).toBe(builtIn("default").hash);
   expect(loadText(`${text}\n# changed\n`).hash).not.toBe(task.task.workflowHash);
@@ -27,7 +27,7 @@ test("the plan of a migration names what changed and where the task may be put",
   expect(plan.targets[0]).toBe("working");
 });
 
-test("a task whose state still waits for the same agent goes on undisturbed", () => {
+test("a task whose state still waits for the same agent continues undisturbed", () => {
   const task = atWork();
   const changed = loadText(`${text}\n# changed\n`);
   const decision = migrate(builtIn("default"), changed, task.task, person, task.facts());
@@ -38,7 +38,7 @@ test("a task whose state still waits for the same agent goes on undisturbed", ()
   });
 });
 
-test("a task whose state is gone must be put somewhere, and is refused with the choices", () => {
+test("migrating a task whose state is gone needs a target, and the refusal lists the choices", () => {
   const task = atWork();
   const other = builtIn("pipeline");
   expect(reasonsOf(migrate(builtIn("default"), other, task.task, person, task.facts()))).toMatchObject([
@@ -71,13 +71,13 @@ test("only a person migrates, never to a terminal state, and never a task that i
   expect(reasonsOf(migrate(same, same, task.task, person, task.facts()))).toMatchObject([{ code: "terminal" }]);
 });
 
-test("settings that the new version does not take are dropped, and the plan says which", () => {
+test("settings that the new version does not accept are dropped, and the plan names them", () => {
   const pipeline = builtIn("pipeline");
   const task = { ...atWork().task, settings: { auto_merge: true, agents: 3 } };
   expect(planMigration(builtIn("default"), pipeline, task).droppedSettings).toEqual(["agents"]);
 });
 
-test("a task that stays has entered its state at least once, also where only the new version counts that", () => {
+test("a migrated task has visited its state at least once, even where only the new version counts visits", () => {
   const task = atWork();
   const counting = loadText(text.replace("- { then: agent-review }", "- { when: visits < 3, then: agent-review }"));
   const decision = migrate(builtIn("default"), counting, task.task, person, task.facts());

@@ -10,7 +10,7 @@ function crewAtWork() {
   return task;
 }
 
-test("crew: steps go on in one session until DONE, then tests, merge and cleaning up in that order", () => {
+test("crew: steps continue in one session until DONE, then come tests, merge and clean-up in that order", () => {
   const task = crewAtWork();
   expect(task.status).toBe("working");
   expect(task.effects).toMatchObject([
@@ -28,7 +28,7 @@ test("crew: steps go on in one session until DONE, then tests, merge and cleanin
   expect(task.actions).toEqual(["kill_session", "release_workspace", "delete_branch", "close_ticket"]);
 });
 
-test("crew: the step limit goes to tests like DONE", () => {
+test("crew: the step limit leads to the tests like DONE", () => {
   const task = crewAtWork();
   for (let step = 0; step < 20; step++) task.ended("worker", "step");
   expect(task.status).toBe("testing");
@@ -53,7 +53,7 @@ test("crew: failing tests go back into the same session with five more steps, at
   expect(task.status).toBe("stuck");
 });
 
-test("crew: errors are tried again after 2, 4, 8, 16 seconds; the fifth makes the task stuck; a good step forgets them", () => {
+test("crew: errors are retried after 2, 4, 8, 16 seconds; the fifth makes the task stuck; a good step resets them", () => {
   const task = crewAtWork();
   const delays: (number | undefined)[] = [];
   for (let i = 0; i < 4; i++) {
@@ -67,7 +67,7 @@ test("crew: errors are tried again after 2, 4, 8, 16 seconds; the fifth makes th
   expect(task.status).toBe("stuck");
 });
 
-test("crew: DONE without a change is told once, then the task is stuck; research may say so", () => {
+test("crew: an agent that says DONE without a change is told once, then the task is stuck; research may end so", () => {
   const task = crewAtWork();
   task.fact("commits", 0).ended("worker", "ok");
   task.did("ok");
@@ -85,7 +85,7 @@ test("crew: DONE without a change is told once, then the task is stuck; research
   expect(research.status).toBe("merging");
 });
 
-test("crew: a stuck task recovers by the state of its workspace, twice; then a person is asked, who opens the way again", () => {
+test("crew: a stuck task recovers twice, depending on its workspace; then a person is asked, who can start it anew", () => {
   const task = crewAtWork();
   const fail = () => {
     for (let i = 0; i < 5; i++) task.ended("worker", "stall");
@@ -94,7 +94,7 @@ test("crew: a stuck task recovers by the state of its workspace, twice; then a p
   expect(task.status).toBe("stuck");
   task.fact("dirty", 1).continue("engine");
   expect(task.status).toBe("working");
-  // The session was forgotten on the way: the next step opens a new one.
+  // The session was dropped on the way: the next step opens a new one.
   expect(task.effects).toMatchObject([{ agent: { prompt: "init", resume: "" } }]);
   fail();
   task.fact("dirty", 0).continue("engine");
@@ -108,7 +108,7 @@ test("crew: a stuck task recovers by the state of its workspace, twice; then a p
   expect(task.status).toBe("queued");
 });
 
-test("crew: a conflict is resolved by an agent and tested again, and held for nobody", () => {
+test("crew: an agent resolves a conflict, the result is tested again, and the task is not held", () => {
   const task = crewAtWork();
   task.fact("commits", 1).ended("worker", "ok");
   task.did("ok");
@@ -140,7 +140,7 @@ test("team: the dialogue asks, takes answers, and ends with a whole-message yes"
   expect(task.task.log.map((entry) => entry.from)).toEqual(["agent", "human", "agent", "human", "agent", "human"]);
 });
 
-test("team: rounds used up go on with what was said, and say so", () => {
+test("team: after the last round the dialogue ends with the last answer, and the reason says so", () => {
   const task = drive(builtIn("team"), { settings: { max_clarification_rounds: 1 } });
   task.continue("engine");
   for (let i = 0; i < 3; i++) task.did("ok");
@@ -164,7 +164,7 @@ test("team: an answer that does not fit its schema is asked for again, then the 
   expect(task.actions).toEqual(["kill_session", "notify", "release_workspace"]);
 });
 
-test("team: a plan whose parts wait for each other never starts", () => {
+test("team: a plan with a dependency cycle never starts", () => {
   const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
   task.continue("engine");
   for (let i = 0; i < 3; i++) task.did("ok");
@@ -174,7 +174,7 @@ test("team: a plan whose parts wait for each other never starts", () => {
   expect(task.task.reason).toMatch(/needs/);
 });
 
-test("team: the children's end goes on to merging, or fails the task where none is done", () => {
+test("team: the end of the children leads to merging, or fails the task where none is done", () => {
   const start = () => {
     const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
     task.continue("engine");
@@ -200,7 +200,7 @@ function pipelineAt(status: string, settings: Record<string, boolean> = {}, pres
   return pipelineOn(drive(builtIn("pipeline"), { preset, settings }), status);
 }
 
-/** Everybody does their part until the task is there. */
+/** Agents and people do their part until the task is in this state. */
 function pipelineOn(task: ReturnType<typeof drive>, status: string) {
   const steps: Record<string, () => void> = {
     BACKLOG: () => task.continue(),
@@ -246,7 +246,7 @@ test("pipeline: scouts run side by side, and the judge's answer is the panel's",
   expect(task.effects.map((effect) => effect.agent?.model)).toEqual(["small", "large"]);
   task.ended("scout/2", "ok", findings);
   expect(task.effects).toEqual([]);
-  // One scout that never answers is dropped after its attempts; the judge works with what there is.
+  // A scout that never answers is dropped after its attempts; the judge works with the other answers.
   for (let i = 0; i < 3; i++) task.ended("scout/1", "invalid");
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge", model: "large" } }]);
   expect(task.task.results.findings).toEqual([findings]);
@@ -254,7 +254,7 @@ test("pipeline: scouts run side by side, and the judge's answer is the panel's",
   expect(task.actions).toEqual(["post_comment", "notify"]);
 });
 
-test("pipeline: launch fixer goes to the fixer with approved findings, else to testing", () => {
+test("pipeline: approved findings lead to the fixer, otherwise the task goes to testing", () => {
   const fix = pipelineAt("PR_HUMAN_REVIEW");
   fix.fact("approved_findings", 2).continue();
   expect(fix.status).toBe("FIXER");
@@ -278,7 +278,7 @@ test("pipeline: the engine's own tests decide, and send the work back three time
   expect(task.task).toMatchObject({ status: "IMPLEMENT", counters: { sent_back: 0 } });
 });
 
-test("pipeline: an unapproved pull request is held, and the engine itself may look again", () => {
+test("pipeline: an unapproved pull request holds the task, and the engine may check again", () => {
   const task = pipelineAt("MERGE_READY", { auto_merge: true });
   expect(task.actions).toContain("merge_pr");
   task.did("unapproved", "no reviews");
@@ -302,7 +302,7 @@ test("pipeline: a stage that fails three times is held until a person clears it,
   expect(task.task.crashCount).toBe(0);
 });
 
-test("minimal: without a stuck state the task stays, dead and marked for attention", () => {
+test("minimal: without a stuck state the task is held after its agent died", () => {
   const task = drive(builtIn("minimal"));
   task.ask("human", "working");
   for (let i = 0; i < 3; i++) {
@@ -332,7 +332,7 @@ test("classic: hooks kill and start agents, and the exit rules move the task", (
   expect(task.status).toBe("stuck");
 });
 
-test("a limit on time ends the agent and asks the rules; the limit of the whole task asks a person", () => {
+test("a state's time limit ends the agent and takes a rule; the whole task's limit holds it for a person", () => {
   const workflow = loadText(`
 version: 1
 states:

@@ -6,7 +6,7 @@ import { atWork, builtIn, drive, loadText } from "./drive.ts";
 
 const outside = { cli: "signalbox", task_file: "TASK.md", base: "main" };
 
-test("a prompt is filled with what the task, its settings and its answers say", () => {
+test("a prompt is filled with values of the task, its settings and its answers", () => {
   const { task } = atWork();
   const built = buildPrompt(builtIn("default"), task, "worker", outside);
   expect(built.ok && built.text).toContain(
@@ -26,7 +26,7 @@ test("a message is part of the prompt, and is filled too", () => {
   expect(built.ok && built.text.endsWith("Never push.\n\nRead TASK.md.\n")).toBe(true);
 });
 
-test("what a value contains is never filled again", () => {
+test("variables inside a value are never filled", () => {
   const workflow = builtIn("default");
   fc.assert(
     fc.property(fc.string(), (words) => {
@@ -38,7 +38,7 @@ test("what a value contains is never filled again", () => {
   );
 });
 
-test("an unknown variable and an unknown prompt are errors, a known one without a value is empty", () => {
+test("an unknown variable and an unknown prompt are errors; a known variable without a value is empty", () => {
   const workflow = loadText(
     "version: 1\nstates: { a: { waits_for: human, next: b }, b: { terminal: true } }\nprompts: { p: '[{diff}] {{name}}' }",
   );
@@ -47,7 +47,7 @@ test("an unknown variable and an unknown prompt are errors, a known one without 
   expect(buildPrompt(workflow, task, "q", {})).toMatchObject({ ok: false });
   expect(buildPrompt({ ...workflow, prompts: { p: "{nope} {results.x}" } }, task, "p", {})).toEqual({
     ok: false,
-    problem: "Nothing gives a value to {nope}, {results.x}.",
+    problem: "There is no value for {nope}, {results.x}.",
   });
 });
 

@@ -7,7 +7,7 @@ import { createWorlds } from "../../src/engine/explore/graph.ts";
 import { stimuli } from "../../src/engine/explore/stimuli.ts";
 import { factsOf, takeStep, type World } from "../../src/engine/explore/world.ts";
 import type { Request } from "../../src/engine/request.ts";
-import { createRandom } from "../../src/engine/simulate/random.ts";
+import { createRandom } from "../../src/engine/simulate/live.ts";
 import { simulate } from "../../src/engine/simulate/simulate.ts";
 import type { Task } from "../../src/engine/task.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
@@ -16,7 +16,7 @@ import { builtIn, drive, loadText } from "./drive.ts";
 const folder = new URL("../../workflows/", import.meta.url);
 const workflows = readdirSync(folder).map((file) => loadText(readFileSync(new URL(file, folder), "utf8"), file));
 
-/** A workflow and a task somewhere in its life. */
+/** A workflow, and a task at a random point of its life. */
 const position = fc
   .record({ index: fc.nat(workflows.length - 1), seed: fc.nat(), steps: fc.nat(25) })
   .map(({ index, seed, steps }) => {
@@ -32,7 +32,7 @@ const position = fc
     return { workflow, world };
   });
 
-/** Any request at all, most of them out of place. */
+/** An arbitrary request, mostly one that does not fit the task's state. */
 function requests(workflow: Workflow, task: Task): fc.Arbitrary<Request> {
   const states = fc.constantFrom(...Object.keys(workflow.states), "nowhere", "__proto__", "");
   const runs = fc.constantFrom(...Object.values(task.runs).map((run) => run.key), "worker#0", "nobody#9");
@@ -79,7 +79,7 @@ const documents = fc.dictionary(
   fc.constantFrom("", "DONE: it", "APPROACH: it", "Verdict: PASS", "Verdict: FAIL", "FAIL", "nonsense"),
 );
 
-test("the same inputs give the same decision, and the task that was asked about is untouched", () => {
+test("the same inputs give the same decision, and the given task is not mutated", () => {
   fc.assert(
     fc.property(asked, documents, ({ workflow, world, request }, sections) => {
       const before = JSON.stringify(world.task);
@@ -93,7 +93,7 @@ test("the same inputs give the same decision, and the task that was asked about 
   );
 });
 
-test("a refused request says why and what to do; whatever is granted is in the events", () => {
+test("a refused request says why and what to do; every change of a granted one is in the events", () => {
   fc.assert(
     fc.property(asked, documents, ({ workflow, world, request }, sections) => {
       const decision = decide(workflow, world.task, request, factsOf({ ...world, sections }, {}));
@@ -106,14 +106,14 @@ test("a refused request says why and what to do; whatever is granted is in the e
       expect(decision.events.length).toBeGreaterThan(0);
       expect(decision.events.reduce(apply, world.task)).toEqual(decision.task);
       expect(decision.kind === "moved").toBe(decision.events.some((event) => event.type === "task.moved"));
-      // What is stored must survive being stored.
+      // A decision must survive a round trip through JSON, as in the store.
       expect(JSON.parse(JSON.stringify(decision.effects))).toEqual(decision.effects);
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("an event can change every field of a task, and only what it names", () => {
+test("an event can change every field of a task, and changes only those it names", () => {
   const { task } = drive(builtIn("default"));
   for (const key of Object.keys(task) as (keyof Task)[]) {
     const other = {
@@ -130,7 +130,7 @@ test("an event can change every field of a task, and only what it names", () => 
   ).toEqual(task);
 });
 
-test("replaying all events of a life gives the task as it is", () => {
+test("replaying all events of a life gives its last task", () => {
   fc.assert(
     fc.property(fc.nat(workflows.length - 1), fc.nat(), (index, seed) => {
       const workflow = workflows[index] as Workflow;
@@ -150,7 +150,7 @@ test("replaying all events of a life gives the task as it is", () => {
   );
 });
 
-test("a thousand lives of default with one seed are the same twice, break no promise, and go every way", () => {
+test("a thousand lives of default are the same for the same seed, break no invariant, and take every way", () => {
   const life = () => simulate(builtIn("default"), { runs: 1_000, seed: 7 });
   const first = life();
   expect(life()).toEqual(first);
@@ -159,7 +159,7 @@ test("a thousand lives of default with one seed are the same twice, break no pro
 });
 
 for (const workflow of workflows) {
-  test(`${workflow.name}: seven hundred lives end, break no promise, and go every way`, () => {
+  test(`${workflow.name}: seven hundred lives end, break no invariant, and take every way`, () => {
     const result = simulate(workflow, { runs: 700, seed: 11 });
     expect(result).toMatchObject({ wedged: 0, cut: 0, violations: [] });
     const missed = result.coverage.filter((way) => way.times === 0).map((way) => `${way.from} → ${way.to}`);

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { fingerprint } from "../../src/engine/fingerprint.ts";
-import { createRandom } from "../../src/engine/simulate/random.ts";
+import { fingerprint } from "../../src/documents/task-document.ts";
+import { createRandom } from "../../src/engine/simulate/live.ts";
 import { simulate } from "../../src/engine/simulate/simulate.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import { loadText } from "./drive.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: a workflow file before anything is known of its form
+// biome-ignore lint/suspicious/noExplicitAny: a workflow file before its form is checked
 type Yaml = Record<string, any>;
 
 const folder = new URL("../../workflows/", import.meta.url);
 
-/** A test for each built-in workflow: under other names so many lives by lot are the same. */
+/** A test for each built-in workflow: with renamed states this many random lives are the same. */
 export function testRenaming(lives: number): void {
   for (const file of readdirSync(folder)) {
     test(`${file}: renaming every state changes nothing but the names`, () => {
@@ -31,7 +31,7 @@ export function testRenaming(lives: number): void {
   }
 }
 
-/** What default names say is written down, because the new names say nothing. */
+/** Writes the meaning of default names into the file, because the new names have none. */
 function explicit(text: string, workflow: Workflow): Yaml {
   const source = parse(text);
   for (const state of Object.values(workflow.states))
@@ -96,7 +96,7 @@ function inventNames(states: readonly string[]): ReadonlyMap<string, string> {
   return new Map(states.map((state) => [state, `zz${Array.from({ length: 12 }, letter).join("")}`]));
 }
 
-/** One fingerprint for everything that happened in each life. */
+/** One fingerprint for all events of each life. */
 function traces(lives: number, workflow: Workflow, normalise: (trace: string) => string): readonly string[] {
   const found: string[] = [];
   simulate(workflow, {

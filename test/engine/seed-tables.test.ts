@@ -10,7 +10,7 @@ import { builtIn } from "./drive.ts";
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8");
 
-/** How a gate reads in the seed's table. */
+/** A gate in the words of the seed's table. */
 function gateText(way: Way): string {
   const [gate] = way.gates;
   if (gate === undefined) return "";
@@ -19,7 +19,7 @@ function gateText(way: Way): string {
   return `## ${gate.section}${verdict}${round.join("")}`.replace(" ,", ",");
 }
 
-/** What is owed on a way from an ordinary position: the hooks, and the runs that entering and leaving start and end. */
+/** The effects of a way from an ordinary position: the hooks, and the runs that entering and leaving start and end. */
 function effectsOf(workflow: Workflow, way: Way): readonly string[] {
   const graph = explore(workflow, "", {});
   const ordinary = graph.edges
@@ -39,7 +39,7 @@ function effectsOf(workflow: Workflow, way: Way): readonly string[] {
   return [...(taken?.effects ?? []).map(nameInSeed), ...counters];
 }
 
-/** The seed's word for an effect. */
+/** The seed's name of an effect. */
 function nameInSeed({ action, agent, params }: Effect): string {
   if (action === "spawn_agent") return agent?.role === "reviewer" ? "spawn_reviewer" : "spawn_agent(worker)";
   if (action === "kill_agent") return `kill_${String(params.role)}`;
@@ -63,7 +63,7 @@ test("the ways, gates and effects of default are the twenty rows of the seed's t
   }
 });
 
-test("every other pair of states of default is refused to everybody", () => {
+test("every other pair of states of default is refused to every role", () => {
   const workflow = builtIn("default");
   const allowed = new Set(rows().map((row) => row.pair));
   const names = Object.keys(workflow.states);
@@ -81,7 +81,7 @@ test("every other pair of states of default is refused to everybody", () => {
   }
 });
 
-test("the ways of pipeline are the seed's map, and cancelling, and back from a pull request that cannot be merged", () => {
+test("the ways of pipeline are the seed's map, plus cancelling and the way back from an unmergeable pull request", () => {
   const text = fixture("seed-003.md");
   const body = text.split("const stageTransitions: Record<IssueStage, IssueStage[]> = {")[1]?.split("};")[0] ?? "";
   const map = [...body.matchAll(/^\s*([A-Z_]+): \[([^\]]*)\]/gm)].flatMap(([, from = "", to = ""]) =>

@@ -1,22 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqliteStore } from "../../src/adapters/store/sqlite/open.ts";
-import type { Asked } from "../../src/daemon/asked.ts";
+import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { createCore, type RunningCore } from "../../src/daemon/create-core.ts";
-import { createHandlers } from "../../src/daemon/handlers.ts";
+import { type Asked, createHandlers } from "../../src/daemon/handlers.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { homePlaces } from "../../src/home/places.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { Log } from "../../src/ports/log.ts";
 import type { Project, Store } from "../../src/ports/store.ts";
+import type { Clock, Log } from "../../src/ports/system.ts";
 
-/** Everything of a daemon but its process, its socket and the system's clock, on a database in a file. */
+/** A daemon without its process, its socket and the system clock, on a database file. */
 export interface Assembled {
   readonly core: RunningCore;
-  /** The store itself, beneath whatever was put around it. */
+  /** The store itself, without its wrappers. */
   readonly store: Store;
   readonly errors: readonly unknown[];
-  /** Asks as a person, by the name of the route. */
+  /** Calls a route by its name, as a person. */
   ask<Answer>(route: string, params: Readonly<Record<string, string>>, body?: unknown): Promise<Answer>;
 }
 
@@ -24,7 +22,7 @@ export interface Assembling {
   readonly folder: string;
   readonly clock: Clock;
   readonly performers: Performers;
-  /** Puts something around the store. */
+  /** Wraps the store. */
   readonly wrap?: (store: Store) => Store;
 }
 
@@ -67,7 +65,7 @@ export function assemble({ folder, clock, performers, wrap = (store) => store }:
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 
-/** Makes the folder a home, with a workflow of the user's. */
+/** Turns the folder into a home with a workflow of the user. */
 export function furnish(folder: string, name: string, workflow: string): void {
   const places = homePlaces(folder);
   for (const each of [places.workflows, places.run]) mkdirSync(each, { recursive: true, mode: 0o700 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createRandom } from "../../src/engine/simulate/random.ts";
+import { createRandom } from "../../src/engine/simulate/live.ts";
 import { endsTheSame, undisturbed } from "./die-everywhere.ts";
 
 const sides = ["before", "after"] as const;
 const seed = Number(process.env.SIGNALBOX_SEED ?? 7);
 
-test("wherever a process dies, the next one on the same file comes to the same end", async () => {
+test("wherever a process dies, the next process on the same file reaches the same end", async () => {
   const { end, calls } = await undisturbed();
   expect(calls).toBeGreaterThan(30);
   let points = 0;
@@ -15,7 +15,7 @@ test("wherever a process dies, the next one on the same file comes to the same e
   expect(points).toBeGreaterThan(2 * 30);
 });
 
-test(`so does the one after next, if the next one dies while it recovers (seed ${seed})`, async () => {
+test(`a third process reaches the same end if the second dies while it recovers (seed ${seed})`, async () => {
   const { end, calls } = await undisturbed();
   const random = createRandom(seed);
   const draw = (below: number) => ({

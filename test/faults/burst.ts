@@ -12,8 +12,8 @@ export interface Question {
 }
 
 /**
- * Asks everything in the same moment, over connections that are open already: new ones the daemon takes on one by one,
- * and would have answered the first before it hears the last. Gives the status of each answer.
+ * Sends all requests together, over open connections: the daemon accepts new connections one by one, and would have
+ * answered the first request before it received the last. Returns the status of each answer.
  */
 export async function burst(home: Home, daemon: Daemon, questions: readonly Question[]): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: questions.length });

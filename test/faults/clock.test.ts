@@ -2,17 +2,17 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { TaskView } from "../../src/api/task-wires.ts";
+import type { TaskView } from "../../src/api/tasks.ts";
 import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { createScriptedClock } from "../scripted-ports.ts";
 import { assemble, coffee, furnish } from "./assembled-core.ts";
 
 const hour = 3_600_000;
 
-/** A clock on the wall, which somebody can put back. Timers do not hang on the wall. */
+/** A wall clock that a test can set back. Timers do not depend on it. */
 function createWallClock() {
   const timers = createScriptedClock(1_800_000_000_000);
   let offset = 0;
@@ -22,7 +22,7 @@ function createWallClock() {
     putBack: (milliseconds: number) => {
       offset -= milliseconds;
     },
-    /** Lets time pass until everything that it sets in motion has come to rest. */
+    /** Lets time pass until everything that it triggers has finished. */
     rest: async (milliseconds = 0) => {
       for (let i = 0; i < 12; i++) await timers.pass(i === 0 ? milliseconds : 0);
     },
@@ -73,7 +73,7 @@ async function start(during: (command: string) => void = () => {}) {
   return { ...first, ...wall, id, done, move, status, begin };
 }
 
-test("history keeps its order when the clock is put back between requests and during them", async () => {
+test("history keeps its order when the clock is set back between requests and during them", async () => {
   const { ask, id, putBack, rest, store, move } = await start((command) => {
     if (command === "one") putBack(hour);
   });
@@ -94,7 +94,7 @@ test("history keeps its order when the clock is put back between requests and du
   expect(replayed).toEqual((await store.getTask(id.task))?.task);
 });
 
-test("what a task owes is carried out at once, also if the clock was put back since it was owed", async () => {
+test("an effect is performed immediately, even if the clock was set back after it was stored", async () => {
   const { putBack, rest, move, done, status, errors } = await start((command) => {
     if (command === "one") putBack(hour);
   });
@@ -107,7 +107,7 @@ test("what a task owes is carried out at once, also if the clock was put back si
   expect(errors).toEqual([]);
 });
 
-test("what is tried again waits no longer than its pause, also if the clock is put back meanwhile", async () => {
+test("a retry waits no longer than its pause, even if the clock is set back meanwhile", async () => {
   let failures = 2;
   const { putBack, rest, move, done } = await start((command) => {
     if (command === "one" && failures-- > 0) throw new Fault("net", "No network.", { retry: "later" });
@@ -122,7 +122,7 @@ test("what is tried again waits no longer than its pause, also if the clock is p
   expect(done).toEqual(["one", "two"]);
 });
 
-test("what was owed when the clock was put back is carried out by the next daemon at once", async () => {
+test("the next daemon immediately performs an effect that was owed when the clock was set back", async () => {
   const { putBack, rest, core, store, id, begin, done, status } = await start();
   await core.close();
   const stored = await store.getTask(id.task);
@@ -140,7 +140,7 @@ test("what was owed when the clock was put back is carried out by the next daemo
   await next.store.close();
 });
 
-test("a wait for time ends after that time at the earliest, and after twice of it at the latest", async () => {
+test("a wait for time ends after that time at the earliest, and after twice that time at the latest", async () => {
   const { putBack, rest, ask, id, status } = await start();
   await ask("continueTask", id);
   await rest(30_000);
@@ -151,7 +151,7 @@ test("a wait for time ends after that time at the earliest, and after twice of i
   expect(await status()).toBe("asking");
 });
 
-test("a run's credential stays what it is: good while it lives, worthless once it has ended", async () => {
+test("a run's credential is valid while the run lives, and invalid once it has ended, whatever the clock says", async () => {
   const { putBack, rest, ask, id, move, core } = await start();
   await move("asking");
   await rest();

@@ -13,7 +13,7 @@ export interface Running {
   readonly ran: Promise<Ran>;
 }
 
-/** Begins a command of the command line, in a process of its own. */
+/** Starts a command of the command line as a child process. */
 export function beginCommand(home: Home, ...words: readonly string[]): Running {
   const child = spawn(process.execPath, [cliFile, ...words], {
     cwd: home.base,

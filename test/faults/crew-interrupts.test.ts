@@ -6,19 +6,19 @@ import { type DeathPoint, type InterruptedCrew, oneCommit, openCrew } from "./cr
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-/** Each daemon heals what the one before left, and dies in the life of the next ticket. */
+/** Each daemon recovers from the death of the one before, and dies while it handles the next ticket. */
 const interrupts: readonly (readonly [when: string, DeathPoint])[] = [
-  // Only the first ticket has none to use again.
-  ["the worktree is made, and nobody has noted it", { what: "^start git .*worktree add", when: "after" }],
-  ["the ticket is noted, and there is no task yet", { what: '^write .*"taking":"c-', when: "after" }],
-  ["the task is made, and nobody has it", { what: "^write .*insert into task ", when: "after" }],
-  ["the agent has started, and nobody has noted it", { what: "^start node supervisor", when: "after" }],
-  ["the agent has ended, and nobody has noted it", { what: '^write .*"agent.ended"', when: "before" }],
-  ["the task file is in its place, and the one before beside it", { what: "^place .*/TASK.md", when: "after", at: 3 }],
-  ["the work is in main, and nobody has noted it", { what: "^start git merge --ff-only", when: "after" }],
-  ["the worktree is given back, and the branch is there", { what: '^write .*"task.edited"', when: "after", at: 2 }],
+  // Only the first ticket has no workspace to reuse.
+  ["the worktree is created, and not recorded", { what: "^start git .*worktree add", when: "after" }],
+  ["the ticket is recorded, and has no task yet", { what: '^write .*"taking":"c-', when: "after" }],
+  ["the task is created, and no agent has it", { what: "^write .*insert into task ", when: "after" }],
+  ["the agent has started, and this is not recorded", { what: "^start node supervisor", when: "after" }],
+  ["the agent has ended, and this is not recorded", { what: '^write .*"agent.ended"', when: "before" }],
+  ["the task file is in place, with the previous one beside it", { what: "^place .*/TASK.md", when: "after", at: 3 }],
+  ["the work is in main, and this is not recorded", { what: "^start git merge --ff-only", when: "after" }],
+  ["the worktree is released, and the branch still exists", { what: '^write .*"task.edited"', when: "after", at: 2 }],
   ["the ticket is about to be closed", { what: "^place .*/.tickets/", when: "before" }],
-  ["the ticket is closed, and nobody has noted it", { what: "^place .*/.tickets/", when: "after" }],
+  ["the ticket is closed, and this is not recorded", { what: "^place .*/.tickets/", when: "after" }],
 ];
 
 let crew: InterruptedCrew;
@@ -33,19 +33,19 @@ afterAll(async () => {
   expect(crew.kills()).toBe(killPlan.points.usual);
 });
 
-test("what is looked at is what a person sees", async () => {
+test("the API answers what crew ps shows to a person", async () => {
   const { stdout } = await crew.signalbox("crew", "ps", "--json");
   expect(JSON.parse(stdout).agents).toMatchObject(await crew.ps());
 });
 
-test.each(interrupts)("a ticket is done once although the daemon dies when %s", async (_, death) => {
+test.each(interrupts)("a ticket is done once even if the daemon dies when %s", async (_, death) => {
   const id = `c-${++tickets}`;
   crew.writeTicket(id, `Brew ${id}`);
   crew.dieAt(death);
   await crew.wake(1);
   expect(await crew.died()).toBe(true);
   const merges = () => crew.git(...mergedTickets, "main").split("\n");
-  // Before anybody heals: what is closed is in main.
+  // Even before recovery, the work of a closed ticket is in main.
   if (crew.isClosed(id)) expect(merges()).toContain(id);
   await crew.start();
   expect(await invariantProblems(crew)).toEqual([]);

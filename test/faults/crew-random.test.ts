@@ -5,7 +5,7 @@ import { liveAtRandom } from "./crew/random-crew.ts";
 const seed = Number(process.env.SIGNALBOX_SEED ?? 5);
 const kills = killsOf("random", "usual");
 
-test(`whatever a crew does, killed ${kills} times, its eight invariants hold, and its tickets are done once (seed ${seed})`, {
+test(`in a random sequence of crew operations, with the daemon killed ${kills} times,the eight invariants hold, and every ticket is done once (seed ${seed})`, {
   timeout: 240_000,
 }, async () => {
   const done = await liveAtRandom({ seed, kills });

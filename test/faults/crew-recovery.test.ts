@@ -18,7 +18,7 @@ const quick = readFileSync(join(root, "workflows/crew.yml"), "utf8")
   .replace("first: 2s", "first: 100ms")
   .replace("waits_for: 60s", "waits_for: 1s");
 
-/** What happens to each ticket's agent while no daemon lives. Those with a counter do it once only. */
+/** What happens to each ticket's agent while no daemon runs. Agents with a counter do it only once. */
 const script = (waits: string) => `roles:
   worker:
     - { when: { prompt: Gone, counter: { tries: 0 } }, steps: [{ count: tries }, { write: { file: "{id}.txt", text: one } }, { commit: One }, { think: 10m }] }
@@ -33,7 +33,7 @@ const script = (waits: string) => `roles:
 `;
 const tickets = ["Gone", "Dirty", "Clean", "Hung", "Taken", "Ends", "Steps", "Lives"];
 
-test("whatever has become of agents and their folders while no daemon lived, their tickets are done, once, and nothing is lost", {
+test("whatever happened to agents and their folders while no daemon ran, their tickets are done once, and nothing is lost", {
   timeout: 240_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-recovery-"));
@@ -76,7 +76,7 @@ test("whatever has become of agents and their folders while no daemon lived, the
   for (const ticket of ["ends", "steps"]) await until(() => agentsOf(ticket).length === 0);
   await crew.start();
 
-  // It was we who took the folder away: they hold again once that has been found out.
+  // The test deleted the folder: the invariants hold again once the daemon has noticed.
   await expect.poll(() => invariantProblems(crew), { timeout: 30_000, interval: 50 }).toEqual([]);
   await expect.poll(() => found("lives"), { timeout: 30_000 }).toMatch(/recorded=working .*session=running .*act=none/);
   writeFileSync(join(folder, "alive"), "");
@@ -89,12 +89,12 @@ test("whatever has become of agents and their folders while no daemon lived, the
   const merged = crew.git(...mergedTickets, "main");
   expect(merged.split("\n").filter(Boolean).toSorted()).toEqual(tickets.map((title) => title.toLowerCase()).toSorted());
   const files = (ticket: string) => crew.git("show", `main:${before.get(ticket)?.id}.txt`);
-  // What was committed is gone on with, what was said is not asked again, and what was not committed is there.
+  // Agents continue from commits, do not repeat answered prompts, and keep uncommitted files.
   expect(Object.fromEntries(tickets.map((title) => [title, files(title.toLowerCase())]))).toEqual({
     ...{ Gone: "onemore", Dirty: "onemore", Clean: "onemore", Hung: "onemore", Taken: "more" },
     ...{ Ends: "one", Steps: "onemore", Lives: "one" },
   });
   expect(crew.git("show", "main:left.txt")).toBe("left");
-  // A folder that is gone is made again: by the next attempt of its agent, or, where nobody was as fast, by beginning again.
+  // A missing folder is created again, by the agent's next attempt or by a new beginning of the task.
   expect(found("gone")).toMatch(/workspace=none .*act=begin-again|workspace=clean .*act=(go-on|none)/);
 });

@@ -5,17 +5,17 @@ import { socketRequest } from "../../src/api/socket-request.ts";
 import { appFile } from "../programs.ts";
 import type { Home } from "./home.ts";
 
-/** A daemon's process, whether or not it got as far as listening. */
+/** A daemon's process, listening or not. */
 export interface Daemon {
   readonly pid: number;
   readonly child: ChildProcess;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** True once it listens; false where it ended before. */
+  /** True once it listens; false if it ended before. */
   readonly listens: Promise<boolean>;
-  /** What it has written so far. */
+  /** Its output so far. */
   said(): string;
-  /** As the system does when the memory is full: at once, with nothing said or tidied up. */
+  /** Sends SIGKILL, as the kernel does when memory runs out: no message, no cleanup. */
   kill(): Promise<void>;
 }
 
@@ -53,19 +53,19 @@ export function spawnDaemon(home: Home, nodeArguments: readonly string[] = []): 
   return daemon;
 }
 
-/** Starts a daemon and comes back when it listens. */
+/** Starts a daemon and resolves when it listens. */
 export async function startDaemon(home: Home): Promise<Daemon> {
   const daemon = spawnDaemon(home);
   if (await daemon.listens) return daemon;
   throw new Error(`The daemon ended with ${await daemon.ended}:\n${daemon.said()}`);
 }
 
-/** No test leaves a daemon behind, also where it failed half-way. */
+/** No test leaves a daemon behind, even if it failed half-way. */
 export async function killDaemons(): Promise<void> {
   await Promise.all([...running].map((daemon) => daemon.kill()));
 }
 
-/** Asks as the person does. */
+/** Calls the API with the person's credential. */
 export function createAsk({ places }: Home): Call {
   return createClient((question) => {
     const headers = { authorization: `Bearer ${readFileSync(places.humanToken, "utf8").trim()}` };

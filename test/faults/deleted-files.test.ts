@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
-import { isLocked } from "../../src/home/lock.ts";
-import { lockHolder } from "../../src/home/lock-holder.ts";
+import { isLocked, lockHolder } from "../../src/home/lock.ts";
 import { command } from "./command.ts";
 import { createAsk, type Daemon, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
 import { createHome, type Home, movedTo } from "./home.ts";
@@ -21,13 +20,13 @@ afterEach(async () => {
 const pidOf = async (where: Home) => JSON.parse((await command(where, "status", "--json")).stdout).pid as number;
 
 describe("while a daemon runs", () => {
-  test("a second one does not start although the lock's file was deleted, and the lock is taken again", async () => {
+  test("a second daemon does not start even if the lock file was deleted, and the first takes the lock again", async () => {
     const { lock, pid } = home.places;
     const daemon = await startDaemon(home);
     rmSync(lock);
     const second = spawnDaemon(home);
     expect(await second.ended).toBe(75);
-    await until(() => isLocked(lock) && readFileSync(pid, "utf8") === `${daemon.pid}\n`);
+    await until(() => isLocked(lock) && existsSync(pid) && readFileSync(pid, "utf8") === `${daemon.pid}\n`);
     expect(await spawnDaemon(home).ended).toBe(75);
     expect(await pidOf(home)).toBe(daemon.pid);
   });
@@ -36,25 +35,28 @@ describe("while a daemon runs", () => {
     ["the socket", (where: Home) => rmSync(where.places.socket)],
     ["the socket, and a file is in its place", (where: Home) => replace(where.places.socket)],
     ["the folder with lock, socket and number", (where: Home) => rmSync(where.places.run, { recursive: true })],
-  ] as const)("%s can be deleted: the next command reaches it, and there is no other", async ([, lose]) => {
-    const daemon = await startDaemon(home);
-    await createAsk(home)(routes.pause, { body: { all: true, now: false } });
-    await until(() => existsSync(join(home.places.run, "paused.json")));
-    // It has been looked at since.
-    await new Promise((done) => setTimeout(done, 1_100));
-    lose(home);
-    expect(await pidOf(home)).toBe(daemon.pid);
-    expect(await command(home, "project", "list", "--json")).toMatchObject({ code: 0, stderr: "" });
-    // None that was started in vain is left: it would become the daemon when this one is stopped.
-    expect(processesWith(`SIGNALBOX_HOME=${home.folder}`)).toEqual([daemon.pid]);
-    expect(await pidOf(home)).toBe(daemon.pid);
-    await until(() => existsSync(join(home.places.run, "paused.json")) && isLocked(home.places.lock));
-    await daemon.kill();
-    await startDaemon(home);
-    expect(await createAsk(home)(routes.status)).toMatchObject({ paused: { all: true } });
-  });
+  ] as const)(
+    "%s can be deleted: the next command reaches the same daemon, and there is no other",
+    async ([, lose]) => {
+      const daemon = await startDaemon(home);
+      await createAsk(home)(routes.pause, { body: { all: true, now: false } });
+      await until(() => existsSync(join(home.places.run, "paused.json")));
+      // The daemon has checked its files since then.
+      await new Promise((done) => setTimeout(done, 1_100));
+      lose(home);
+      expect(await pidOf(home)).toBe(daemon.pid);
+      expect(await command(home, "project", "list", "--json")).toMatchObject({ code: 0, stderr: "" });
+      // No superfluous daemon is left: it would take over when this one is stopped.
+      expect(processesWith(`SIGNALBOX_HOME=${home.folder}`)).toEqual([daemon.pid]);
+      expect(await pidOf(home)).toBe(daemon.pid);
+      await until(() => existsSync(join(home.places.run, "paused.json")) && isLocked(home.places.lock));
+      await daemon.kill();
+      await startDaemon(home);
+      expect(await createAsk(home)(routes.status)).toMatchObject({ paused: { all: true } });
+    },
+  );
 
-  test("a deleted token becomes another one, which counts at once; the old one does not", async () => {
+  test("a deleted token is replaced by a new one, which is valid immediately; the old one is not", async () => {
     const { humanToken } = home.places;
     const daemon = await startDaemon(home);
     const old = readFileSync(humanToken, "utf8");
@@ -66,7 +68,7 @@ describe("while a daemon runs", () => {
     expect(await pidOf(home)).toBe(daemon.pid);
   });
 
-  test("a home that is moved ends it, and the next command there is served by another", async () => {
+  test("moving the home ends the daemon, and another daemon serves the next command there", async () => {
     const daemon = await startDaemon(home);
     await createAsk(home)(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
     const elsewhere = join(home.base, "elsewhere");
@@ -78,24 +80,24 @@ describe("while a daemon runs", () => {
   });
 });
 
-test("the number of a dead daemon means nothing", async () => {
+test("the process id of a dead daemon is ignored", async () => {
   const daemon = await startDaemon(home);
   await daemon.kill();
-  // A process that has nothing to do with it has got the same number.
+  // An unrelated process has got the same process id.
   writeFileSync(home.places.pid, `${process.pid}\n`);
   expect(lockHolder(home.places)).toBeUndefined();
   expect(await command(home, "status")).toMatchObject({ code: 3 });
-  expect(await command(home, "down", "--force")).toMatchObject({ code: 0, stderr: "The daemon does not run.\n" });
+  expect(await command(home, "down", "--force")).toMatchObject({ code: 0, stderr: "The daemon is not running.\n" });
 });
 
-describe("a daemon that is stopped in its tracks", () => {
+describe("a daemon that is suspended (SIGSTOP)", () => {
   async function stopped(): Promise<Daemon> {
     const daemon = await startDaemon(home);
     daemon.child.kill("SIGSTOP");
     return daemon;
   }
 
-  /** A command that answers soon, whatever the daemon does: five seconds on a quiet machine. */
+  /** Runs a command that must answer soon, whatever the daemon does: within five seconds on a quiet machine. */
   async function soon(...words: readonly string[]) {
     const began = Date.now();
     const ran = await command(home, ...words);
@@ -103,13 +105,13 @@ describe("a daemon that is stopped in its tracks", () => {
     return ran;
   }
 
-  test("is told of by status, down and doctor, soon, with the command that ends it, and that command ends it", async () => {
+  test("is soon reported by status, down and doctor with the command that ends it, and that command works", async () => {
     const daemon = await stopped();
     for (const words of [["status"], ["down"]]) {
       const { code, stderr } = await soon(...words);
       expect([code, stderr]).toEqual([
         1,
-        expect.stringContaining(`The daemon (process ${daemon.pid}) lives, but does not answer.`),
+        expect.stringContaining(`The daemon (process ${daemon.pid}) runs, but does not answer.`),
       ]);
       expect(stderr).toContain("signalbox down --force");
     }
@@ -120,7 +122,7 @@ describe("a daemon that is stopped in its tracks", () => {
       expect.objectContaining({
         name: "daemon",
         level: "error",
-        found: `lives (process ${daemon.pid}), but does not answer`,
+        found: `runs (process ${daemon.pid}), but does not answer`,
       }),
     );
     const { code, stderr } = await soon("down", "--force");
@@ -132,7 +134,7 @@ describe("a daemon that is stopped in its tracks", () => {
     expect(await command(home, "project", "list")).toMatchObject({ code: 0 });
   });
 
-  test("is ended also where its socket, its lock and its number are deleted", async () => {
+  test("can be ended even if its socket, its lock and its process id file are deleted", async () => {
     const daemon = await stopped();
     rmSync(home.places.run, { recursive: true });
     expect(lockHolder(home.places)).toEqual({ pid: daemon.pid });
@@ -140,18 +142,18 @@ describe("a daemon that is stopped in its tracks", () => {
     expect(await daemon.ended).toBe("SIGKILL");
   });
 
-  test("does not hold up other commands for ever", async () => {
+  test("does not block other commands for ever", async () => {
     await stopped();
     const { code, stderr } = await command(home, "project", "list");
     expect([code, stderr]).toEqual([1, expect.stringContaining("has not answered for a while")]);
   });
 });
 
-test("a run that cannot start a daemon waits for one that somebody else starts", async () => {
+test("a run that cannot start a daemon waits until another process starts one", async () => {
   const daemon = await startDaemon(home);
   await createAsk(home)(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
   await daemon.kill();
-  // Its start report cannot be written, as in a sandbox in which the home can only be read.
+  // Its start report cannot be written, as in a sandbox with a read-only home.
   const { startReport } = home.places;
   const blocked = { ...home, places: home.places, env: { ...home.env, SIGNALBOX_RUN: "reviewer#1" } };
   rmSync(startReport, { force: true });

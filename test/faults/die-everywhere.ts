@@ -2,18 +2,18 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { TaskView } from "../../src/api/task-wires.ts";
+import type { TaskView } from "../../src/api/tasks.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { apply } from "../../src/engine/decision.ts";
 import { Fault } from "../../src/fault.ts";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { createScriptedClock } from "../scripted-ports.ts";
 import { type Assembled, assemble, coffee, furnish } from "./assembled-core.ts";
 import { createMortal, type Death } from "./dying-store.ts";
 
 /**
- * A life with hooks, an agent that fails once, a wait for time, work of its own, a command that is tried again, a note that
- * fails for good, and an end.
+ * A workflow with hooks, an agent that fails once, a wait for time, a state's own work, a command that is retried, a
+ * notification that fails without a retry, and an end.
  */
 const workflow = `name: life
 version: 1
@@ -33,9 +33,9 @@ prompts: { help: Help }
 
 const performed = ["one", "two", "three", "helper#1", "helper#2", "four", "five"];
 
-/** Lives one task's life. The process dies at each of the deaths in turn; the last one may live. */
+/** Runs one task to its end. The process dies at each of the deaths in turn; the last process lives. */
 async function live(deaths: readonly Death[]) {
-  // Nothing here depends on a disk, and a memory need not be waited for.
+  // The store is in memory, so no wait for a disk is needed.
   const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "signalbox-death-"));
   furnish(folder, "life", workflow);
   const done: string[] = [];
@@ -43,7 +43,7 @@ async function live(deaths: readonly Death[]) {
   const performers: Performers = {
     run_command: async ({ params }, { key }) => {
       const [name = ""] = params.command as readonly string[];
-      // Only the first try fails, in whichever process it is.
+      // Only the first attempt fails, in whichever process it happens.
       if (name === "two" && !hasNetwork) {
         hasNetwork = true;
         throw new Fault("net", "No network.", { retry: "later" });
@@ -73,7 +73,7 @@ async function live(deaths: readonly Death[]) {
     let died = 0;
     let calls = 0;
     for (const death of [...deaths, undefined]) {
-      // What the dead one has set going stays with its clock.
+      // Timers of the dead process stay with its clock.
       clock = createScriptedClock(clock.now());
       let mortal = { isDead: () => false, calls: () => 0 };
       const next = assemble({
@@ -89,11 +89,11 @@ async function live(deaths: readonly Death[]) {
       const go = async () => {
         await next.core.recover();
         await rest(0);
-        // A wish that was lost before anybody confirmed it is wished again.
+        // The client repeats a request that was lost before it was confirmed.
         const stored = await next.store.getTask(task.id);
         if (stored?.task.status === "todo") await next.ask("moveTask", { task: task.id }, { to: "helping" });
         await rest(1_000);
-        // The first run fails; it is tried again after a pause.
+        // The first run fails; the daemon retries it after a pause.
         for (const [run, word] of [
           ["helper#1", "error"],
           ["helper#2", "ok"],
@@ -103,7 +103,7 @@ async function live(deaths: readonly Death[]) {
         }
         await rest(40_000);
       };
-      // Who is dead never comes back, so that he is only waited for as long as he lives.
+      // A dead process never answers, so wait only while it lives.
       let hasGone = false;
       const going = go().then(
         () => {
@@ -133,7 +133,7 @@ async function live(deaths: readonly Death[]) {
   }
 }
 
-/** All that must be the same, whoever died on the way. Times and numbers of rows may differ. */
+/** Everything that must be equal, whichever process died. Times and row numbers may differ. */
 async function endOf({ store }: Assembled, id: string) {
   const stored = await store.getTask(id);
   const effects = await store.listEffects(id);
@@ -144,7 +144,7 @@ async function endOf({ store }: Assembled, id: string) {
     task,
     isOpen: stored?.isOpen,
     revision: stored?.revision,
-    // A failure that nobody lived to note is no try.
+    // A failure that the process died before recording is no attempt.
     effects: effects.map(({ effect, state }) => [effect.action, effect.params.command, state]),
     events: events.map(({ event: { type, by, data }, revision }) => [revision, type, by, data]),
     isTrue: JSON.stringify(replayed) === JSON.stringify(stored?.task),
@@ -152,7 +152,7 @@ async function endOf({ store }: Assembled, id: string) {
   };
 }
 
-/** How the life ends, and how often it asks the store for something, if nobody dies. */
+/** The end of the task and the number of store calls, without a death. */
 export async function undisturbed() {
   const { end, calls, done } = await live([]);
   expect(done.map((line) => line.split(" ")[0])).toEqual(performed);
@@ -160,11 +160,11 @@ export async function undisturbed() {
   return { end, calls };
 }
 
-/** Whether a life with these deaths ends as it should; false where its end came before the last of them. */
+/** Checks that a run with these deaths ends correctly; false if it ended before the last of them. */
 export async function endsTheSame(deaths: readonly Death[], wanted: Awaited<ReturnType<typeof undisturbed>>["end"]) {
   const { end, died, done } = await live(deaths);
   expect({ deaths, ...end }).toEqual({ deaths, ...wanted });
-  // Each was carried out, in order, and only what somebody was at when he died was carried out again, with the same key.
+  // Every effect was performed, in order, and only the effect interrupted by a death was repeated, with the same key.
   expect([deaths, [...new Set(done)].map((line) => line.split(" ")[0])]).toEqual([deaths, performed]);
   expect(done.length - new Set(done).size).toBeLessThanOrEqual(died);
   return died === deaths.length;

@@ -3,7 +3,7 @@ import type { Store } from "../../src/ports/store.ts";
 export interface Death {
   /** At which call of the store, counted from 1. */
   readonly at: number;
-  /** Before the call does anything, or after it did it but before anybody heard of it. */
+  /** Before the call does anything, or after it succeeded but before the caller gets the result. */
   readonly when: "before" | "after";
 }
 
@@ -13,7 +13,7 @@ export interface Mortal {
   isDead(): boolean;
 }
 
-/** A store whose process dies at one of its calls: that call fails, and no later one ever comes back. */
+/** A store whose process dies at one of its calls: that call fails, and no later call ever settles. */
 export function createMortal(whole: Store, death: Death | undefined): Mortal {
   let calls = 0;
   let isDead = false;

@@ -17,7 +17,7 @@ states:
 `,
 });
 
-test("a task that is created as soon as the daemon listens gets no slot that another one has", async () => {
+test("a task that is created as soon as the daemon listens gets no slot that another task has", async () => {
   const home = createHome(workflows);
   onTestFinished(() => home.remove());
   onTestFinished(killDaemons);
@@ -26,6 +26,8 @@ test("a task that is created as soon as the daemon listens gets no slot that ano
   const tea = join(home.base, "tea");
   mkdirSync(tea);
   execFileSync("git", ["init", "--quiet", tea]);
+  const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+  execFileSync("git", ["-C", tea, ...author, "commit", "--quiet", "--allow-empty", "-m", "first"]);
   for (const [name, path] of Object.entries({ coffee: home.repository, tea }))
     await ask(routes.addProject, { body: { name, path, workflow: "slots", poolSize: 1 } });
   const create = async (project: string) => {
@@ -34,7 +36,7 @@ test("a task that is created as soon as the daemon listens gets no slot that ano
   };
   const oldest = await create("coffee");
   await eventOf(home, oldest, ({ type }) => type === "task.moved");
-  // What a daemon that starts has to look at before it comes to the oldest.
+  // Newer tasks, which a starting daemon handles before the oldest one.
   for (let i = 0; i < 50; i++) await create("tea");
   await first.kill();
 

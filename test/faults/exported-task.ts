@@ -5,17 +5,17 @@ import type { Task } from "../../src/engine/task.ts";
 import type { StoredEffect, StoredEvent } from "../../src/ports/store.ts";
 import type { Home } from "./home.ts";
 
-/** A task's whole life, as `GET /v1/tasks/:task/export` gives it. */
+/** A task with its history, as `GET /v1/tasks/:task/export` returns it. */
 export interface ExportedTask {
   readonly task: Task;
   readonly revision: number;
   readonly events: readonly StoredEvent[];
   readonly effects: readonly StoredEffect[];
-  /** What its history makes of it. */
+  /** The task that replaying its history gives. */
   readonly replayed: Task;
 }
 
-/** The text of it, a line of JSON for each thing. */
+/** Parses the text, one line of JSON for each entry. */
 export async function exportText({ places }: Home, id: string): Promise<string> {
   const path = routes.exportTask.path.replace(":task", id);
   const { status, body } = await socketRequest({ socket: places.socket, method: "GET", path, headers: {} });
@@ -34,7 +34,7 @@ export async function readExport(home: Home, id: string): Promise<ExportedTask> 
   return { ...stored, events, effects: of<StoredEffect>("effect"), replayed };
 }
 
-/** JSON has no `undefined`; in an export null says that something was taken away. */
+/** JSON has no `undefined`; in an export null means that a field was removed. */
 function withTakenAway(event: TaskEvent): TaskEvent {
   const set = Object.fromEntries(Object.entries(event.set).map(([key, value]) => [key, value ?? undefined]));
   return { ...event, set };

@@ -1,10 +1,10 @@
 import { pathOf } from "../../src/api/client.ts";
 import { routes } from "../../src/api/routes.ts";
 import { openStream, readHead } from "../../src/api/socket-request.ts";
-import type { EventView } from "../../src/api/task-wires.ts";
+import type { EventView } from "../../src/api/tasks.ts";
 import type { Home } from "./home.ts";
 
-/** Hears every event after a position, until the daemon goes away or the result is called. */
+/** Follows the event feed after a position, until the daemon goes away or the returned function is called. */
 export function follow(
   { places }: Home,
   query: Readonly<Record<string, string>>,
@@ -31,7 +31,7 @@ export function follow(
   return openStream({ socket: places.socket, method: "GET", path, headers: {} }, take, onEnd, onEnd);
 }
 
-/** The first event of a task, from its beginning on, that is as wished. */
+/** The first event of a task, from its beginning on, that matches. */
 export function eventOf(home: Home, task: string, isIt: (event: EventView) => boolean): Promise<EventView> {
   return new Promise((resolve, reject) => {
     const hangUp = follow(

@@ -25,7 +25,7 @@ transitions:
 });
 
 test.skipIf(!canMount())(
-  "on a full disk requests fail and say why; with room again all goes on, and nothing is lost or repeated (needs the right to mount)",
+  "on a full disk requests fail and say why; with free space again work continues, and nothing is lost or repeated (needs the right to mount)",
   async () => {
     const outside = createHome(workflow);
     onTestFinished(() => outside.remove());
@@ -53,7 +53,7 @@ test.skipIf(!canMount())(
     };
     const fault = await firstFault(create);
     expect(fault).toMatchObject({ code: "store.full", message: expect.stringContaining(home.places.database) });
-    expect(fault.hint).toContain("Make space");
+    expect(fault.hint).toContain("Free some space");
     const told = await command(
       home,
       "task",
@@ -65,9 +65,9 @@ test.skipIf(!canMount())(
       "--summary",
       "Large",
     );
-    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("The disk is full. Make space")]);
+    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("The disk is full. Free some space")]);
 
-    // The hook ends while nothing can be noted.
+    // The hook ends while nothing can be written.
     begun.goOn();
     (await steps.next()).goOn();
     await until(() => isGone(begun.pid));
@@ -79,11 +79,11 @@ test.skipIf(!canMount())(
     await create();
     await eventOf(home, task.id, ({ type, revision }) => type === "task.settled" && revision > 2);
     const isWhole = async () => {
-      expect(await ask(routes.check)).toEqual({ damage: [], stuck: [] });
+      expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
       const { tasks } = await ask(routes.listTasks, { query: { limit: "1000" } });
       expect(new Set(tasks.map(({ id }) => id))).toEqual(saved);
       const { events } = await readExport(home, task.id);
-      // On a slow machine a person may be called meanwhile, for each need once.
+      // On a slow machine a person may be called meanwhile, once for each need.
       const [calls, others] = [true, false].map((is) =>
         events.map(({ event }) => event).filter(({ type }) => (type === "person.called") === is),
       );
@@ -101,7 +101,7 @@ test.skipIf(!canMount())(
   },
 );
 
-/** Leaves no room at all. */
+/** Leaves no free space at all. */
 function fillUp(file: string): void {
   for (let size = 1024 * 1024; size >= 1024; size /= 2) {
     for (;;) {

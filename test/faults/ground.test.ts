@@ -20,12 +20,12 @@ afterEach(async () => {
   home.remove();
 });
 
-/** What a command and the daemon itself say about a home in which nothing can be done. */
+/** The messages of a command and of the daemon itself about an unusable home. */
 async function refusalOf(where: Home): Promise<string> {
   const { code, stdout, stderr } = await command(where, "task", "list");
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^error: /);
-  expect(stderr).not.toContain("mistake of its own");
+  expect(stderr).not.toContain("Signalbox has a bug");
   const daemon = spawnDaemon(where);
   expect(await daemon.ended).toBe(1);
   expect(JSON.parse(daemon.said().trim().split("\n").at(-1) ?? "")).toMatchObject({
@@ -34,15 +34,15 @@ async function refusalOf(where: Home): Promise<string> {
   return stderr;
 }
 
-describe("a home that cannot be one", () => {
-  test("because it is a file, or below one, is refused by name", async () => {
+describe("an unusable home", () => {
+  test("that is a file, or below one, is refused by name", async () => {
     const file = join(home.base, "file");
     writeFileSync(file, "");
     for (const folder of [file, join(file, "below")]) expect(await refusalOf(movedTo(home, folder))).toContain(file);
     expect((await command(movedTo(home, file), "status")).code).toBe(3);
   });
 
-  test.skipIf(!canMount())("because it can only be read is refused by name (needs the right to mount)", async () => {
+  test.skipIf(!canMount())("that is read-only is refused by name (needs the right to mount)", async () => {
     const { folder, remount } = mount(home.base, "size=8m");
     chmodSync(folder, 0o700);
     remount("ro");
@@ -54,7 +54,7 @@ describe("a home that cannot be one", () => {
     expect(await refusalOf(movedTo(home, folder))).toContain(folder);
   });
 
-  test.skipIf(process.getuid?.() !== 0)("because it is somebody else's is refused by name (needs root)", () => {
+  test.skipIf(process.getuid?.() !== 0)("that belongs to another user is refused by name (needs root)", () => {
     chmodSync(home.base, 0o755);
     for (const mode of [0o700, 0o755]) {
       chmodSync(home.folder, mode);
@@ -68,12 +68,12 @@ describe("a home that cannot be one", () => {
         timeout: 30_000,
       });
       expect([status, stderr]).toEqual([1, expect.stringContaining(home.folder)]);
-      expect(stderr).not.toContain("mistake of its own");
+      expect(stderr).not.toContain("Signalbox has a bug");
     }
   });
 });
 
-/** A home with something in it, whose daemon has been stopped. */
+/** A home with data, whose daemon has been stopped. */
 async function usedHome(): Promise<void> {
   const daemon = await startDaemon(home);
   const ask = createAsk(home);
@@ -99,7 +99,7 @@ describe("a damaged database", () => {
       (file) => overwrite(file, Math.floor(statSync(file).size / 8192) * 4096, Buffer.alloc(4096, 0xc0)),
     ],
   ];
-  test.for(damages)("%s is refused, with the newest backup and the way back to it", async ([, damage]) => {
+  test.for(damages)("%s is refused, with the newest backup and the command that restores it", async ([, damage]) => {
     const { database, backups } = home.places;
     await usedHome();
     mkdirSync(backups);
@@ -113,21 +113,21 @@ describe("a damaged database", () => {
     expect(refusal).not.toContain("2025-01-01");
     expect(readFileSync(database).equals(before)).toBe(true);
 
-    // The way back is what it says.
+    // The command in the message restores it.
     expect(refusal).toMatch(/: signalbox restore\n/);
     expect(await command(home, "restore", "--yes")).toMatchObject({ code: 0 });
     const { code, stdout } = await command(home, "task", "list", "--all", "--json");
     expect([code, JSON.parse(stdout).tasks.length]).toEqual([0, 40]);
   });
 
-  test("without a backup is refused too, and it is said that there is none", async () => {
+  test("without a backup is refused too, and the message says that there is none", async () => {
     await usedHome();
     overwrite(home.places.database, 0, Buffer.from("Dear diary, today"));
     expect(await refusalOf(home)).toContain(`There is no backup in ${home.places.backups}.`);
   });
 });
 
-test("a database of a newer version is refused, with what to do, and left as it is", async () => {
+test("a database of a newer version is refused with advice, and left unchanged", async () => {
   await usedHome();
   const database = new DatabaseSync(home.places.database);
   database.exec("pragma user_version = 999");
@@ -141,7 +141,7 @@ test("a database of a newer version is refused, with what to do, and left as it 
   after.close();
 });
 
-test("a task whose workflow does not load any more harms no other task", async () => {
+test("a task whose workflow no longer loads harms no other task", async () => {
   await usedHome();
   const database = new DatabaseSync(home.places.database);
   database.prepare("update workflow set text = ? where name = ?").run("nonsense: [", "minimal");

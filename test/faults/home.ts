@@ -6,26 +6,33 @@ import { homePlaces, type Places } from "../../src/home/places.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { endAllWith } from "./look-at-system.ts";
 
-/** A user's folder, with a repository beside it. */
+/** A home folder, with a repository beside it. */
 export interface Home {
-  /** Holds everything else; hooks may write here. */
+  /** The folder above both; hooks may write here. */
   readonly base: string;
   readonly folder: string;
   readonly places: Places;
   readonly repository: string;
-  /** What daemons and commands of this home are started with. */
+  /** The environment of daemons and commands of this home. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends whatever still runs here, and takes everything away. */
+  /** Ends every process of this home, and deletes everything. */
   remove(): void;
 }
 
-export function createHome(workflows: (base: string) => Readonly<Record<string, string>> = () => ({})): Home {
+/** `isEmpty`: the caller makes the repository's first commit itself. */
+export function createHome(
+  workflows: (base: string) => Readonly<Record<string, string>> = () => ({}),
+  { isEmpty = false } = {},
+): Home {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-faults-")));
   const folder = join(base, "home");
   const repository = join(base, "coffee");
   mkdirSync(folder, { mode: 0o700 });
   mkdirSync(repository);
   execFileSync("git", ["init", "--quiet", repository]);
+  const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+  const first = ["-C", repository, ...author, "commit", "--quiet", "--allow-empty", "-m", "first"];
+  if (!isEmpty) execFileSync("git", first);
   const places = homePlaces(folder);
   for (const [name, text] of Object.entries(workflows(base))) {
     mkdirSync(places.workflows, { recursive: true });
@@ -35,19 +42,19 @@ export function createHome(workflows: (base: string) => Readonly<Record<string, 
     PATH: process.env.PATH ?? "",
     HOME: base,
     SIGNALBOX_HOME: folder,
-    // Starts would take twice as long without it.
+    // Without it, starts take twice as long.
     NODE_COMPILE_CACHE: resolve(import.meta.dirname, "../../node_modules/.cache/compiled"),
     NO_COLOR: "1",
   };
   const remove = () => {
-    // Commands start daemons that are nobody's child, and one that lost against another may still be on its way.
+    // Commands start detached daemons, and a daemon that lost the lock may still be ending.
     endAllWith(`HOME=${base}`);
     removeFolder(base);
   };
   return { base, folder, places, repository, env, remove };
 }
 
-/** The same home, with another folder for the user's files. */
+/** The same home, moved to another folder. */
 export function movedTo(home: Home, folder: string): Home {
   return { ...home, folder, places: homePlaces(folder), env: { ...home.env, SIGNALBOX_HOME: folder } };
 }

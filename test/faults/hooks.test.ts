@@ -41,13 +41,13 @@ afterAll(async () => {
   home.remove();
 });
 
-/** Where the daemon is killed, and how often each hook's line must be there then: at least and at most. */
+/** Where the daemon is killed, and how many lines of each hook must exist then: at least and at most. */
 interface Moment {
   readonly name: string;
-  /** The power goes while a hook stands here; so many times. */
+  /** Kills daemon and hook together while the hook waits here; this many times. */
   readonly at?: Pick<Step, "at" | "number">;
   readonly times?: number;
-  /** The daemon goes as soon as this hook has ended, whether or not it has noticed. */
+  /** Kills the daemon as soon as this hook has ended, whether or not it has noticed. */
   readonly ended?: number;
   readonly acknowledged?: true;
   readonly settled?: true;
@@ -62,19 +62,19 @@ const between = (...maybeTwice: readonly number[]) =>
   [1, 2, 3].map((each) => (maybeTwice.includes(each) ? ([1, 2] as const) : once));
 
 const moments: readonly Moment[] = [
-  // The first hook may have begun; it outlives the daemon and goes on beside its repeat.
+  // The first hook may have begun; it outlives the daemon and runs beside its repetition.
   { name: "when the move was acknowledged", acknowledged: true, lines: between(1) },
   ...[1, 2, 3].flatMap((number): Moment[] => [
     { name: `before hook ${number} did anything`, at: { at: "begun", number }, lines: only(number, once) },
     { name: `inside hook ${number}`, at: { at: "written", number }, lines: only(number, [2, 2]) },
-    // It may not have noticed, or it may have begun the next one, which then goes on beside its repeat.
+    // The daemon may not have noticed, or may have begun the next hook, which then runs beside its repetition.
     { name: `when hook ${number} had ended`, ended: number, lines: between(number, number + 1) },
   ]),
   { name: "inside hook 2, and there again", at: { at: "written", number: 2 }, times: 2, lines: only(2, [3, 3]) },
   { name: "when all was done", settled: true, lines: only(0, once) },
 ];
 
-test("a task that was held by its hook and went on is what its export says", async () => {
+test("the export of a task that was held by its hook and continued replays to the stored task", async () => {
   const ask = createAsk(home);
   const mended = join(home.base, "mended");
   writeFileSync(
@@ -99,7 +99,7 @@ transitions:
   expect(exported.replayed).toEqual(exported.task);
 });
 
-test.for(moments)("killed $name, the daemon carries every hook out, and repeats none but that", async (moment) => {
+test.for(moments)("a daemon killed $name performs every hook, and repeats only the interrupted one", async (moment) => {
   const ask = createAsk(home);
   const { task: created } = (await ask(routes.createTask, { body: { project: "coffee", summary: moment.name } })) as {
     task: { id: string };
@@ -133,7 +133,7 @@ test.for(moments)("killed $name, the daemon carries every hook out, and repeats 
     if (!isHere && !hasEnded) continue;
     kills++;
     end.catch(() => undefined);
-    // The daemon first: it must not see the hook die, which would be the hook's own failure.
+    // Kill the daemon first: if it saw the hook die, that would count as the hook's failure.
     await restart(() => isHere && killGroup(step.pid));
     end = settled();
   }

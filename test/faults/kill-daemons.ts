@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { routes } from "../../src/api/routes.ts";
-import { createRandom } from "../../src/engine/simulate/random.ts";
+import { createRandom } from "../../src/engine/simulate/live.ts";
 import { createAsk, type Daemon, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
 import { readExport } from "./exported-task.ts";
 import { createHome } from "./home.ts";
@@ -13,11 +13,11 @@ export interface Killing {
   readonly seed: number;
   readonly kills: number;
   readonly tasks: number;
-  /** How many ask for the same task at once. */
+  /** How many clients ask for the same task in parallel. */
   readonly askersEach: number;
 }
 
-/** Keeps a daemon busy, kills it again and again, and looks at what has become of the tasks. */
+/** Keeps a daemon busy, kills it repeatedly, and checks the tasks. */
 export async function killBusyDaemons({ seed, kills, tasks, askersEach }: Killing): Promise<void> {
   const random = createRandom(seed);
   const draw = (below: number) => Math.floor(random.next() * below);
@@ -34,7 +34,7 @@ export async function killBusyDaemons({ seed, kills, tasks, askersEach }: Killin
     clients.up();
     for (let kill = 0; kill < kills; kill++) {
       const kind = draw(10);
-      // While it recovers, or while it is at work.
+      // While it recovers, or while it works.
       if (kind > 1) await clients.answers(1 + draw(20));
       await sleep(draw(12));
       await daemon.kill();
@@ -49,7 +49,7 @@ export async function killBusyDaemons({ seed, kills, tasks, askersEach }: Killin
       clients.up();
     }
     await clients.stop();
-    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [] });
+    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
     const problems = await Promise.all(
       ids.map(async (id) =>
         problemsOf(await readExport(home, id), clients.acknowledged.get(id) ?? [], linesOf(home.base, id)),

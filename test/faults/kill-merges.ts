@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { routes } from "../../src/api/routes.ts";
-import { createRandom } from "../../src/engine/simulate/random.ts";
+import { createRandom } from "../../src/engine/simulate/live.ts";
 import { createAsk, type Daemon, killDaemons, startDaemon } from "./daemon.ts";
 import { createHome } from "./home.ts";
 import { endAllWith } from "./look-at-system.ts";
@@ -27,11 +27,11 @@ export interface MergeKilling {
   readonly tasksEach: number;
 }
 
-/** Kills a daemon again and again while it merges, and looks at what has become of main and of the tasks. */
+/** Kills a daemon repeatedly while it merges, and checks main and the tasks. */
 export async function killMergingDaemons({ seed, kills, tasksEach }: MergeKilling): Promise<void> {
   const random = createRandom(seed);
   const draw = (below: number) => Math.floor(random.next() * below);
-  const home = createHome(() => ({ pour: flow }));
+  const home = createHome(() => ({ pour: flow }), { isEmpty: true });
   const user = home.repository;
   const git = (folder: string, ...args: readonly string[]) =>
     execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@b", ...args], {
@@ -64,7 +64,7 @@ export async function killMergingDaemons({ seed, kills, tasksEach }: MergeKillin
       return task.id;
     };
     const merge = (task: string) => ask(routes.mergeTask, { params: { task }, body: {} });
-    /** No task is done whose work is not there. */
+    /** The work of every task that is done is in main. */
     const check = async (ids: Iterable<string>) => {
       for (const id of ids)
         if ((await taskOf(id)).status === "done") expect([id, isIn(heads.get(id) ?? "")]).toEqual([id, true]);
@@ -77,16 +77,16 @@ export async function killMergingDaemons({ seed, kills, tasksEach }: MergeKillin
       for (const id of ids) merge(id).catch(() => undefined);
       await sleep(draw(1_200));
       await daemon.kill();
-      // The power goes, or what git is at outlives us.
+      // Kill git too, or let it outlive the daemon.
       if (draw(2) === 0) {
         endAllWith(`HOME=${home.base}`);
-        // As the user is told: nobody else may take away what a killed git has left in their repository.
+        // As the message advises: only the user may remove the lock file of a killed git in their repository.
         for (const lock of ["index", "HEAD", "ORIG_HEAD", "refs/heads/main"])
           rmSync(join(user, ".git", `${lock}.lock`), { force: true });
       }
       daemon = await startDaemon(home);
       await check(ids);
-      // Whoever was not heard asks again.
+      // Repeat requests that were not answered.
       const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
       left = tasks.map(({ id }) => id);
     }
@@ -105,7 +105,7 @@ export async function killMergingDaemons({ seed, kills, tasksEach }: MergeKillin
     expect(git(user, "status", "--porcelain")).toBe("");
     for (const folder of [user, join(home.places.control, "coffee.git")])
       expect(git(folder, "fsck", "--no-dangling", "--no-progress")).toBe("");
-    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [] });
+    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
   } finally {
     await killDaemons();
     home.remove();

@@ -17,7 +17,7 @@ afterEach(async () => {
   home.remove();
 });
 
-test("of eight daemons that are started at once one stays; the others end with 75 and leave it alone", async () => {
+test("of eight daemons that start together one stays; the others exit with 75 and leave it alone", async () => {
   const daemons = Array.from({ length: 8 }, () => spawnDaemon(home));
   const listening = await Promise.all(daemons.map(async (daemon) => ((await daemon.listens) ? [daemon] : [])));
   const [winner, ...more] = listening.flat();
@@ -30,7 +30,7 @@ test("of eight daemons that are started at once one stays; the others end with 7
   expect(winner.child.exitCode).toBeNull();
 });
 
-test("what a killed daemon has left does not hinder the next one, and a late one does not harm it", async () => {
+test("the files of a killed daemon do not hinder the next daemon, and a second daemon does not harm it", async () => {
   const first = await startDaemon(home);
   await first.kill();
   const second = await startDaemon(home);
@@ -40,11 +40,11 @@ test("what a killed daemon has left does not hinder the next one, and a late one
   expect(await createAsk(home)(routes.status)).toMatchObject({ pid: second.pid });
 });
 
-test("files where the socket, the lock and the process number belong are replaced", async () => {
+test("files in place of the socket, the lock and the process id are replaced", async () => {
   const { socket, lock, run } = home.places;
   mkdirSync(run, { mode: 0o700 });
   for (const file of [lock, join(run, "daemon.pid")]) writeFileSync(file, "");
-  // A socket that nobody listens on: its process is killed before it can take it away.
+  // A socket without a listener: its process is killed before it can remove it.
   spawnSync(process.execPath, ["-e", orphanSocket, socket]);
   expect((await command(home, "project", "list")).code).toBe(0);
   const { pid } = await createAsk(home)(routes.status);
@@ -56,7 +56,7 @@ test("files where the socket, the lock and the process number belong are replace
 
 const orphanSocket = `require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`;
 
-test("ten commands at once without a daemon all succeed, and start one", async () => {
+test("ten parallel commands without a daemon all succeed, and start one daemon", async () => {
   const ran = await Promise.all(Array.from({ length: 10 }, () => command(home, "project", "list", "--json")));
   expect(ran.map(({ code, stderr }) => [code, stderr])).toEqual(ran.map(() => [0, ""]));
   expect(ran.map(({ stdout }) => JSON.parse(stdout))).toEqual(ran.map(() => ({ projects: [] })));
@@ -64,9 +64,9 @@ test("ten commands at once without a daemon all succeed, and start one", async (
   expect(started).toHaveLength(1);
 });
 
-test("a command that comes while the daemon is on its way out is answered by the next one", async () => {
+test("a command that arrives while the daemon is stopping is answered by the next daemon", async () => {
   const first = await startDaemon(home);
-  // A reader that stays keeps the first one from ending for a while, with its socket gone and its lock held.
+  // A connected reader delays the end of the first daemon, with its socket gone and its lock held.
   const reader = beginCommand(home, "events", "--follow");
   onTestFinished(() => void reader.child.kill("SIGKILL"));
   await connectionsTo(home.places.socket, 1);
@@ -82,7 +82,7 @@ test("a command that comes while the daemon is on its way out is answered by the
   expect(await first.ended).toBe(0);
 });
 
-test("a command whose daemon is killed before it has answered says so, and what to do", async () => {
+test("a command whose daemon is killed before it answers reports that, with advice", async () => {
   const daemon = await startDaemon(home);
   daemon.child.kill("SIGSTOP");
   const asked = beginCommand(home, "project", "list");
@@ -90,6 +90,6 @@ test("a command whose daemon is killed before it has answered says so, and what 
   await daemon.kill();
   const { code, stderr } = await asked.ran;
   expect(code).toBe(1);
-  expect(stderr).toContain("The daemon went away before it had answered.");
+  expect(stderr).toContain("The daemon ended before it answered.");
   expect(stderr).toContain("signalbox task history");
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Looks again and again: for what the system knows but tells nobody. */
+/** Polls a condition for which the system sends no notification. */
 export async function until<T>(look: () => T): Promise<NonNullable<T>> {
   for (;;) {
     const seen = look();
@@ -10,17 +10,17 @@ export async function until<T>(look: () => T): Promise<NonNullable<T>> {
   }
 }
 
-/** Comes back when so many are connected to a socket, whether or not its owner has taken them on. Only Linux tells. */
+/** Resolves when this many clients are connected to a socket, accepted or not. Linux only. */
 export async function connectionsTo(socket: string, count: number): Promise<void> {
   const ends = () =>
     readFileSync("/proc/net/unix", "utf8")
       .split("\n")
       .filter((line) => line.endsWith(` ${socket}`));
-  // One of them is the door itself.
+  // One of them is the listening socket itself.
   await until(() => ends().length > count);
 }
 
-/** The processes that a process has begun and not outlived; undefined where it has begun none, none where it is over. */
+/** The live children of a process; undefined if it has started none, none if it has ended. */
 export function childrenOf(pid: number | undefined): readonly string[] | undefined {
   const file = `/proc/${pid}/task/${pid}/children`;
   try {
@@ -31,7 +31,7 @@ export function childrenOf(pid: number | undefined): readonly string[] | undefin
   }
 }
 
-/** Whether a process that need not be our child has ended. */
+/** Whether a process, child or not, has ended. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -41,14 +41,14 @@ export function isGone(pid: number): boolean {
   }
 }
 
-/** Every process that was started with this in its environment. */
+/** Every process with this entry in its environment. */
 export function processesWith(setting: string): readonly number[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(setting))
     .map(Number);
 }
 
-/** Kills every process that was started with this in its environment, until there is none. */
+/** Kills every process with this entry in its environment, until there is none. */
 export function endAllWith(setting: string): void {
   for (;;) {
     const found = processesWith(setting);

@@ -1,4 +1,5 @@
-import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { listBackups } from "../../src/home/backups.ts";
@@ -30,7 +31,7 @@ const losses: readonly (readonly [string, (database: string) => void])[] = [
 ];
 
 test.for(losses)(
-  "a database that is %s under the daemon takes nothing more; all that was saved can be saved",
+  "a daemon whose database is %s stops writing; everything that was saved can be backed up",
   async ([, lose]) => {
     const { database } = home.places;
     const daemon = await startDaemon(home);
@@ -46,11 +47,11 @@ test.for(losses)(
       hint: expect.stringContaining("signalbox restore"),
     });
     const told = await command(home, "task", "update", "coffee#1", "--summary", "Other");
-    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("was deleted, replaced or cut short")]);
+    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining("was deleted, replaced or truncated")]);
     const { tasks } = await ask(routes.listTasks);
     expect(tasks.map(({ summary }) => summary)).toEqual(["Three", "Two", "One"]);
 
-    // The daemon has copied it by itself.
+    // The daemon has made a backup by itself.
     await until(() => listBackups(home.places).length > 0);
     expect(await command(home, "down")).toMatchObject({ code: 0 });
     expect(await daemon.ended).toBe(0);
@@ -64,6 +65,22 @@ test.for(losses)(
       "2 Two",
       "1 One",
     ]);
-    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [] });
+    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
   },
 );
+
+test("a person is called when the database is deleted under the daemon, and every task says so", async () => {
+  const called = join(home.base, "called");
+  const config = `notify: { command: [sh, -c, 'echo "$*" >> "${called}"', call] }\n`;
+  writeFileSync(home.places.config, config);
+  await startDaemon(home);
+  const ask = createAsk(home);
+  await ask(routes.addProject, { body: { name: "coffee", path: home.repository, workflow: "minimal" } });
+  await ask(routes.createTask, { body: { project: "coffee", summary: "One", autostart: false } });
+  rmSync(home.places.database);
+  const calls = () => (existsSync(called) ? readFileSync(called, "utf8") : "");
+  await expect.poll(calls, { timeout: 30_000 }).toContain("Signalbox cannot save anything");
+  expect(calls()).toContain("was deleted, replaced or truncated");
+  const { tasks } = await ask(routes.listTasks);
+  expect(tasks[0]?.needs[0]).toMatchObject({ reason: "disk", text: expect.stringContaining("was deleted") });
+});

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** Whether this process may mount a file system of its own. */
+/** Whether this process may mount a file system. */
 export function canMount(): boolean {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
   const place = mkdtempSync(join(tmpdir(), "signalbox-mount-"));
@@ -14,7 +14,7 @@ export function canMount(): boolean {
   return isMounted;
 }
 
-/** A small file system, which goes away when the test has ended. Remounting makes it read-only, or writable again. */
+/** A small file system, unmounted when the test has ended. Remounting makes it read-only, or writable again. */
 export function mount(base: string, options: string): { folder: string; remount: (how: "ro" | "rw") => void } {
   const folder = join(base, "mounted");
   mkdirSync(folder);
@@ -23,7 +23,7 @@ export function mount(base: string, options: string): { folder: string; remount:
   return { folder, remount: (how) => execFileSync("mount", ["-o", `remount,${how}`, folder]) };
 }
 
-/** For whoever removes the base before that. */
+/** For a test that removes the base before that. */
 export function unmount(base: string): void {
   spawnSync("umount", ["-l", join(base, "mounted")]);
 }

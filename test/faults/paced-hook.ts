@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A hook says where it is, and goes on only when it is told to: so a daemon can be killed at exactly that moment. */
+/** A hook reports its step, and continues only when it is told to, so that a test can kill the daemon at exactly that moment. */
 const script = `#!/bin/sh
 folder=$1 number=$2
 say() {
@@ -17,35 +17,35 @@ echo "$number $SIGNALBOX_EFFECT" >> "$folder/lines-$SIGNALBOX_TASK"
 say written
 `;
 
-/** Writes the script; gives the command that runs it as the hook of a number. */
+/** Writes the script; returns the command that runs it as the hook with this number. */
 export function pacedHook(folder: string): (number: number) => string {
   const file = join(folder, "paced.sh");
   writeFileSync(file, script);
   return (number) => JSON.stringify(["sh", file, folder, String(number)]);
 }
 
-/** A hook that stands still. */
+/** A hook that waits. */
 export interface Step {
   readonly at: "begun" | "written";
   readonly number: number;
-  /** Of the hook; it leads a group of its own. */
+  /** The process id of the hook, which leads its own process group. */
   readonly pid: number;
   goOn(): void;
 }
 
 export interface Steps {
   next(): Promise<Step>;
-  /** The lines that hooks of the task have written. */
+  /** The lines that the task's hooks have written. */
   lines(): readonly string[];
-  /** Ends what still stands somewhere. */
+  /** Ends all waiting hooks. */
   close(): void;
 }
 
-/** The steps of one task's hooks as they come. */
+/** The steps of one task's hooks as they are reported. */
 export function watchSteps(folder: string, task: string): Steps {
   const report = join(folder, `report-${task}`);
   execFileSync("mkfifo", [report]);
-  // Open in both directions, so that it does not end when a writer goes.
+  // Opened for reading and writing, so that it does not end when a writer closes it.
   const descriptor = openSync(report, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new Socket({ fd: descriptor, readable: true, writable: false });
   const come: Step[] = [];
@@ -82,18 +82,18 @@ export function watchSteps(folder: string, task: string): Steps {
   };
 }
 
-/** Waits until the hook listens, which it does at once after it has said where it is. */
+/** Waits until the hook listens, which it does immediately after its report. */
 function goOn(fifo: string): void {
   const descriptor = openSync(fifo, "w");
   writeFileSync(descriptor, "\n");
   closeSync(descriptor);
 }
 
-/** A hook and what it has begun. */
+/** A hook and its child processes. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

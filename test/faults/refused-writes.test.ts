@@ -2,10 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { TaskView } from "../../src/api/task-wires.ts";
+import type { TaskView } from "../../src/api/tasks.ts";
 import { Fault } from "../../src/fault.ts";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { createScriptedClock } from "../scripted-ports.ts";
 import { assemble, coffee, furnish } from "./assembled-core.ts";
 
 const workflow = `name: alone
@@ -18,7 +18,7 @@ states:
   over: { terminal: true }
 `;
 
-test("what a task does by itself is tried again after the disk was full, without anybody's word", async () => {
+test("a task's automatic steps are retried after the disk was full, without a request", async () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-refused-"));
   onTestFinished(() => removeFolder(folder));
   furnish(folder, "alone", workflow);
@@ -31,7 +31,7 @@ test("what a task does by itself is tried again after the disk was full, without
     wrap: (whole) => ({
       ...whole,
       saveDecision: async (decision) => {
-        // A new task settles, so that it is the start that fails.
+        // Let a new task settle, so that its start is what fails.
         if (isFull && decision.task.status !== "todo")
           throw new Fault("store.full", "The disk is full.", { retry: "later" });
         return whole.saveDecision(decision);
@@ -57,7 +57,7 @@ test("what a task does by itself is tried again after the disk was full, without
     await rest(wait + tried);
     expect(await status()).toBe(before);
     isFull = false;
-    // The longest pause between two tries; then what comes next has only just begun.
+    // The maximum pause between two attempts; the next step has only just begun then.
     await rest(60_000 - 1);
     expect(await status()).toBe(after);
   }

@@ -1,7 +1,7 @@
-import { Refusal } from "../../src/api/error.ts";
+import { Refusal } from "../../src/api/client.ts";
 import { routes } from "../../src/api/routes.ts";
-import type { EventView } from "../../src/api/task-wires.ts";
-import type { Random } from "../../src/engine/simulate/random.ts";
+import type { EventView } from "../../src/api/tasks.ts";
+import type { Random } from "../../src/engine/simulate/live.ts";
 import { Fault } from "../../src/fault.ts";
 import { createAsk } from "./daemon.ts";
 import { follow } from "./follow.ts";
@@ -9,24 +9,24 @@ import type { Home } from "./home.ts";
 import { askedFrom } from "./ring.ts";
 import type { Acknowledged } from "./ring-history.ts";
 
-/** Askers who drive tasks round the ring as fast as they are answered, and remember every answer. */
+/** Clients that move tasks round the ring as fast as they are answered, and remember every answer. */
 export interface Clients {
   /** By task. */
   readonly acknowledged: ReadonlyMap<string, readonly Acknowledged[]>;
-  /** A daemon listens; the askers go on. */
+  /** A daemon listens; the clients continue. */
   up(): void;
-  /** It was killed; they wait for the next one. */
+  /** The daemon was killed; the clients wait for the next one. */
   down(): void;
-  /** Resolves when so many more answers have come. */
+  /** Resolves after this many more answers. */
   answers(count: number): Promise<void>;
-  /** Ends what is being asked, and comes back when every task has come to rest. */
+  /** Stops asking, and resolves when every task has settled. */
   stop(): Promise<void>;
 }
 
 export function startClients(home: Home, tasks: readonly string[], askersEach: number, random: Random): Clients {
   const ask = createAsk(home);
   const acknowledged = new Map(tasks.map((task) => [task, [] as Acknowledged[]]));
-  /** The last revision of each task that news came of, and the last at which it had settled. */
+  /** The last reported revision of each task, and the last one at which it had settled. */
   const heard = new Map<string, { latest: number; settled: number }>(
     tasks.map((task) => [task, { latest: 0, settled: 0 }]),
   );
@@ -40,7 +40,7 @@ export function startClients(home: Home, tasks: readonly string[], askersEach: n
   let last = 0;
   let hangUp = () => {};
 
-  /** Comes back when the condition holds, or when the daemon goes away. */
+  /** Resolves when the condition holds, or when the daemon goes away. */
   const until = (holds: () => boolean, alsoDown = false) =>
     new Promise<void>((resolve) => {
       const look = () => {
@@ -70,7 +70,7 @@ export function startClients(home: Home, tasks: readonly string[], askersEach: n
     acknowledged.get(task)?.push({ revision: after.revision, from, to });
     count++;
     tell();
-    // Mostly one waits until the hooks are through; sometimes one asks for more before.
+    // Usually the client waits for the hooks; sometimes it asks before they have ended.
     if (random.next() < 0.7) await until(() => (heard.get(task)?.settled ?? 0) >= after.revision);
   };
   const work = async (task: string) => {
@@ -115,7 +115,7 @@ export function startClients(home: Home, tasks: readonly string[], askersEach: n
   };
 }
 
-/** What an asker may meet: somebody else was faster, or the daemon was killed. */
+/** Expected failures: another client was faster, or the daemon was killed. */
 function forgive(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   const isGone = ["ECONNREFUSED", "ENOENT", "daemon.gone"].includes(code ?? "");

@@ -2,14 +2,14 @@ import type { Task } from "../../src/engine/task.ts";
 import type { ExportedTask } from "./exported-task.ts";
 import { owedBy } from "./ring.ts";
 
-/** An answer of the daemon: the task went from one state to another, and is at this revision. */
+/** An answer of the daemon: the task moved from one state to another, and has this revision. */
 export interface Acknowledged {
   readonly revision: number;
   readonly from: string;
   readonly to: string;
 }
 
-/** Everything that is wrong with a task that has come to rest. */
+/** All problems of a settled task. */
 export function problemsOf(
   { task, revision, events, effects, replayed }: ExportedTask,
   acknowledged: readonly Acknowledged[],
@@ -77,7 +77,7 @@ function restless({ phase, crashCount, held }: Task, effects: ExportedTask["effe
   ];
 }
 
-/** Every hook that history tells of was carried out, in order; what stands there twice is the repeat of the same one. */
+/** Every hook in history was performed, in order; a duplicate line is a repetition with the same key. */
 function hookProblems(
   task: string,
   events: ExportedTask["events"],
@@ -89,7 +89,7 @@ function hookProblems(
   const performed = effects.map(({ id }, i) => `${labels[i]} ${task}:${id}`);
   return [
     ...firstDifference("effects", labels, owed),
-    // A repeat may still be under way when the next hook begins, but nobody is ahead of his turn.
+    // A repetition may still run when the next hook begins, but no hook runs too early.
     ...firstDifference("lines", [...new Set(lines)], performed),
   ];
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskEvent } from "../../src/engine/decision.ts";
 
-/** What a hook is given to recognise it by, for each way and each state's own work. */
+/** The labels of the hooks of each way and of each state's own work. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   "north-east": ["a"],
   "east-south": ["b", "c"],
@@ -11,10 +11,10 @@ const ways: Readonly<Record<string, readonly string[]>> = {
 };
 const work: Readonly<Record<string, readonly string[]>> = { west: ["d"] };
 
-/** Where an asker asks to go next. From `west` tasks go on by themselves. */
+/** The state that a client asks for next. From `west` tasks continue by themselves. */
 export const askedFrom: Readonly<Record<string, string>> = { north: "east", east: "south", south: "west" };
 
-/** A workflow without an end, in which every hook notes the key of its effect in a file of the task. */
+/** A cyclic workflow in which every hook writes the key of its effect to a file of the task. */
 export function ringWorkflow(folder: string): Readonly<Record<string, string>> {
   const script = join(folder, "note.sh");
   writeFileSync(script, `echo "$2 $SIGNALBOX_EFFECT" >> "$1/lines-$SIGNALBOX_TASK"\n`);
@@ -40,7 +40,7 @@ ${transitions.join("\n")}
   };
 }
 
-/** The labels of everything that a task's history says it owed, in order. */
+/** The labels of all effects in a task's history, in order. */
 export function owedBy(events: readonly TaskEvent[]): readonly string[] {
   let status = "";
   return events.flatMap(({ type, data, set }) => {
@@ -50,7 +50,7 @@ export function owedBy(events: readonly TaskEvent[]): readonly string[] {
   });
 }
 
-/** What the hooks of a task have noted. */
+/** The lines that the hooks of a task have written. */
 export function linesOf(folder: string, task: string): readonly string[] {
   try {
     return readFileSync(join(folder, `lines-${task}`), "utf8")

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
-import { readStoreNote } from "../../src/home/store-note.ts";
+import { readStoreNote } from "../../src/home/database.ts";
 import { command } from "./command.ts";
 import { createAsk, killDaemons, spawnDaemon, startDaemon } from "./daemon.ts";
 import { createHome, type Home } from "./home.ts";
@@ -26,7 +26,7 @@ afterEach(async () => {
   home.remove();
 });
 
-/** A home with three tasks and a backup of the first two. The daemon was stopped, or killed so that its log is left. */
+/** A home with three tasks and a backup of the first two. The daemon was stopped, or killed so that its WAL is left. */
 async function usedHome(end: "stopped" | "killed"): Promise<void> {
   const daemon = await startDaemon(home);
   const ask = createAsk(home);
@@ -50,7 +50,7 @@ const summaries = async () => {
   return (JSON.parse(stdout).tasks as { summary: string }[]).map(({ summary }) => summary);
 };
 
-/** Everything below the home's folder that belongs to the store. */
+/** All files of the store in the home folder. */
 const storeFiles = () =>
   readdirSync(home.folder)
     .filter((name) => name.startsWith("signalbox.db"))
@@ -62,7 +62,7 @@ const losses: readonly (readonly [string, "stopped" | "killed", (database: strin
   ["log is deleted", "killed", (file) => rmSync(`${file}-wal`), "lacks the newest"],
 ];
 
-test.for(losses)("a home whose %s is refused and left as it is, and a backup brings it back", async (loss) => {
+test.for(losses)("a home whose %s is refused and left unchanged, and a backup restores it", async (loss) => {
   const [, end, lose, what] = loss;
   const { database, backups, setAside } = home.places;
   await usedHome(end);
@@ -88,12 +88,12 @@ test.for(losses)("a home whose %s is refused and left as it is, and a backup bri
   for (const file of before) expect(kept).toContain(file.split(" ")[0]);
 });
 
-test("a person can go on with what is there, or begin with nothing; both are said before", async () => {
+test("a person can continue with the remaining data, or begin with an empty store, after a warning", async () => {
   await usedHome("killed");
   const { database } = home.places;
   rmSync(`${database}-wal`);
   expect((await command(home, "up")).stderr).toContain("signalbox restore --as-it-is");
-  expect((await command(home, "restore", "--as-it-is")).stderr).toContain("What it lacks is forgotten.");
+  expect((await command(home, "restore", "--as-it-is")).stderr).toContain("Entries that it lacks are lost.");
   expect(await command(home, "restore", "--as-it-is", "--yes")).toMatchObject({ code: 0 });
   expect(await command(home, "project", "list")).toMatchObject({ code: 0 });
   expect(await command(home, "restore", "--yes")).toMatchObject({
@@ -102,7 +102,7 @@ test("a person can go on with what is there, or begin with nothing; both are sai
   });
   await command(home, "down");
   expect((await command(home, "restore", "--empty")).stderr).toContain(
-    "All projects, tasks and their history are forgotten",
+    "All projects, tasks and their history are lost",
   );
   expect(await command(home, "restore", "--empty", "--yes")).toMatchObject({ code: 0 });
   expect(existsSync(database)).toBe(false);
@@ -114,7 +114,7 @@ test("an agent cannot restore anything", async () => {
   const inRun = { ...home, env: { ...home.env, SIGNALBOX_RUN: "worker#1" } };
   expect(await command(inRun, "restore", "--empty", "--yes")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("Only a person may do this."),
+    stderr: expect.stringContaining("Only a person may restore a database."),
   });
   expect(await summaries()).toHaveLength(3);
 });
@@ -141,7 +141,7 @@ describe("backups", () => {
   });
 });
 
-test("a database that is deleted under the daemon is told of by status and doctor, and their commands bring it back", async () => {
+test("status and doctor report a database that was deleted under the daemon, and their commands restore it", async () => {
   const { database } = home.places;
   await startDaemon(home);
   const ask = createAsk(home);
@@ -171,7 +171,7 @@ test("a database that is deleted under the daemon is told of by status and docto
   expect(await summaries()).toEqual(["One"]);
 });
 
-test("doctor looks at everything else where the configuration cannot be read", async () => {
+test("doctor runs all other checks if the configuration cannot be read", async () => {
   mkdirSync(home.places.config, { recursive: true });
   const { checks } = JSON.parse((await command(home, "doctor", "--json")).stdout) as { checks: { name: string }[] };
   expect(checks).toContainEqual(expect.objectContaining({ name: "config", level: "error" }));

@@ -12,14 +12,14 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-/** The number of the daemon that answers; undefined where none does. */
+/** The process id of the daemon that answers; undefined if none does. */
 const answering = () =>
   createAsk(home)(routes.status).then(
     ({ pid }) => pid,
     () => undefined,
   );
 
-test("a daemon that is killed is started again without a command; one that is stopped or killed on purpose is not", async () => {
+test("the watchdog restarts a killed daemon without a command, but not one that was stopped or killed on purpose", async () => {
   expect((await command(home, "up")).code).toBe(0);
   const first = (await answering()) ?? 0;
   process.kill(first, "SIGKILL");
@@ -30,13 +30,13 @@ test("a daemon that is killed is started again without a command; one that is st
   for (const words of [["down"], ["down", "--force"]]) {
     expect((await command(home, "up")).code).toBe(0);
     expect((await command(home, ...words)).code).toBe(0);
-    // As long as a watchdog waits, and some more.
+    // Longer than a watchdog waits.
     await new Promise((done) => setTimeout(done, 2_000));
     expect((await command(home, "status")).code).toBe(3);
   }
 });
 
-test("a daemon that dies soon after each start is started again three times, and then no more", async () => {
+test("the watchdog restarts a daemon that dies soon after each start three times, and then gives up", async () => {
   expect((await command(home, "up")).code).toBe(0);
   const killed = new Set<number | undefined>();
   for (let deaths = 0; deaths < 4; deaths++) {
@@ -46,17 +46,17 @@ test("a daemon that dies soon after each start is started again three times, and
     process.kill(pid, "SIGKILL");
     await until(() => isGone(pid));
   }
-  // As long as a watchdog waits, and some more.
+  // Longer than a watchdog waits.
   await new Promise((done) => setTimeout(done, 5_000));
   expect(await answering()).toBeUndefined();
 });
 
-test("a run whose sandbox lets it only read the home is served by the daemon that is started again", async () => {
+test("the restarted daemon serves a run whose sandbox makes the home read-only", async () => {
   expect((await command(home, "up")).code).toBe(0);
   const pid = (await answering()) ?? 0;
   process.kill(pid, "SIGKILL");
   await until(() => isGone(pid));
-  // The report of a start is the first thing that a command writes, and in a sandbox it cannot.
+  // The start report is the first file that a command writes, which a sandbox prevents.
   rmSync(home.places.startReport);
   mkdirSync(home.places.startReport);
   const env = { ...home.env, SIGNALBOX_RUN: "reviewer#1" };

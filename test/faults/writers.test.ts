@@ -54,7 +54,7 @@ afterAll(async () => {
 const many = 32;
 const numbers = Array.from({ length: many }, (_, i) => i + 1);
 
-/** Lets processes ask at the same moment: the daemon stands still until all of them are at its door. */
+/** Lets processes ask at the same moment: the daemon is suspended until all of them are connected. */
 async function atOnce(words: (number: number) => readonly string[]): Promise<readonly Ran[]> {
   daemon.child.kill("SIGSTOP");
   try {
@@ -67,7 +67,7 @@ async function atOnce(words: (number: number) => readonly string[]): Promise<rea
   }
 }
 
-/** The events of a task, and whether they lead to what is stored. */
+/** The events of a task, and whether they replay to the stored task. */
 async function historyOf(id: string): Promise<{ events: readonly TaskEvent[]; isTrue: boolean }> {
   const { events, task, replayed } = await readExport(home, id);
   return { events: events.map(({ event }) => event), isTrue: JSON.stringify(replayed) === JSON.stringify(task) };
@@ -78,7 +78,7 @@ async function newTask(summary: string): Promise<string> {
   return task.id;
 }
 
-test("32 tasks that are created at once get numbers without gaps, and each its history", async () => {
+test("32 tasks that are created in parallel get numbers without gaps, and each its own history", async () => {
   const ran = await atOnce((number) => ["task", "create", "--project", "coffee", "--json", `Brew pot ${number}`]);
   expect(ran.filter(({ code }) => code !== 0)).toEqual([]);
   const created = ran.map(({ stdout }) => JSON.parse(stdout).task as { id: string; number: number; summary: string });
@@ -92,7 +92,7 @@ test("32 tasks that are created at once get numbers without gaps, and each its h
   }
 });
 
-test("32 changes of one task at once all succeed, and all are in history", async () => {
+test("32 parallel changes of one task all succeed, and all are in history", async () => {
   const id = await newTask("Strength 0");
   const ran = await atOnce((number) => ["task", "update", id, "--summary", `Strength ${number}`]);
   expect(ran.filter(({ code }) => code !== 0)).toEqual([]);
@@ -104,7 +104,7 @@ test("32 changes of one task at once all succeed, and all are in history", async
   expect(task.summary).toBe(summaries.at(-1));
 });
 
-test("of 32 who ask for the same transition one gets it, and the others are told where the task is", async () => {
+test("of 32 parallel requests for the same transition one is granted, and the others are told the task's state", async () => {
   const id = await newTask("Once only");
   const before = await createAsk(home)(routes.getTask, { params: { task: id } });
   const ran = await atOnce(() => ["task", "update", id, "--status", "brewing"]);
@@ -122,7 +122,7 @@ test("of 32 who ask for the same transition one gets it, and the others are told
   const { task, effects } = await createAsk(home)(routes.getTask, { params: { task: id } });
   const { status, previousStatus, revision, updatedAt, needs, ...rest } = task;
   expect([status, previousStatus]).toEqual(["brewing", "todo"]);
-  // It needs a person as before, but for the state in which it is now, and only since it is there.
+  // It needs a person as before, but for its present state, and only since it entered that state.
   expect(needs).toEqual(before.task.needs.map((need) => ({ ...need, since: expect.any(String) })));
   for (const { since } of needs) expect(Date.parse(since)).toBeGreaterThan(Date.parse(before.task.updatedAt));
   expect(before.task).toMatchObject(rest);
@@ -143,9 +143,9 @@ test("32 requests that arrive in the same moment are decided one after the other
   expect(isTrue).toBe(true);
 });
 
-test("what two runs write into the task file at once is all there", async () => {
+test("the task file keeps the sections that two runs write in parallel", async () => {
   const ask = createAsk(home);
-  // Nobody is started, and nobody's start fails: both are about to be there.
+  // No agent is started, and no start fails: both runs are still queued.
   await ask(routes.pause, { body: { all: true } });
   const created = { project: "coffee", summary: "Two hands", workflow: "pair", harness: "scripted" };
   const { id } = (await ask(routes.createTask, { body: { ...created, allowFullPermissions: true } })).task;

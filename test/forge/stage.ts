@@ -1,15 +1,15 @@
 import type { Forge, PullRequest } from "../../src/ports/forge.ts";
-import type { ScriptedGithub } from "../../src/testing/scripted-github.ts";
+import type { ScriptedGithub } from "../scripted-github/server.ts";
 
 /** A forge with the scripted GitHub behind it. */
 export interface Stage {
   readonly github: ScriptedGithub;
   readonly forge: Forge;
-  /** The same, without patience. */
+  /** The same, with a short timeout. */
   readonly impatient: Forge;
   /** The same repository, by the name it had before. */
   readonly renamed: Forge;
-  /** Lets the forge's clock go on. */
+  /** Advances the forge's clock. */
   pass(milliseconds: number): void;
   readonly now: number;
 }
@@ -22,7 +22,7 @@ export const wanted = {
   draft: false,
 };
 
-/** A pull request of the branch "agent/a-7", which is at c1. GitHub forgets that it was asked for it. */
+/** A pull request of the branch "agent/a-7", which is at c1. The record of requests is cleared afterwards. */
 export async function opened({ github, forge }: Stage): Promise<PullRequest> {
   github.state.branches.set(wanted.head, "c1");
   const pull = await forge.openPullRequest(wanted);
@@ -59,17 +59,13 @@ export function addStatus({ github }: Stage, context: string, state: string, des
   github.state.statuses.push({ commit: "c1", context, state, description });
 }
 
-/** What it was asked: `GET pulls/1`. */
+/** The requests that it received: `GET pulls/1`. */
 export function askedOf({ github: { requests } }: Stage): readonly string[] {
   return requests.map(({ method, path }) => `${method} ${path.replace("/repos/acme/coffee/", "").split("?")[0]}`);
 }
 
-/** What the parts of the contract get. */
+/** The parameters of each part of the contract. */
 export interface Contract {
   readonly token: string;
   stage(): Stage;
-  /** Leaves out what makes no difference to the way that requests go. */
-  readonly isBrief: boolean;
-  /** All cases, or the first one where it is brief. */
-  cases<T>(all: readonly T[]): readonly T[];
 }

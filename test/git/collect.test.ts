@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { taskRef } from "../../src/ports/control-repository.ts";
 import { cloneOf, controlGit, createStage, faultOf, type Repository, worktreeOf } from "./stage.ts";
 
-// Who has looked at a workspace says at which commit it was seen: then no git has to be asked there.
+// A caller that has inspected a workspace passes the commit that it saw: then no git has to run there.
 
 const stage = createStage("collect");
 
@@ -18,27 +18,30 @@ async function seenWorkspace(kind: "clone" | "worktree" = "clone") {
   return { control, workspace, collect, git: controlGit(stage, control), at: () => control.commitAt(taskRef("t1")) };
 }
 
-test.each(["clone", "worktree"] as const)("what was seen in a %s is collected, whole, and stays", async (kind) => {
-  const { workspace, collect, git, at } = await seenWorkspace(kind);
-  const base = workspace.at("HEAD");
-  expect(await collect()).toEqual({ commit: base, previous: undefined });
-  const many = Object.fromEntries(Array.from({ length: 120 }, (_, number) => [`many/${number}.txt`, `${number}\n`]));
-  const first = workspace.commit(many);
-  expect(await collect()).toEqual({ commit: first, previous: base });
-  const second = workspace.commit({ "a.txt": "second\n" });
-  expect(await collect()).toEqual({ commit: second, previous: first });
-  workspace.git("reset", "--quiet", "--hard", base);
-  const third = workspace.commit({ "a.txt": "instead\n" });
-  expect(await collect()).toEqual({ commit: third, previous: second });
-  rmSync(workspace.folder, { recursive: true });
-  expect(await at()).toBe(third);
-  expect(git("show", `${third}:a.txt`, `${second}:many/119.txt`)).toBe("instead\n119");
-  expect(git("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/t1")).toBe(second);
-  expect(git("for-each-ref", "refs/signalbox/incoming/tasks")).toBe("");
-  expect(git("fsck", "--strict")).not.toMatch(/missing|broken|error/);
-});
+test.each(["clone", "worktree"] as const)(
+  "a commit that was seen in a %s is collected completely, and stays reachable",
+  async (kind) => {
+    const { workspace, collect, git, at } = await seenWorkspace(kind);
+    const base = workspace.at("HEAD");
+    expect(await collect()).toEqual({ commit: base, previous: undefined });
+    const many = Object.fromEntries(Array.from({ length: 120 }, (_, number) => [`many/${number}.txt`, `${number}\n`]));
+    const first = workspace.commit(many);
+    expect(await collect()).toEqual({ commit: first, previous: base });
+    const second = workspace.commit({ "a.txt": "second\n" });
+    expect(await collect()).toEqual({ commit: second, previous: first });
+    workspace.git("reset", "--quiet", "--hard", base);
+    const third = workspace.commit({ "a.txt": "instead\n" });
+    expect(await collect()).toEqual({ commit: third, previous: second });
+    rmSync(workspace.folder, { recursive: true });
+    expect(await at()).toBe(third);
+    expect(git("show", `${third}:a.txt`, `${second}:many/119.txt`)).toBe("instead\n119");
+    expect(git("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/t1")).toBe(second);
+    expect(git("for-each-ref", "refs/signalbox/incoming/tasks")).toBe("");
+    expect(git("fsck", "--strict")).not.toMatch(/missing|broken|error/);
+  },
+);
 
-test("what was seen and is not whole, is not what it says, or is no commit, is refused, and moves nothing", async () => {
+test("an incomplete or forged commit, or an object that is not a commit, is refused, and no ref moves", async () => {
   const { workspace, collect, at, git } = await seenWorkspace();
   const base = workspace.at("HEAD");
   await collect();

@@ -6,7 +6,7 @@ import { cloneOf, controlGit, createStage, faultOf, worktreeOf } from "./stage.t
 
 const stage = createStage("control");
 
-test("a control repository is made once, bare and for us alone, and opened afterwards", async () => {
+test("a control repository is created once, bare and private, and opened afterwards", async () => {
   const folder = join(stage.path("home"), "control", "app.git");
   const first = await stage.git.openControl(folder);
   expect(first.folder).toBe(folder);
@@ -19,7 +19,7 @@ test("a control repository is made once, bare and for us alone, and opened after
   expect(config).toContain("pruneExpire = never");
 });
 
-test("a control repository whose making was cut short is made anew", async () => {
+test("a control repository whose creation was interrupted is created again", async () => {
   const folder = stage.path("control.git");
   mkdirSync(join(`${folder}.new`, "objects"), { recursive: true });
   writeFileSync(join(`${folder}.new`, "config.lock"), "");
@@ -28,7 +28,7 @@ test("a control repository whose making was cut short is made anew", async () =>
   expect(existsSync(`${folder}.new`)).toBe(false);
 });
 
-test("a folder that is no control repository is refused, and stays as it is", async () => {
+test("a folder that is not a control repository is refused, and stays unchanged", async () => {
   const folder = stage.path("control.git");
   mkdirSync(folder);
   writeFileSync(join(folder, "mine"), "");
@@ -36,7 +36,7 @@ test("a folder that is no control repository is refused, and stays as it is", as
   expect(existsSync(join(folder, "mine"))).toBe(true);
 });
 
-test("a control repository has objects like those of the user's", async () => {
+test("a control repository has the object format of the user's repository", async () => {
   const folder = stage.path("sha256");
   mkdirSync(folder);
   const user = stage.repository();
@@ -51,7 +51,7 @@ test("a control repository has objects like those of the user's", async () => {
   expect(await control.commitAt("refs/heads/main")).toBe(commit);
 });
 
-test("several may ask for the user's branches at once, while these move", async () => {
+test("several syncs can run at the same time while the user's branches move", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   for (let round = 0; round < 4; round++) {
@@ -81,7 +81,7 @@ test("a branch is collected from a clone and from a worktree, with all its objec
   expect(controlGit(stage, control)("for-each-ref", "refs/signalbox/incoming/tasks")).toBe("");
 });
 
-test("collecting the same again changes nothing", async () => {
+test("collecting the same commit again changes nothing", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -92,7 +92,7 @@ test("collecting the same again changes nothing", async () => {
   expect(controlGit(stage, control)("for-each-ref", "refs/signalbox/kept")).toBe("");
 });
 
-test("a tip that a rewritten branch leaves behind stays reachable, each one once", async () => {
+test("every tip that a rewritten branch leaves is pinned once", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -106,14 +106,14 @@ test("a tip that a rewritten branch leaves behind stays reachable, each one once
   }
   const kept = controlGit(stage, control)("for-each-ref", "--format=%(objectname) %(refname)", "refs/signalbox/kept");
   expect(kept.split("\n")).toEqual([`${tips[0]} refs/signalbox/kept/t2/1`, `${tips[1]} refs/signalbox/kept/t2/2`]);
-  // Back to the first, which is kept already.
+  // Back to the first, which is pinned already.
   clone.git("reset", "--quiet", "--hard", tips[0] ?? "");
   await control.collect(order);
   await control.collect(order);
   expect(controlGit(stage, control)("for-each-ref", "refs/signalbox/kept").split("\n")).toHaveLength(3);
 });
 
-test("what cannot be collected is refused with a reason, and moves nothing", async () => {
+test("a branch that cannot be collected is refused with a reason, and no ref moves", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -135,7 +135,7 @@ test("what cannot be collected is refused with a reason, and moves nothing", asy
   expect(await control.commitAt(taskRef("t3"))).toBe(commit);
 });
 
-test("a clone that lacks history or objects is refused, and says how to get them", async () => {
+test("a clone that lacks history or objects is refused with the command that fetches them", async () => {
   const user = stage.repository();
   user.commit({ "a.txt": "2\n" });
   user.git("config", "uploadpack.allowFilter", "true");
@@ -154,7 +154,7 @@ test("a clone that lacks history or objects is refused, and says how to get them
   expect(await control.commitAt(taskRef("t"))).toBeUndefined();
 });
 
-test("a broken object is refused, and moves nothing", async () => {
+test("a broken object is refused, and no ref moves", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -165,7 +165,7 @@ test("a broken object is refused, and moves nothing", async () => {
   expect(await control.commitAt(taskRef("t"))).toBeUndefined();
 });
 
-test("branches of the user come in under a name, also those that were rewritten, and nothing is forgotten", async () => {
+test("the user's branches are fetched under a name, also rewritten ones, and no commit is lost", async () => {
   const user = stage.repository();
   const control = await stage.git.openControl(stage.path("control.git"));
   user.git("branch", "old");
@@ -179,7 +179,7 @@ test("branches of the user come in under a name, also those that were rewritten,
   await control.syncFrom({ from: user.folder, name: "user" });
   user.git("reset", "--quiet", "--hard", "main");
   user.git("branch", "-D", "old");
-  // A folder of branches where a branch was.
+  // A folder of branches replaces a branch.
   user.git("branch", "old/part");
   const topic = user.commit({ "a.txt": "instead\n" });
   const { branches } = await control.syncFrom({ from: `file://${user.folder}`, name: "user" });
@@ -191,7 +191,7 @@ test("branches of the user come in under a name, also those that were rewritten,
   );
 });
 
-test("a repository without commits, and one that is not there, are refused", async () => {
+test("a repository without commits and a missing repository are refused", async () => {
   const control = await stage.git.openControl(stage.path("control.git"));
   const empty = stage.path("empty");
   mkdirSync(empty);
@@ -203,7 +203,7 @@ test("a repository without commits, and one that is not there, are refused", asy
     expect(await sync(from)).toMatchObject({ code: "git.remote-refused" });
 });
 
-test("a ref moves only from where it is believed to be, and keeps what it leaves", async () => {
+test("a ref moves only from its expected commit, and the commit that it leaves is pinned", async () => {
   const user = stage.repository();
   const [one, two] = [user.commit({ "a.txt": "1\n" }), user.commit({ "a.txt": "2\n" })];
   const control = await stage.control(user);
@@ -213,7 +213,7 @@ test("a ref moves only from where it is believed to be, and keeps what it leaves
   expect(await faultOf(control.moveRef(ref, two, undefined))).toMatchObject({ code: "git.ref-moved", retry: "later" });
   expect(await faultOf(control.moveRef(ref, two, two))).toMatchObject({ code: "git.ref-moved" });
   await control.moveRef(ref, two, one);
-  // What was moved right before a crash is found as it should be.
+  // Idempotent: the ref may have been moved right before a crash.
   await control.moveRef(ref, two, one);
   await control.moveRef(ref, one, two);
   expect(controlGit(stage, control)("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/main")).toBe(two);
@@ -224,7 +224,7 @@ test("a ref moves only from where it is believed to be, and keeps what it leaves
   expect(await faultOf(control.moveRef(`${ref}/below`, two, undefined))).toMatchObject({ code: "git.bad-ref" });
 });
 
-test("what several refs of the same name leave at once is kept, each", async () => {
+test("commits that several refs with the same last name leave at the same time are all pinned", async () => {
   const user = stage.repository();
   const base = user.at("main");
   const left = Array.from({ length: 6 }, (_, number) => {
@@ -239,7 +239,7 @@ test("what several refs of the same name leave at once is kept, each", async () 
   expect(kept.split("\n").toSorted()).toEqual(left.toSorted());
 });
 
-test("a lock in the control repository that nobody holds any more is removed, a young one is not", async () => {
+test("a lock in the control repository without a living holder is removed, a young one is not", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const main = user.at("main");
@@ -262,7 +262,7 @@ test("a lock in the control repository that nobody holds any more is removed, a 
   expect(await control.commitAt("refs/heads/main")).toBe(commit);
 });
 
-test("history and files are read, whatever their names", async () => {
+test("history and files are read, with any names", async () => {
   const user = stage.repository();
   const control = await stage.git.openControl(stage.path("control.git"));
   const first = user.at("main");
@@ -314,7 +314,7 @@ test("history and files are read, whatever their names", async () => {
   expect(cut.bytes).toHaveLength(10);
 });
 
-test("where a branch was before it took a commit in is known if that was a merge", async () => {
+test("the state of a branch before it got a commit is known if it got it by a merge", async () => {
   const user = stage.repository();
   const control = await stage.git.openControl(stage.path("control.git"));
   user.git("checkout", "--quiet", "-b", "task");

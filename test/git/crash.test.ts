@@ -8,7 +8,7 @@ import { author, cloneOf, createStage, date, repositoryAt } from "./stage.ts";
 
 const stage = createStage("crash");
 
-/** A user's repository, a workspace that has rewritten what was collected, and a control repository. */
+/** A user's repository, a workspace that has rewritten a collected branch, and a control repository. */
 async function prepare() {
   const user = stage.repository();
   const control = await stage.control(user);
@@ -58,7 +58,7 @@ type Copy = ReturnType<typeof copy>;
 
 interface Operation {
   readonly run: (git: Git, here: Copy) => Promise<unknown>;
-  /** What must be so once it was done to its end, however often it was cut short. */
+  /** Must hold once the operation is complete, however often it was interrupted. */
   readonly holds: (control: ControlRepository, here: Copy) => Promise<void>;
 }
 
@@ -146,31 +146,27 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-test.each(Object.keys(operations))(
-  "%s is done in the end, wherever git is killed",
-  { timeout: 300_000 },
-  async (name) => {
-    const operation = operations[name];
-    if (operation === undefined) throw new Error(name);
-    const whole = copy(`${name}-whole`.replaceAll(" ", "-"));
-    const counting = createCrashingGit(whole.folder, 0, "before");
-    await operation.run(stage.createGit({ program: counting.program }), whole);
-    await operation.holds(await stage.git.openControl(whole.control), whole);
-    // The first call only asks for the version.
-    const cases = Array.from({ length: counting.calls() - 1 }, (_, index) => index + 2).map((at) => ({
-      at,
-      death: at % 2 === 0 ? ("during" as const) : ("before" as const),
-    }));
-    expect(cases.length).toBeGreaterThan(2);
-    for (const { at, death } of cases) {
-      const here = copy(`${name}-${at}-${death}`.replaceAll(" ", "-"));
-      const { program } = createCrashingGit(here.folder, at, death);
-      await expect(operation.run(stage.createGit({ program }), here), `${name} ${at} ${death}`).rejects.toThrow();
-      // As a daemon that was started anew would do it.
-      const again = stage.createGit();
-      await operation.run(again, here);
-      await operation.holds(await again.openControl(here.control), here);
-      rmSync(here.folder, { recursive: true });
-    }
-  },
-);
+test.each(Object.keys(operations))("%s completes, wherever git is killed", { timeout: 300_000 }, async (name) => {
+  const operation = operations[name];
+  if (operation === undefined) throw new Error(name);
+  const whole = copy(`${name}-whole`.replaceAll(" ", "-"));
+  const counting = createCrashingGit(whole.folder, 0, "before");
+  await operation.run(stage.createGit({ program: counting.program }), whole);
+  await operation.holds(await stage.git.openControl(whole.control), whole);
+  // The first git process only prints the version.
+  const cases = Array.from({ length: counting.calls() - 1 }, (_, index) => index + 2).map((at) => ({
+    at,
+    death: at % 2 === 0 ? ("during" as const) : ("before" as const),
+  }));
+  expect(cases.length).toBeGreaterThan(2);
+  for (const { at, death } of cases) {
+    const here = copy(`${name}-${at}-${death}`.replaceAll(" ", "-"));
+    const { program } = createCrashingGit(here.folder, at, death);
+    await expect(operation.run(stage.createGit({ program }), here), `${name} ${at} ${death}`).rejects.toThrow();
+    // As a restarted daemon does it.
+    const again = stage.createGit();
+    await operation.run(again, here);
+    await operation.holds(await again.openControl(here.control), here);
+    rmSync(here.folder, { recursive: true });
+  }
+});

@@ -1,16 +1,15 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A program that takes git's place and is killed at one of the times it is called. */
+/** A program in place of git that is killed at one of its calls. */
 export interface CrashingGit {
   readonly program: string;
-  /** How often it was called. */
+  /** The number of calls. */
   calls(): number;
 }
 
 /**
- * before: killed instead of doing anything, so that everything is done up to the call before. during: the real git is
- * killed soon after it has begun.
+ * before: killed before it does anything. during: the real git is killed soon after its start.
  */
 export type Death = "before" | "during";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { keptWork } from "../../src/daemon/workspaces/kept-work.ts";
+import { keptWork } from "../../src/daemon/task-work.ts";
 import type { Project } from "../../src/ports/store.ts";
 import { cloneOf, createStage } from "./stage.ts";
 
 const stage = createStage("kept-work");
 
-test("where a workspace cannot tell, work is as it was collected, or as it is in the user's repository if that has more", async () => {
+test("without a readable workspace a task's work is the collected commit, or the user's branch if that is ahead", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const workspace = cloneOf(stage, user);
@@ -26,7 +26,7 @@ test("where a workspace cannot tell, work is as it was collected, or as it is in
   user.git("fetch", "--quiet", workspace.folder, "mine:mine");
   expect(await kept()).toBe(third);
 
-  // A branch that went another way has not more.
+  // A branch that was moved back is not ahead.
   user.git("branch", "--force", "mine", "main");
   expect(await kept()).toBe(second);
   user.git("branch", "-D", "mine");

@@ -7,7 +7,7 @@ const seed = Number(process.env.SIGNALBOX_SEED ?? 3);
 const kills = killsOf("publishing", "usual");
 const stage = createStage("kills");
 
-test(`merging and publishing can be killed ${kills} times: main has each merge once and whole (seed ${seed})`, async () => {
+test(`merging and publishing can be killed ${kills} times: main has each merge once and complete (seed ${seed})`, async () => {
   const { inTheMiddle } = await killMergers(stage, { seed, kills });
   expect(inTheMiddle).toBeGreaterThan(kills / 2);
 });

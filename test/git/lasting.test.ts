@@ -7,7 +7,7 @@ import { author, cloneOf, createStage, date } from "./stage.ts";
 
 const stage = createStage("lasting");
 
-test("whatever is told to be saved, merged or published is made to last before that is told, with the name that it has", async () => {
+test("saved, merged and published commits are durable with their refs before they are reported", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const workspace = cloneOf(stage, user);
@@ -19,7 +19,7 @@ test("whatever is told to be saved, merged or published is made to last before t
   await control.collect({ folder: workspace.folder, branch: "mine", task: "t1" });
   expect(isLasting(control.folder, "refs/signalbox/tasks/t1")).toBe(true);
 
-  // What the task's own ref leaves is kept under another.
+  // The commit that the task's ref leaves is pinned under another ref.
   workspace.git("reset", "--quiet", "--hard", "HEAD~1");
   const branch = workspace.commit({ "b.txt": "second\n" });
   expect(await control.collect({ folder: workspace.folder, branch: "mine", task: "t1" })).toMatchObject({
@@ -46,7 +46,7 @@ test("whatever is told to be saved, merged or published is made to last before t
   expect(isLasting(join(user.folder, ".git"), "refs/heads/main")).toBe(true);
 });
 
-test("commits that are known to last are known of the repository they were noted for, not of one that took its place", async () => {
+test("the note of durable commits is valid for its repository only, not for another at the same path", async () => {
   const control = stage.path("noted");
   const objects = stage.path("objects");
   const made = `${objects}-made-anew`;
@@ -61,7 +61,7 @@ test("commits that are known to last are known of the repository they were noted
   expect((await lastingCommits(control, objects)).known).toEqual([]);
 });
 
-test("the name of a directory that was removed and made again is made to last again", async () => {
+test("the name of a directory that was removed and created again is synced again", async () => {
   const top = stage.path("names");
   const folder = join(top, "refs", "t1");
   const made = join(top, "made-anew");

@@ -26,8 +26,8 @@ const files = Object.fromEntries(
 
 test.each([
   ["a plain name", author],
-  ["a name that git mends", { name: ' <Ada>, "L." ', email: "ada@example.org\n" }],
-])("many are merged as one after the other would be, to the last byte (%s)", async (_, who) => {
+  ["a name that git cleans up", { name: ' <Ada>, "L." ', email: "ada@example.org\n" }],
+])("merging many branches together gives the same bytes as one after the other (%s)", async (_, who) => {
   const { onto, entries, control } = await fan(files);
   const order: MergeAllOrder = { onto, author: who, entries };
   const answers = await control.mergeAll(order);
@@ -43,7 +43,7 @@ test.each([
   expect(await control.mergeAll(order)).toEqual(answers);
 });
 
-test("what was made is whole, lasts in the repository alone, and no ref has moved", async () => {
+test("the merged commits are complete and stored in the repository, no draft is left, and no ref has moved", async () => {
   const { onto, entries, control } = await fan(files);
   const git = controlGit(stage, control);
   const refs = git("for-each-ref");
@@ -61,7 +61,7 @@ test("what was made is whole, lasts in the repository alone, and no ref has move
   ).toBe(refs);
 });
 
-test("what conflicts or cannot be fast-forwarded is left out, and the others come in", async () => {
+test("branches that conflict or cannot be fast-forwarded are left out, and the others are merged", async () => {
   const { onto, entries, control } = await fan({
     one: { "a.txt": "one\n" },
     two: { "a.txt": "two\n" },
@@ -79,7 +79,7 @@ test("what conflicts or cannot be fast-forwarded is left out, and the others com
   ]);
 });
 
-test("what both sides have changed is merged by git, in the middle of others", async () => {
+test("a file that both sides have changed is merged by git, between other merges", async () => {
   const lines = (first: string, last: string) => `${first}\n${"same\n".repeat(8)}${last}\n`;
   const user = stage.repository();
   user.commit({ "long.txt": lines("first", "last") });
@@ -111,7 +111,7 @@ test("what both sides have changed is merged by git, in the middle of others", a
   expect(git("fsck", "--strict", "--no-dangling", "--no-progress", top)).toBe("");
 });
 
-test("of what is beyond doubt git merges nothing", async () => {
+test("simple merges are done without git merge-tree", async () => {
   const { onto, entries, control } = await fan(files);
   const [program, log] = [stage.path("git"), stage.path("log")];
   writeFileSync(program, `#!/bin/sh\necho "$@" >> ${log}\nexec git "$@"\n`, { mode: 0o755 });
@@ -122,7 +122,7 @@ test("of what is beyond doubt git merges nothing", async () => {
   expect([...asked].map(([, command]) => command)).toEqual(["merge-base", "rev-list", "cat-file", "index-pack"]);
 });
 
-test("a merge that git itself gives up on keeps no other from being merged", async () => {
+test("a merge on which git aborts does not stop the others", async () => {
   const { onto, entries, control } = await fan({
     ...{ one: { "a.txt": "one\n" }, two: { "a.txt": "two\n" }, three: { "b.txt": "three\n" } },
   });
@@ -138,7 +138,7 @@ test("a merge that git itself gives up on keeps no other from being merged", asy
   ]);
 });
 
-test("repositories with longer ids are no different", async () => {
+test("repositories with SHA-256 ids are merged in the same way", async () => {
   const user = stage.repository();
   rmSync(user.folder, { recursive: true });
   mkdirSync(user.folder);

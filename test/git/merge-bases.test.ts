@@ -2,20 +2,20 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createControlGit } from "../../src/adapters/git/control/control-git.ts";
-import { createTrunk, readHistory } from "../../src/adapters/git/control/merge-bases.ts";
-import { createRunner, defaultLimits } from "../../src/adapters/git/git-runner.ts";
+import { createTrunk, readHistory } from "../../src/adapters/git/control/history.ts";
+import { createRunner, defaultLimits } from "../../src/adapters/git/runner.ts";
 import { createStage } from "./stage.ts";
 
 const stage = createStage("merge-bases");
 const run = createRunner({ program: "git", env: stage.env, signal: undefined, limits: defaultLimits });
 
-/** How far back the parents of each commit are, and which commits are merged one after the other. */
+/** For each commit the distances to its parents, and which commits are merged one after the other. */
 const history = fc.record({
   commits: fc.array(fc.tuple(fc.nat({ max: 5 }), fc.option(fc.nat({ max: 8 }))), { minLength: 8, maxLength: 25 }),
   merged: fc.array(fc.nat({ max: 8 }), { minLength: 2, maxLength: 6 }),
 });
 
-test("what a branch has in common with others that were merged before it is what git says", async () => {
+test("the merge base of a branch and the branches merged before it is the one that git computes", async () => {
   let [sure, doubtful] = [0, 0];
   for (const { commits, merged } of fc.sample(history, { seed: 4, numRuns: 12 })) {
     const { folder, git, ids } = makeHistory(commits);
@@ -25,7 +25,7 @@ test("what a branch has in common with others that were merged before it is what
     const trunk = createTrunk(known, onto);
     const before = [onto];
     for (const [index, branch] of branches.entries()) {
-      // To git, several at once are one that has merged them all.
+      // Git treats several commits as one commit that has merged them all.
       const bases = git(["merge-base", "--all", branch, ...before]).split("\n");
       const isContained = bases.length === 1 && bases[0] === branch;
       expect(trunk.contains(branch)).toBe(isContained);
@@ -39,7 +39,7 @@ test("what a branch has in common with others that were merged before it is what
   expect(Math.min(sure, doubtful)).toBeGreaterThan(1);
 });
 
-test("a trunk is in a branch that began at it, and only there", async () => {
+test("a trunk is contained in a branch that began at it, and in no other", async () => {
   const { folder, ids } = makeHistory([
     [0, null],
     [0, null],
@@ -59,7 +59,7 @@ test("a trunk is in a branch that began at it, and only there", async () => {
   ]);
 });
 
-test("histories that have nothing in common are left to git", async () => {
+test("unrelated histories are left to git", async () => {
   const user = stage.repository();
   user.git("checkout", "--quiet", "--orphan", "alone");
   const alone = user.commit({ "d.txt": "d\n" });

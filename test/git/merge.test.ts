@@ -43,7 +43,7 @@ test("merging moves nothing, and merging again gives the same commit", async () 
   expect(git("for-each-ref")).toBe(refs);
 });
 
-test("what is contained already is up to date; a branch that is ahead can be taken as it is", async () => {
+test("a contained branch is up to date; a branch that is ahead can be fast-forwarded", async () => {
   const user = stage.repository();
   const onto = user.at("main");
   const branch = user.commit({ "a.txt": "1\n" });
@@ -58,7 +58,7 @@ test("what is contained already is up to date; a branch that is ahead can be tak
   expect(merged).toMatchObject({ kind: "merged", tree: user.at("HEAD^{tree}") });
 });
 
-test("a fast-forward of what has gone apart is refused", async () => {
+test("a fast-forward of diverged branches is refused", async () => {
   const { onto, branch, control } = await fork({ "a.txt": "ours\n" }, { "b.txt": "theirs\n" });
   expect(await faultOf(control.merge({ onto, branch, strategy: "ff", ...order }))).toMatchObject({
     code: "git.diverged",
@@ -94,7 +94,7 @@ test("a conflict names the files, says what kind it is, and shows them with mark
   );
 });
 
-test("kinds of conflicts: changed and deleted, a file and a folder, renamed twice", async () => {
+test("conflicts have a kind: changed and deleted, a file and a folder, renamed twice", async () => {
   const user = stage.repository();
   user.commit({ "rename.txt": "1\n2\n3\n4\n5\n" });
   user.git("branch", "task");
@@ -112,7 +112,7 @@ test("kinds of conflicts: changed and deleted, a file and a folder, renamed twic
   expect(Object.values(kinds)).toContain("file/directory");
 });
 
-test("a conflict is predicted, both ways round, and so is its absence", async () => {
+test("a conflict, or its absence, is predicted in both directions", async () => {
   const { onto, branch, control } = await fork({ "a.txt": "ours\n" }, { "a.txt": "theirs\n" });
   for (const [a, b] of [
     [onto, branch],
@@ -123,7 +123,7 @@ test("a conflict is predicted, both ways round, and so is its absence", async ()
   expect(await control.predictConflicts(onto, [])).toEqual([]);
 });
 
-test("what many would conflict in is the same as for each of them", async () => {
+test("conflicts predicted for many commits equal those predicted for each of them", async () => {
   const user = stage.repository();
   const base = user.commit({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "deep/c.txt": "c\n" });
   const branchWith = (name: string, files: Readonly<Record<string, string>>) => {
@@ -162,7 +162,7 @@ test("names and messages may contain anything", async () => {
   expect(shown).toBe("A B x|a@b|0|-F /etc/passwd \u001b[31m ü");
 });
 
-test("a merge is taken back by one commit more", async () => {
+test("a merge is reverted by one further commit", async () => {
   const { onto, branch, control } = await fork({ "a.txt": "ours\n" }, { "b.txt": "theirs\n" });
   const merged = await control.merge({ onto, branch, strategy: "merge", ...order });
   if (merged.kind !== "merged") throw new Error(merged.kind);
@@ -177,7 +177,7 @@ test("a merge is taken back by one commit more", async () => {
   expect(await faultOf(control.revertMerge({ onto, ...revert }))).toMatchObject({ code: "git.bad-ref" });
 });
 
-test("what was built on a merge stays when the merge is taken back, or is a conflict", async () => {
+test("commits on top of a merge stay when the merge is reverted, or conflict with the revert", async () => {
   const user = stage.repository();
   const before = user.at("main");
   const after = user.commit({ "b.txt": "merged\n" });

@@ -1,4 +1,4 @@
-import { createGit } from "../../src/adapters/git/create-git.ts";
+import { createGit } from "../../src/adapters/git/git.ts";
 import { Fault } from "../../src/fault.ts";
 
 /** One of many processes that merge into the same branch at the same time. */

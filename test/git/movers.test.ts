@@ -8,7 +8,7 @@ const stage = createStage("movers");
 const processes = 10;
 const each = 3;
 
-test("ten processes that merge into one branch at once lose nothing", { timeout: 300_000 }, async () => {
+test("ten processes that merge into one branch at the same time lose nothing", { timeout: 300_000 }, async () => {
   const user = stage.repository();
   const main = user.at("main");
   const branches = Array.from({ length: processes }, (_, process) =>

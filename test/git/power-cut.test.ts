@@ -23,20 +23,20 @@ function powerCut(disk: Disk, root: string, eager?: RegExp) {
     }
   };
   return {
-    /** Where a ref is. */
+    /** The commit of a ref. */
     at: (ref: string) => tried(() => git("rev-parse", "--verify", ref).trim()),
-    /** What is missing of that which some refs name; empty where everything is there. */
+    /** The objects that some refs need and that are missing; empty if nothing is. */
     missing: (...refs: readonly string[]) =>
       tried(() => {
         git("rev-list", "--objects", ...refs);
-        // Reads every file that was ever committed.
+        // Reads every committed file.
         git("log", "--patch", "--no-renames", ...refs);
         return "";
       }),
   };
 }
 
-/** What came in, but counts for nothing yet, may be lost. */
+/** Objects of an unfinished fetch may be lost. */
 const all = ["--exclude=refs/signalbox/incoming/*", "--all"];
 const anyRef = /^(\.git\/)?(refs|logs)\//;
 
@@ -44,7 +44,7 @@ describe.each([
   ["worktree", worktreeOf],
   ["clone", cloneOf],
 ] as const)("in a workspace of kind %s", (_, make) => {
-  test("whatever is told to be collected, salvaged or merged survives a power cut, and no ref is durable before what it names", async () => {
+  test("work that was reported as collected, salvaged or merged survives a power cut, and no ref is durable before its objects", async () => {
     const user = stage.repository();
     const control = await stage.control(user);
     const workspace = make(stage, user, "mine");
@@ -56,7 +56,7 @@ describe.each([
       disk.onSync = () => {
         looks += 1;
         troubles.push(powerCut(disk, control.folder, anyRef).missing(...all));
-        // What the user has just committed is theirs to sync.
+        // The user's own commit is not ours to sync.
         if (user.at("main") !== users) troubles.push(powerCut(disk, user.folder, anyRef).missing("main"));
       };
       const result = await act();
@@ -98,7 +98,7 @@ describe.each([
   });
 });
 
-test("a branch that is checked out nowhere, and work that is taken back, survive a power cut once they are told", async () => {
+test("a publish to a branch that is not checked out, and a revert, survive a power cut once they are reported", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const workspace = worktreeOf(stage, user, "mine");
@@ -117,7 +117,7 @@ test("a branch that is checked out nowhere, and work that is taken back, survive
   expect(powerCut(disk, control.folder).missing(...all)).toBe("");
 });
 
-test("work that comes into a repository of which nothing is known yet survives a power cut once it is told", async () => {
+test("the first publish to a repository survives a power cut once it is reported", async () => {
   const user = stage.repository();
   const control = await stage.git.openControl(stage.path("control.git"), user.folder);
   const workspace = cloneOf(stage, user);
@@ -131,7 +131,7 @@ test("work that comes into a repository of which nothing is known yet survives a
   expect([cut.at("mine"), cut.missing("mine")]).toEqual([commit, ""]);
 });
 
-test("work that the user has merged without an fsync is durable before it is told that it is there", async () => {
+test("work that the user has merged without an fsync is made durable before it is reported as published", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const workspace = worktreeOf(stage, user, "mine");

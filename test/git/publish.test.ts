@@ -6,7 +6,7 @@ import { createStage, faultOf, type Repository, repositoryAt, worktreeOf } from 
 
 const stage = createStage("publish");
 
-/** A user's repository, and a commit that is one ahead of its main branch and only in the control repository. */
+/** A user's repository, and a commit ahead of its main branch that only the control repository has. */
 async function ahead(files: Readonly<Record<string, string>> = { "a.txt": "published\n" }) {
   const user = stage.repository();
   user.write(".gitignore", "*.log\nbuild/\n");
@@ -27,7 +27,7 @@ async function publishedAt(control: ControlRepository, order: Parameters<Control
 
 const textsOf = (files: readonly { readonly text: string }[]) => files.map(({ text }) => text);
 
-test("the branch that is checked out moves, with its files and its index", async () => {
+test("the checked-out branch moves with its files and its index", async () => {
   const { user, commit, control, order } = await ahead();
   expect(await publishedAt(control, order)).toBe(commit);
   expect(user.at("main")).toBe(commit);
@@ -35,7 +35,7 @@ test("the branch that is checked out moves, with its files and its index", async
   expect(user.git("status", "--porcelain")).toBe("");
 });
 
-test("what the user has set for their own merges does not matter", async () => {
+test("the user's settings for their own merges have no influence", async () => {
   const { user, commit, control, order } = await ahead();
   for (const [key, value] of [
     ["branch.main.mergeOptions", "--squash --no-ff --no-commit --autostash --verify-signatures"],
@@ -50,7 +50,7 @@ test("what the user has set for their own merges does not matter", async () => {
   expect(user.git("status", "--porcelain")).toBe("");
 });
 
-test("publishing again changes nothing, also after somebody has built on it", async () => {
+test("publishing again changes nothing, even after the user has committed on top", async () => {
   const { user, commit, control, order } = await ahead();
   await control.publish(order);
   expect(await publishedAt(control, order)).toBe(commit);
@@ -58,7 +58,7 @@ test("publishing again changes nothing, also after somebody has built on it", as
   expect(await publishedAt(control, order)).toBe(later);
 });
 
-test("local changes elsewhere stay, staged or not", async () => {
+test("local changes to other files stay, staged or not", async () => {
   const { user, commit, control, order } = await ahead();
   user.write("b.txt", "mine\n");
   expect(await control.inTheWay(order)).toBeUndefined();
@@ -69,7 +69,7 @@ test("local changes elsewhere stay, staged or not", async () => {
   expect(user.git("status", "--porcelain")).toBe("M b.txt\nM  folder/c.txt\n?? untracked");
 });
 
-test("local changes to the same files are waited for, by name, and nothing has moved", async () => {
+test("publishing waits for local changes to the same files, names them, and moves nothing", async () => {
   const { user, expected, commit, control, order } = await ahead({ "a.txt": "new\n", "b.txt": "new\n" });
   user.write("a.txt", "mine\n");
   const result = await control.publish(order);
@@ -86,12 +86,12 @@ test("local changes to the same files are waited for, by name, and nothing has m
 test.each([
   ["an untracked file", "new.txt", (user: Repository) => user.write("new.txt", "mine\n")],
   ["an ignored file", "x.log", (user: Repository) => user.write("x.log", "mine\n")],
-  ["an ignored file where a folder is to be", "deep/er/x", (user: Repository) => user.write("deep", "mine\n")],
+  ["an ignored file in the place of a folder", "deep/er/x", (user: Repository) => user.write("deep", "mine\n")],
   ["a file in an ignored folder", "build/x", (user: Repository) => user.write("build/x", "mine\n")],
   ["a folder with an ignored file", "new.txt", (user: Repository) => user.write("new.txt/x.log", "mine\n")],
   ["a link", "new.txt", (user: Repository) => symlinkSync("/etc/passwd", join(user.folder, "new.txt"))],
   ["a file whose name has a line end", "new\n\tline", (user: Repository) => user.write("new\n\tline", "mine\n")],
-] as const)("%s in the way is waited for, and stays", async (_, path, put) => {
+] as const)("publishing waits for %s in the way, which stays", async (_, path, put) => {
   const { user, expected, control, order } = await ahead({ [path]: "published\n", "a.txt": "published\n" });
   expect(await control.inTheWay(order)).toBeUndefined();
   put(user);
@@ -103,7 +103,7 @@ test.each([
   expect(user.read("a.txt")).toBe("a\n");
 });
 
-test("a branch that is checked out nowhere moves alone", async () => {
+test("a branch that is not checked out moves without touching files", async () => {
   for (const leave of [
     ["checkout", "--quiet", "-b", "other"],
     ["checkout", "--quiet", "--detach"],
@@ -118,7 +118,7 @@ test("a branch that is checked out nowhere moves alone", async () => {
   }
 });
 
-test("a bare repository gets the branch, and a new branch is made", async () => {
+test("a bare repository gets the branch, and a missing branch is created", async () => {
   const { user, expected, commit, control, order } = await ahead();
   const bare = repositoryAt(stage.path("bare.git"), stage.env);
   user.git("clone", "--quiet", "--bare", user.folder, bare.folder);
@@ -129,7 +129,7 @@ test("a bare repository gets the branch, and a new branch is made", async () => 
   expect(user.at("main")).toBe(expected);
 });
 
-test("a branch that is checked out in another worktree moves there", async () => {
+test("a branch that is checked out in another worktree moves with that worktree's files", async () => {
   const { user, commit, control, order } = await ahead();
   user.git("checkout", "--quiet", "-b", "other");
   const worktree = repositoryAt(stage.path("with space"), stage.env);
@@ -137,11 +137,11 @@ test("a branch that is checked out in another worktree moves there", async () =>
   expect(await publishedAt(control, order)).toBe(commit);
   expect(worktree.read("a.txt")).toBe("published\n");
   expect(worktree.git("status", "--porcelain")).toBe("");
-  // Any worktree names the repository.
+  // Any worktree can stand for the repository.
   expect(await publishedAt(control, { ...order, repository: worktree.folder })).toBe(commit);
 });
 
-test("a branch in several worktrees, in a missing one or in a workspace is waited for", async () => {
+test("publishing waits while the branch is checked out in several worktrees, in a missing one or in a workspace", async () => {
   const { user, expected, control, order } = await ahead();
   const second = stage.path("second");
   user.git("worktree", "add", "--quiet", "--force", second, "main");
@@ -155,7 +155,7 @@ test("a branch in several worktrees, in a missing one or in a workspace is waite
   expect(user.at("main")).toBe(expected);
 });
 
-test("a branch that has moved is reported, and stays", async () => {
+test("a branch that has moved is reported, and not changed", async () => {
   const { user, control, order } = await ahead();
   const moved = user.commit({ "b.txt": "moved\n" });
   expect(await control.publish(order)).toEqual({ kind: "moved", to: moved });
@@ -178,7 +178,7 @@ test.each([
   ["cherry-pick", ["cherry-pick", "other"], ["cherry-pick", "--abort"]],
   ["revert", ["revert", "other"], ["revert", "--abort"]],
   ["bisect", ["bisect", "start"], ["bisect", "reset"]],
-] as const)("a %s that is under way is waited for", async (word, begin, end) => {
+] as const)("publishing waits for a %s that is under way", async (word, begin, end) => {
   const { user, expected, commit, control, order } = await ahead({ "new.txt": "published\n" });
   user.git("checkout", "--quiet", "-b", "other", "HEAD~1");
   user.commit({ ".gitignore": "other\n" });
@@ -193,7 +193,7 @@ test.each([
   expect(await publishedAt(control, order)).toBe(commit);
 });
 
-test("a rebase of the branch itself holds it, though no worktree has it checked out", async () => {
+test("publishing waits for a rebase of the branch, though no worktree has it checked out", async () => {
   const { user, expected, control, order } = await ahead({ "new.txt": "published\n" });
   user.git("checkout", "--quiet", "-b", "other", "HEAD~1");
   user.commit({ ".gitignore": "other\n" });
@@ -203,7 +203,7 @@ test("a rebase of the branch itself holds it, though no worktree has it checked 
   expect(user.at("main")).toBe(expected);
 });
 
-test("a lock is waited for and never removed", async () => {
+test("publishing waits for a lock and never removes it", async () => {
   const { user, expected, commit, control, order } = await ahead();
   const lock = join(user.folder, ".git", "index.lock");
   writeFileSync(lock, "");
@@ -235,7 +235,7 @@ test("a branch without any commit is refused, and ignored files stay", async () 
   expect(empty.read("x.log")).toBe("mine\n");
 });
 
-/** A git that is killed in the middle of a merge, after it has done this. */
+/** A git that runs this script during a merge and is then killed. */
 function killedMerge(script: string) {
   const program = stage.path("git");
   writeFileSync(program, `#!/bin/sh\ncase "$*" in *" merge "*) ${script}\nkill -9 $$ ;; esac\nexec git "$@"\n`);
@@ -243,7 +243,7 @@ function killedMerge(script: string) {
   return stage.createGit({ program });
 }
 
-test("what a killed git has left half-done is done in the end", async () => {
+test("an update that was interrupted by a kill is completed", async () => {
   const files = { "a.txt": "published\n", "b.txt": "published too\n", "new/x": "x\n", y: "y\n", z: "z\n" };
   const { user, commit, control, order } = await ahead(files);
   const script =
@@ -251,12 +251,12 @@ test("what a killed git has left half-done is done in the end", async () => {
   const killed = await killedMerge(script).openControl(control.folder);
   expect(await faultOf(killed.publish(order))).toMatchObject({ code: "git.failed", retry: "later" });
   expect(await publishedAt(control, order)).toBe(commit);
-  // What nobody was about to change is as the user left it.
+  // Files that the update did not concern are as the user left them.
   expect(user.git("status", "--porcelain")).toBe("D folder/c.txt");
   expect(user.read("b.txt") + user.read("new/x") + user.read("y")).toBe("published too\nx\ny\n");
 });
 
-test("what is half-done does not matter where something newer is published instead", async () => {
+test("an interrupted update does not block the publish of a newer commit", async () => {
   const { user, commit, control, order } = await ahead({ "a.txt": "published\n", x: "x\n" });
   const killed = await killedMerge("printf 'published\\n' > a.txt; printf 'x\\n' > x").openControl(control.folder);
   await faultOf(killed.publish(order));
@@ -270,7 +270,7 @@ test("what is half-done does not matter where something newer is published inste
   expect(existsSync(join(user.folder, "x"))).toBe(false);
 });
 
-test("nor where it was killed when only the branch was left to be moved; what the user has staged stays", async () => {
+test("an update that was killed right before the branch moved is completed, and the user's staged files stay", async () => {
   const { user, commit, control, order } = await ahead({ "a.txt": "published\n", x: "x\n" });
   user.write("mine.txt", "mine\n");
   user.git("add", "mine.txt");
@@ -287,7 +287,7 @@ test("nor where it was killed when only the branch was left to be moved; what th
   expect(existsSync(join(user.folder, "x"))).toBe(false);
 });
 
-test("what another git is still writing is not taken for half-done", async () => {
+test("an update that another git process is still writing is not taken for interrupted", async () => {
   const { user, commit, control, order } = await ahead({ "a.txt": "published\n" });
   const killed = await killedMerge("printf publ > a.txt; : > .git/index.lock").openControl(control.folder);
   await faultOf(killed.publish(order));
@@ -299,8 +299,8 @@ test("what another git is still writing is not taken for half-done", async () =>
 
 test.each([
   ["checked out", "merge", ["checkout", "--quiet", "main"]],
-  ["checked out nowhere", "fetch", ["checkout", "--quiet", "--detach"]],
-] as const)("a branch that is %s and moves at the last moment stays where it went", async (_, command, before) => {
+  ["not checked out", "fetch", ["checkout", "--quiet", "--detach"]],
+] as const)("a branch that is %s and moves at the last moment is not moved back", async (_, command, before) => {
   const { user, expected, control, order } = await ahead();
   user.git(...before);
   user.git("config", "fetch.showForcedUpdates", "false");
@@ -316,7 +316,7 @@ test.each([
   expect(user.git("status", "--porcelain")).toBe("");
 });
 
-test("a branch that is left at the last moment has not moved, and it is said", async () => {
+test("if another branch is checked out at the last moment, the branch has not moved and a fault says so", async () => {
   const { user, expected, control, order } = await ahead();
   user.git("branch", "other");
   const program = stage.path("git");
@@ -328,13 +328,13 @@ test("a branch that is left at the last moment has not moved, and it is said", a
   expect([user.at("main"), user.at("other")]).toEqual([expected, expected]);
 });
 
-test("changes of the user's stay, also where a killed git has been", async () => {
+test("the user's changes stay, even after a killed git", async () => {
   const { user, expected, commit, control, order } = await ahead({ "a.txt": "published\n", "b.txt": "too\n" });
   const killed = await killedMerge("printf 'published\\n' > a.txt").openControl(control.folder);
   await faultOf(killed.publish(order));
   user.write("b.txt", "mine\n");
   expect(await control.publish(order)).toMatchObject({ kind: "waits", files: [{ text: "b.txt" }] });
-  // What was half-done is undone, and nothing else.
+  // Only the interrupted update is undone.
   expect(user.read("a.txt") + user.read("b.txt")).toBe("a\nmine\n");
   expect(user.at("main")).toBe(expected);
   user.git("checkout", "--quiet", "b.txt");
@@ -346,7 +346,7 @@ test("changes of the user's stay, also where a killed git has been", async () =>
   expect(await publishedAt(control, order)).toBe(commit);
 });
 
-test("the same changes, made by hand, are the user's", async () => {
+test("the same changes without an interrupted update are the user's, and stay", async () => {
   const { user, expected, control, order } = await ahead({ "a.txt": "published\n", "b.txt": "too\n" });
   user.write("a.txt", "published\n");
   const result = await control.publish(order);
@@ -357,7 +357,7 @@ test("the same changes, made by hand, are the user's", async () => {
   expect(user.at("main")).toBe(expected);
 });
 
-test("the user's own filters are used, their hooks and watchers are not", async () => {
+test("publishing uses the user's filters, but runs no hooks and no fsmonitor", async () => {
   const { user, commit, control, order } = await ahead({
     "a.txt": "published\n",
     ".gitattributes": "a.txt filter=up\n",
@@ -378,14 +378,14 @@ test("the user's own filters are used, their hooks and watchers are not", async 
     expect(existsSync(join(stage.base, trace))).toBe(false);
 });
 
-test("something that is no repository is refused", async () => {
+test("a folder that is not a repository is refused", async () => {
   const { control, order } = await ahead();
   for (const repository of [stage.base, "/nowhere", "relative"])
     expect(await faultOf(control.publish({ ...order, repository }))).toMatchObject({ code: "git.not-a-repository" });
   expect(await faultOf(control.publish({ ...order, branch: "a..b" }))).toMatchObject({ code: "git.bad-ref" });
 });
 
-test("a worktree of the user's can be asked for as well as the repository itself", async () => {
+test("a worktree of the user's repository can be named instead of the repository", async () => {
   const { user, commit, control, order } = await ahead();
   const other = worktreeOf(stage, user, "side");
   expect(await publishedAt(control, { ...order, repository: other.folder })).toBe(commit);

@@ -24,13 +24,13 @@ async function remotes() {
   return { user, remote, main, first, second, control, push };
 }
 
-test("a branch is pushed, moved and pushed again; what it leaves is kept", async () => {
+test("a branch is pushed, moved and pushed again; the commit that it leaves is pinned", async () => {
   const { remote, first, second, control, push } = await remotes();
   await push(first, undefined);
   await push(first, undefined);
   expect(remote.at("task")).toBe(first);
   await push(second, first, true, "task", `file://${remote.folder}`);
-  // What was pushed right before a crash is found as it should be.
+  // Idempotent: the branch may have been pushed right before a crash.
   await push(second, first);
   expect(remote.at("task")).toBe(second);
   expect(controlGit(stage, control)("for-each-ref", "--format=%(objectname)", "refs/signalbox/kept/remote")).toBe(
@@ -38,7 +38,7 @@ test("a branch is pushed, moved and pushed again; what it leaves is kept", async
   );
 });
 
-test("a branch that somebody else has moved, or made, is not overwritten", async () => {
+test("a remote branch that another person has moved or created is not overwritten", async () => {
   const { remote, main, first, second, push } = await remotes();
   remote.git("update-ref", "refs/heads/task", main);
   expect(await faultOf(push(second, undefined))).toMatchObject({ code: "git.ref-moved", retry: "later" });
@@ -47,7 +47,7 @@ test("a branch that somebody else has moved, or made, is not overwritten", async
   expect(remote.at("task")).toBe(main);
 });
 
-test("a branch that is not ours alone only goes forward", async () => {
+test("a shared remote branch is only fast-forwarded", async () => {
   const { remote, main, first, second, push } = await remotes();
   await push(first, main, false, "main");
   expect(remote.at("main")).toBe(first);
@@ -59,7 +59,7 @@ test("a branch that is not ours alone only goes forward", async () => {
   expect(remote.at("main")).toBe(first);
 });
 
-test("a remote that refuses is quoted", async () => {
+test("the fault of a refused push quotes the remote's message", async () => {
   const { remote, first, push } = await remotes();
   remote.write("hooks/pre-receive", "#!/bin/sh\necho 'Only on Mondays.' >&2\nprintf '\\033[31m\\a' >&2\nexit 1\n");
   chmodSync(join(remote.folder, "hooks/pre-receive"), 0o755);
@@ -70,7 +70,7 @@ test("a remote that refuses is quoted", async () => {
   expect(fault.message).not.toMatch(/[\u001b\u0007]/);
 });
 
-test("hooks of the user's are not run, nor are those of the control repository", async () => {
+test("a push runs neither the user's hooks nor those of the control repository", async () => {
   const { first, control, push } = await remotes();
   const hooks = join(control.folder, "hooks");
   repositoryAt(control.folder, stage.env).write("hooks/pre-push", `#!/bin/sh\ntouch ${stage.base}/pushed\nexit 1\n`);
@@ -79,18 +79,18 @@ test("hooks of the user's are not run, nor are those of the control repository",
   await push(first, undefined);
 });
 
-test("addresses that name a program, or another protocol, are refused", async () => {
+test("addresses with a program or another protocol are refused", async () => {
   const { first, push } = await remotes();
   for (const address of ["ext::sh -c true", "--receive-pack=true", "http://x/y", "git://x/y", "relative", "fd::3"])
     expect(await faultOf(push(first, undefined, true, "task", address))).toMatchObject({ code: "git.remote-refused" });
 });
 
-test("a server that cannot be talked to may be asked again, and passwords do not get out", async () => {
+test("a push to an unreachable server may be retried, and its fault contains no passwords", async () => {
   const { first, push } = await remotes();
   const server = createServer((_, response) => response.writeHead(500).end());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  // The server does not speak the protocol that its address names.
+  // The server does not speak the protocol of its address.
   const fault = await faultOf(push(first, undefined, true, "task", `https://ada:s3cret@127.0.0.1:${port}/x.git`));
   expect(fault).toMatchObject({ code: "git.remote-unreachable", retry: "later" });
   expect(fault.message).not.toContain("s3cret");
@@ -102,7 +102,7 @@ test.each([
   [403, "git.remote-refused", "never"],
   [404, "git.remote-refused", "never"],
   [502, "git.remote-unreachable", "later"],
-] as const)("a server that answers with %i is understood", async (status, code, retry) => {
+] as const)("a server's answer %i gets the right fault and retry", async (status, code, retry) => {
   const { first, control } = await remotes();
   const said = `fatal: unable to access 'https://x/': The requested URL returned error: ${status}`;
   const program = stage.path("git");
@@ -113,7 +113,7 @@ test.each([
   expect(await faultOf(opened.pushBranch(order))).toMatchObject({ code, retry });
 });
 
-test("what ssh says tells whether to try again", async () => {
+test("the message of ssh decides whether a push is retried", async () => {
   const { first, control } = await remotes();
   const sayings = [
     ["ssh: connect to host x port 22: Connection refused", "git.remote-unreachable", "later"],

@@ -7,7 +7,7 @@ import { createStage, faultOf } from "./stage.ts";
 
 const stage = createStage("runner");
 
-/** A program that takes git's place: it answers `version`, and then does what it is told. */
+/** A program in place of git: it answers `version`, and otherwise runs the given script. */
 function fake(script: string, version = "2.39.5"): string {
   const path = stage.path("git");
   writeFileSync(path, `#!/bin/sh\n[ "$1" = version ] && { echo 'git version ${version}'; exit 0; }\n${script}\n`);
@@ -18,7 +18,7 @@ function fake(script: string, version = "2.39.5"): string {
 const asked = (program: string, options = {}) =>
   faultOf(stage.createGit({ program, ...options }).identityOf(stage.base));
 
-test("a git that is not there, or too old, is refused before anything is asked of it", async () => {
+test("a missing or too old git is refused before the first command", async () => {
   expect(await asked("/nowhere/git")).toMatchObject({ code: "git.missing" });
   const ran = stage.path("ran");
   for (const version of ["2.37.9", "1.9.0", "rubbish"]) {
@@ -32,7 +32,7 @@ test("a git that is not there, or too old, is refused before anything is asked o
   }
 });
 
-test("a git that stumbles over the record of a worktree that is just being made is started again", async () => {
+test("a git that fails on the half-written record of a new worktree is started again", async () => {
   const seen = stage.path("seen");
   const stumbles = `fatal: failed to read /coffee/.git/worktrees/27/commondir: Success`;
   const program = fake(
@@ -43,7 +43,7 @@ test("a git that stumbles over the record of a worktree that is just being made 
   expect(await asked(never)).toMatchObject({ code: expect.stringMatching(/^git\./) });
 });
 
-test("a git that was installed meanwhile is found", async () => {
+test("a git that is installed later is found without a restart", async () => {
   const program = stage.path("git");
   const git = stage.createGit({ program });
   expect(await faultOf(git.identityOf(stage.base))).toMatchObject({ code: "git.missing" });
@@ -52,11 +52,11 @@ test("a git that was installed meanwhile is found", async () => {
   expect(await git.identityOf(stage.repository().folder)).toMatchObject({ name: "Ada" });
 });
 
-test("a folder that is not there is not taken for a git that is not there", async () => {
+test("a missing folder is not reported as a missing git", async () => {
   expect(await faultOf(stage.git.identityOf(join(stage.base, "none")))).toMatchObject({ code: "git.not-a-repository" });
 });
 
-test("what takes too long is stopped, with all that it started", async () => {
+test("a command that takes too long is stopped with all its children", async () => {
   const pid = stage.path("pid");
   const program = fake(`sleep 60 & echo $! > ${pid}\nwait`);
   const before = Date.now();
@@ -66,14 +66,14 @@ test("what takes too long is stopped, with all that it started", async () => {
   expect(isAlive(Number(readFileSync(pid, "utf8")))).toBe(false);
 });
 
-test("what does not listen is killed", async () => {
+test("a git that ignores SIGTERM is killed", async () => {
   const program = fake("trap '' TERM\nsleep 60");
   const before = Date.now();
   expect(await asked(program, { limits: { short: 300, long: 300 } })).toMatchObject({ code: "git.timeout" });
   expect(Date.now() - before).toBeLessThan(20_000);
 });
 
-test("when the daemon stops, git is stopped, and nothing new is begun", async () => {
+test("when the daemon stops, git is stopped and no command is started", async () => {
   const stopper = new AbortController();
   const begun = stage.path("begun");
   const git = stage.createGit({ program: fake(`touch ${begun}\nsleep 60`), signal: stopper.signal });
@@ -84,7 +84,7 @@ test("when the daemon stops, git is stopped, and nothing new is begun", async ()
   expect(await faultOf(git.identityOf(stage.base))).toMatchObject({ code: "git.stopped" });
 });
 
-test("one order can be stopped by itself", async () => {
+test("a single command can be stopped by its own signal", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const order = { folder: user.folder, branch: "main", task: "t1", signal: AbortSignal.abort() };
@@ -93,7 +93,7 @@ test("one order can be stopped by itself", async () => {
   expect(await control.collect({ folder: user.folder, branch: "main", task: "t1" })).toMatchObject({});
 });
 
-test("what git says gets out without passwords, colours and advice", async () => {
+test("git's messages are quoted without passwords, colours and hints", async () => {
   const lines = [
     ...Array.from({ length: 50 }, (_, line) => `line ${line}`),
     "hint: use --force",
@@ -115,7 +115,7 @@ test("what git says gets out without passwords, colours and advice", async () =>
   );
 });
 
-test("a git that is killed may be asked again", async () => {
+test("a command whose git was killed may be retried", async () => {
   expect(await asked(fake("kill -9 $$"))).toMatchObject({ code: "git.failed", retry: "later" });
 });
 
@@ -123,13 +123,13 @@ test("a git that never stops printing is stopped", async () => {
   expect(await asked(fake("exec cat /dev/zero"))).toMatchObject({ code: "git.too-much" });
 });
 
-test("something that git left running does not keep us waiting", async () => {
+test("the runner does not wait for a process that git left running", async () => {
   const before = Date.now();
   await stage.createGit({ program: fake("sleep 20 &\necho 'A <a@b> 1 +0000'") }).identityOf(stage.base);
   expect(Date.now() - before).toBeLessThan(10_000);
 });
 
-test("who is at work where a lock lies is named", async () => {
+test("the message about a lock names the git process that holds it", async () => {
   const user = stage.repository();
   const clone = stage.path("clone");
   user.git("clone", "--quiet", user.folder, clone);
@@ -137,14 +137,14 @@ test("who is at work where a lock lies is named", async () => {
   const lock = join(control.folder, "refs/heads/main.lock");
   writeFileSync(lock, "");
   utimesSync(lock, 1_000_000, 1_000_000);
-  // A git that waits for input.
+  // This git process waits for input.
   const holder = spawn("git", ["cat-file", "--batch"], { cwd: control.folder, stdio: ["pipe", "pipe", "ignore"] });
   try {
     holder.stdin.write("HEAD\n");
     await new Promise((resolve) => holder.stdout.once("data", resolve));
     const fault = await faultOf(control.moveRef("refs/heads/main", user.at("main"), undefined));
     expect(fault).toMatchObject({ code: "git.locked", retry: "later" });
-    expect(fault.message).toContain(`git is at work there (process ${holder.pid})`);
+    expect(fault.message).toContain(`git is running there (process ${holder.pid})`);
     expect(fault.message).toContain("since 1970-01-12T13:46:40.000Z");
     expect(existsSync(lock)).toBe(true);
   } finally {

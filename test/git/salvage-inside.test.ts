@@ -9,7 +9,7 @@ const stage = createStage("salvage-inside");
 
 const kinds = ["clone", "worktree"] as const;
 
-/** A workspace of a project that has a submodule, which is initialised as an agent does it. */
+/** A workspace of a project with a submodule, which is initialised as an agent does it. */
 async function workspaceOf(kind: (typeof kinds)[number]) {
   const library = stage.repository("library");
   const user = stage.repository();
@@ -34,7 +34,7 @@ function made(workspace: Repository, name: string): Repository {
 const salvageOf = (control: ControlRepository, { folder }: Repository, at = date) =>
   control.salvage({ folder, task: "t1", at });
 
-/** The workspace goes, and so does everything that only it had; what was salvaged comes back into a new folder. */
+/** Deletes the workspace with everything that only it had, and restores the salvage into a new folder. */
 async function broughtBack(control: ControlRepository, workspace: Repository) {
   const { saved, refused } = await salvageOf(control, workspace);
   expect(refused).toEqual([]);
@@ -45,7 +45,7 @@ async function broughtBack(control: ControlRepository, workspace: Repository) {
 }
 
 describe.each(kinds)("in a %s", (kind) => {
-  test("a submodule comes back with commits that its remote has not, on its branch, with its uncommitted files", async () => {
+  test("a submodule is restored with unpushed commits, on its branch, with its uncommitted files", async () => {
     const { control, workspace, lib } = await workspaceOf(kind);
     lib.git("checkout", "--quiet", "-b", "mine");
     const commit = lib.commit({ "precious.txt": "committed\n" });
@@ -61,7 +61,7 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(await control.listSalvaged()).toMatchObject([{ repositories: ["lib"] }]);
   });
 
-  test("commits that the project points to are salvaged although nothing is uncommitted", async () => {
+  test("unpushed commits of a submodule are salvaged although nothing is uncommitted", async () => {
     const { control, workspace, lib } = await workspaceOf(kind);
     const commit = lib.commit({ "precious.txt": "committed\n" });
     workspace.commit();
@@ -70,7 +70,7 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(back.git("status", "--short")).toBe("");
   });
 
-  test("a submodule that is as its remote has it needs nothing", async () => {
+  test("a submodule that equals its remote is not salvaged", async () => {
     const { control, workspace, library, lib } = await workspaceOf(kind);
     expect(await salvageOf(control, workspace)).toMatchObject({ saved: undefined, refused: [] });
     library.git("config", "receive.denyCurrentBranch", "ignore");
@@ -79,11 +79,11 @@ describe.each(kinds)("in a %s", (kind) => {
     workspace.commit();
     const { saved } = await salvageOf(control, workspace);
     expect((await control.listSalvaged()).flatMap(({ repositories }) => repositories)).toEqual([]);
-    // Only the workspace's own commit, which nobody has collected.
+    // Only the workspace's own commit, which was not collected.
     expect(controlGit(stage, control)("diff", "--name-only", `${saved?.commit}^`, `${saved?.commit}`)).toBe("");
   });
 
-  test("a submodule at a commit that was never pushed is named, and no other", async () => {
+  test("only submodules at a commit that was never pushed are named", async () => {
     const { control, workspace, library, lib } = await workspaceOf(kind);
     const from = workspace.at("HEAD");
     const names = async () => {
@@ -99,7 +99,7 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(await names()).toEqual([]);
   });
 
-  test("a submodule whose folder was emptied is salvaged from what git keeps of it", async () => {
+  test("a submodule whose folder was emptied is salvaged from its git folder", async () => {
     const { control, workspace, lib } = await workspaceOf(kind);
     const commit = lib.commit({ "precious.txt": "committed\n" });
     workspace.git("submodule", "--quiet", "deinit", "--force", "lib");
@@ -107,7 +107,7 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(back.at("HEAD")).toBe(commit);
   });
 
-  test("an untracked repository comes back with all its branches, its stash, and a repository inside of it", async () => {
+  test("an untracked repository is restored with all its branches, its stash, and a repository inside it", async () => {
     const { control, workspace } = await workspaceOf(kind);
     const outer = made(workspace, "tools/outer");
     const first = outer.commit({ "a.txt": "a\n" });
@@ -128,7 +128,7 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(inside(restored, "deep").at("HEAD")).toBe(deepest);
   });
 
-  test("the same is salvaged only once, whoever asks", async () => {
+  test("the same nested repositories are salvaged only once, whichever task asks", async () => {
     const { control, workspace, lib } = await workspaceOf(kind);
     lib.write("a.txt", "changed\n");
     made(workspace, "nested").commit({ "a.txt": "a\n" });
@@ -141,7 +141,7 @@ describe.each(kinds)("in a %s", (kind) => {
 const hashOf = (text: string) =>
   execFileSync("git", ["hash-object", "--stdin"], { input: text, encoding: "utf8" }).trim();
 
-test("a tracked folder that was made a repository keeps its commits", async () => {
+test("the commits of a repository that was created in a tracked folder are salvaged", async () => {
   const { control, workspace } = await workspaceOf("clone");
   workspace.commit({ "folder/c.txt": "c\n" });
   const commit = made(workspace, "folder").commit({ "d.txt": "only here\n" });
@@ -151,7 +151,7 @@ test("a tracked folder that was made a repository keeps its commits", async () =
   expect(readFileSync(join(back.folder, "folder/c.txt"), "utf8")).toBe("c\n");
 });
 
-test("files in the folder of a submodule that nobody has initialised are salvaged", async () => {
+test("files in the folder of an uninitialised submodule are salvaged", async () => {
   const { control, workspace } = await workspaceOf("clone");
   workspace.git("submodule", "--quiet", "deinit", "--force", "lib");
   rmSync(join(workspace.folder, ".git/modules"), { recursive: true });
@@ -160,7 +160,7 @@ test("files in the folder of a submodule that nobody has initialised are salvage
   expect(readFileSync(join(back.folder, "lib/notes.txt"), "utf8")).toBe("notes\n");
 });
 
-test("what cannot be saved is refused: a shallow repository with commits of its own, and one that is broken", async () => {
+test("a shallow repository with commits of its own and a broken repository cannot be saved, and are refused", async () => {
   const { control, workspace, library } = await workspaceOf("clone");
   library.commit({ "second.txt": "second\n" });
   workspace.git("clone", "--quiet", "--depth=1", `file://${library.folder}`, "shallow");
@@ -173,7 +173,7 @@ test("what cannot be saved is refused: a shallow repository with commits of its 
   expect(refused.map(({ text }) => text)).toEqual(["shallow", "broken"]);
 });
 
-test("a repository elsewhere that a folder only leads to keeps what it has", async () => {
+test("a repository elsewhere that a folder only leads to keeps its commits, and only the files are salvaged", async () => {
   const { control, workspace } = await workspaceOf("clone");
   const elsewhere = stage.repository("elsewhere");
   elsewhere.git("worktree", "add", "--quiet", join(workspace.folder, "tree"), "-b", "other");

@@ -52,7 +52,7 @@ function savedBy({ saved }: Salvage) {
   return saved;
 }
 
-/** Everything in a folder, with its bytes, to see that nothing has changed. Objects may be read in any order. */
+/** Everything in a folder, with its bytes, to check that nothing has changed. */
 function snapshot(folder: string): string {
   return execFileSync("sh", ["-c", 'find . -type f -printf "%p %T@ %m " -exec md5sum {} \\; | sort'], {
     cwd: folder,
@@ -98,7 +98,7 @@ test.each(["clone", "worktree"] as const)(
   },
 );
 
-test.each(["clone", "worktree"] as const)("a %s without anything of its own has nothing to be saved", async (kind) => {
+test.each(["clone", "worktree"] as const)("a %s without work of its own is not salvaged", async (kind) => {
   const { control, workspace, show } = await workspaceOf(kind);
   workspace.write(".git-is-no-name", "");
   rmSync(join(workspace.folder, ".git-is-no-name"));
@@ -111,7 +111,7 @@ test.each(["clone", "worktree"] as const)("a %s without anything of its own has 
   expect(show.git("for-each-ref", "refs/signalbox/salvage")).toBe("");
 });
 
-test("saving the same again gives the same, also at another time", async () => {
+test("salvaging the same files again gives the same commit, even at another time", async () => {
   const { control, workspace, show } = await workspaceOf();
   workspace.commit({ "a.txt": "committed\n" });
   workspace.write("a.txt", "1\n");
@@ -123,7 +123,7 @@ test("saving the same again gives the same, also at another time", async () => {
   expect(show.git("for-each-ref", "refs/signalbox/salvage").split("\n")).toHaveLength(2);
 });
 
-test("ignored files are named with their sizes, and saved nowhere", async () => {
+test("ignored files are named with their sizes, and not saved", async () => {
   const { user, control, workspace, show } = await workspaceOf("worktree");
   workspace.commit({ ".gitignore": "*.log\ndependencies/\n" });
   await control.collect({ folder: workspace.folder, branch: "task", task: "t1" });
@@ -147,7 +147,7 @@ test("ignored files are named with their sizes, and saved nowhere", async () => 
   expect(Object.keys(show.files(savedBy(await salvageOf(control, workspace)).commit))).toContain(".env");
 });
 
-test("what was staged and then changed or removed is saved as well", async () => {
+test("files that were staged and then changed or removed are saved as well", async () => {
   const { control, workspace, show } = await workspaceOf();
   const head = workspace.at("HEAD");
   workspace.write("a.txt", "staged\n");
@@ -164,7 +164,7 @@ test("what was staged and then changed or removed is saved as well", async () =>
   expect(show.parents(index)).toEqual([head]);
 });
 
-test("a change that only the content tells is saved", async () => {
+test("a change with the same size and time is saved", async () => {
   const { control, workspace, show } = await workspaceOf();
   // The same size in the same second as the index.
   workspace.write("b.txt", "1\n");
@@ -178,7 +178,7 @@ test("a change that only the content tells is saved", async () => {
   expect(show.files(savedBy(await salvageOf(control, workspace)).commit)).toMatchObject({ "b.txt": "2" });
 });
 
-test("stashes, other branches, and what was amended or reset away are saved", async () => {
+test("stashes, other branches, and amended or reset commits are saved", async () => {
   const { control, workspace, show } = await workspaceOf();
   const amended = workspace.commit({ "a.txt": "amended away\n" });
   workspace.write("a.txt", "instead\n");
@@ -199,7 +199,7 @@ test("stashes, other branches, and what was amended or reset away are saved", as
   for (const lost of [amended, idea, ...stashes]) expect(await control.isAncestor(lost, commit)).toBe(true);
 });
 
-test("a worktree's salvage has its own stashes, and neither those nor the branches of others", async () => {
+test("a worktree's salvage has its own stashes, but neither stashes nor branches of others", async () => {
   const { user, control, workspace } = await workspaceOf("worktree");
   user.write("a.txt", "the user's stash\n");
   user.git("stash", "--quiet");
@@ -235,7 +235,7 @@ test("a repository without commits is saved", async () => {
   expect(shower(control).parents(commit)).toEqual([""]);
 });
 
-test("what a log names and nobody has any more is passed over", async () => {
+test("commits in a reflog that no longer exist are skipped", async () => {
   const { control, workspace, show } = await workspaceOf();
   const [gone] = [workspace.commit({ "a.txt": "gone\n" }), workspace.commit({ "a.txt": "half gone\n" })];
   workspace.git("reset", "--quiet", "--hard", "main");
@@ -247,7 +247,7 @@ test("what a log names and nobody has any more is passed over", async () => {
   expect(show.files(commit)).toMatchObject({ "a.txt": "changed" });
 });
 
-test("a branch that begins anew is saved, with what was there before", async () => {
+test("an orphan branch is saved, with the commits before it", async () => {
   const { control, workspace, show } = await workspaceOf();
   const old = workspace.commit({ "a.txt": "old\n" });
   workspace.git("checkout", "--quiet", "--orphan", "anew");
@@ -262,11 +262,11 @@ test.each([
   ["merge", ["merge"]],
   ["rebase", ["-c", "rebase.autoStash=true", "rebase"]],
   ["cherry-pick", ["cherry-pick"]],
-] as const)("in the middle of a %s everything is saved, both sides too", async (word, begin) => {
+] as const)("during a %s everything is saved, including both sides", async (word, begin) => {
   const { control, workspace, show } = await workspaceOf();
   workspace.write("a.txt", "theirs\n");
   workspace.git("add", "a.txt");
-  // No branch has it, and HEAD was never there.
+  // No branch and no reflog of HEAD has this commit.
   const other = workspace.git("commit-tree", "-p", "HEAD", "-m", "other", workspace.git("write-tree"));
   workspace.git("reset", "--quiet", "--hard");
   const ours = workspace.commit({ "a.txt": "ours\n" });
@@ -291,9 +291,9 @@ test.each([
   ["missing", (path: string) => rmSync(path)],
   ["wrong in one byte", damageOneByte],
   ["a link", (path: string) => [rmSync(path), symlinkSync("/etc/passwd", path)]],
-] as const)("an index that is %s keeps no file from being saved", async (_, damage) => {
+] as const)("all files are saved although the index is %s", async (_, damage) => {
   const { control, workspace, show } = await workspaceOf();
-  // Git trusts an index about files that are older.
+  // Git trusts the index for files that are older than it.
   utimesSync(join(workspace.folder, "b.txt"), 1_000_000, 1_000_000);
   workspace.git("update-index", "--refresh");
   workspace.write("a.txt", "changed\n");
@@ -304,7 +304,7 @@ test.each([
   expect(show.files(commit)).toEqual({ "a.txt": "changed", "b.txt": "b", "new.txt": "new" });
 });
 
-/** In the id of a file, which git would believe. */
+/** Changes the id of a file, which git would trust. */
 function damageOneByte(path: string): void {
   const bytes = readFileSync(path);
   const at = bytes.indexOf("b.txt") - 22;
@@ -312,7 +312,7 @@ function damageOneByte(path: string): void {
   writeFileSync(path, bytes);
 }
 
-test("an index whose larger part is in a second file is understood", async () => {
+test("a split index is understood", async () => {
   const { control, workspace, show } = await workspaceOf();
   workspace.git("update-index", "--split-index");
   workspace.write("staged.txt", "staged\n");
@@ -324,7 +324,7 @@ test("an index whose larger part is in a second file is understood", async () =>
   expect(show.files(show.parents(commit)[1] ?? "")).toMatchObject({ "staged.txt": "staged" });
 });
 
-test("files that git was told to overlook are saved; files that are left out on purpose are not missed", async () => {
+test("assume-unchanged files are saved; missing skip-worktree files do not count as deleted", async () => {
   const { control, workspace, show } = await workspaceOf();
   workspace.git("update-index", "--assume-unchanged", "a.txt");
   workspace.git("update-index", "--skip-worktree", "b.txt", "folder/c.txt");
@@ -336,7 +336,7 @@ test("files that git was told to overlook are saved; files that are left out on 
   expect(show.files(commit)).toEqual({ "a.txt": "overlooked", "b.txt": "overlooked too", "folder/c.txt": "c" });
 });
 
-test("a file where a folder was, and a folder where a file was, are saved", async () => {
+test("a file that replaces a folder, and a folder that replaces a file, are saved", async () => {
   const { control, workspace, show } = await workspaceOf();
   rmSync(join(workspace.folder, "folder"), { recursive: true });
   workspace.write("folder", "now a file\n");
@@ -346,7 +346,7 @@ test("a file where a folder was, and a folder where a file was, are saved", asyn
   expect(show.files(commit)).toEqual({ "a.txt/inside": "now a folder", "b.txt": "b", folder: "now a file" });
 });
 
-test("repositories inside are named, and saved with what is around them", async () => {
+test("nested repositories are named, and saved with the files around them", async () => {
   const { control, workspace, show } = await workspaceOf();
   const inner = stage.repository("inner");
   workspace.git("submodule", "--quiet", "add", inner.folder, "module");
@@ -369,7 +369,7 @@ test("repositories inside are named, and saved with what is around them", async 
   expect(show.parents(module)).toEqual([show.git("rev-parse", `${head}:module`)]);
 });
 
-test("names of any bytes are saved, and bytes as they are, whatever attributes and line ends say", async () => {
+test("names of any bytes are saved, and contents byte for byte, whatever attributes and line-end settings say", async () => {
   const { control, workspace, show } = await workspaceOf();
   workspace.commit({
     ".gitattributes": "*.txt text eol=crlf\n*.utf16 working-tree-encoding=UTF-16\n*.id ident\n",
@@ -390,14 +390,14 @@ test("names of any bytes are saved, and bytes as they are, whatever attributes a
   expect(show.files(commit)).toMatchObject({ "--output=x": "option", ":(top)magic": "magic" });
 });
 
-test("pipes and the like are passed over", async () => {
+test("named pipes and other special files are skipped", async () => {
   const { control, workspace } = await workspaceOf();
   execFileSync("mkfifo", [join(workspace.folder, "pipe")]);
   workspace.write("a.txt", "changed\n");
   expect(await salvageOf(control, workspace)).toMatchObject({ saved: {}, refused: [] });
 });
 
-test("a file that git does not take is named, and keeps no other from being saved", async () => {
+test("a file that git cannot add is named, and the others are saved", async () => {
   const { control, workspace, show } = await workspaceOf();
   workspace.write("git~1/config", "what some systems take for .git\n");
   workspace.write("z.txt", "new\n");
@@ -406,7 +406,7 @@ test("a file that git does not take is named, and keeps no other from being save
   expect(show.files(savedBy(salvage).commit)).toMatchObject({ "z.txt": "new" });
 });
 
-test("an index that names files outside of the workspace is not believed", async () => {
+test("an index with paths outside the workspace is not trusted", async () => {
   const { control, workspace, show } = await workspaceOf();
   const index = join(workspace.folder, ".git/index");
   const bytes = readFileSync(index);
@@ -424,7 +424,7 @@ test("an index that names files outside of the workspace is not believed", async
   expect(show.files(commit)).toEqual({ "a.txt": "changed", "b.txt": "b", "folder/c.txt": "c" });
 });
 
-test("a folder that is a link, or is gone, is refused", async () => {
+test("a link and a missing folder are refused", async () => {
   const { control, workspace } = await workspaceOf();
   const link = stage.path("link");
   symlinkSync(workspace.folder, link);
@@ -434,7 +434,7 @@ test("a folder that is a link, or is gone, is refused", async () => {
     });
 });
 
-test("of a folder that has no repository any more the files are saved", async () => {
+test("the files of a folder whose repository is gone are saved", async () => {
   const { control, workspace, show } = await workspaceOf();
   workspace.write("new.txt", "new\n");
   for (const rest of ["", "HEAD"]) {
@@ -445,7 +445,7 @@ test("of a folder that has no repository any more the files are saved", async ()
   }
 });
 
-test("what git knows of a worktree is saved also where its folder is gone", async () => {
+test("commits and staged files of a worktree are saved even if its folder is gone", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const worktree = worktreeOf(stage, user);
@@ -462,7 +462,7 @@ test("what git knows of a worktree is saved also where its folder is gone", asyn
   expect(await control.salvage({ ...order, folder: stage.path("never") })).toMatchObject({ saved: undefined });
 });
 
-test("what was staged when a stash was popped over it is saved", async () => {
+test("files that were staged when a stash was popped over them are saved", async () => {
   const { control, workspace } = await workspaceOf();
   workspace.write("a.txt", "stashed\n");
   workspace.git("stash", "push", "--quiet");
@@ -475,7 +475,7 @@ test("what was staged when a stash was popped over it is saved", async () => {
   expect(controlGit(stage, control)("rev-list", "--objects", commit)).toContain(id);
 });
 
-test("what is staged in the middle of a merge is saved, also where the file is another now", async () => {
+test("files that are staged during a merge are saved, even if the file has changed since", async () => {
   const { control, workspace } = await workspaceOf();
   workspace.git("checkout", "--quiet", "-b", "rival");
   workspace.commit({ "a.txt": "theirs\n" });

@@ -14,7 +14,7 @@ import { cloneOf, controlGit, createStage, date, faultOf, worktreeOf } from "./s
 
 const stage = createStage("salvaged");
 
-test("what was salvaged is listed with its task, its time, its files and what it lies on, the newest first", async () => {
+test("salvages are listed with task, time, files and parent commit, the newest first", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   expect(await control.listSalvaged()).toEqual([]);
@@ -34,7 +34,7 @@ test("what was salvaged is listed with its task, its time, its files and what it
   ]);
 });
 
-test("files are restored as their bytes were, into a new folder and nowhere else", async () => {
+test("files are restored byte for byte, into a new folder and nowhere else", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -65,7 +65,7 @@ test("files are restored as their bytes were, into a new folder and nowhere else
   expect(existsSync(join(control.folder, "relative"))).toBe(false);
 });
 
-test("only what was salvaged can be dropped, and only as it was seen", async () => {
+test("only a salvage can be dropped, and only at the commit that was seen", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -83,7 +83,7 @@ test("only what was salvaged can be dropped, and only as it was seen", async () 
   expect(controlGit(stage, control)("rev-parse", "refs/signalbox/tasks/t1")).toBe(task);
 });
 
-test("what another task has salvaged is salvaged again only for whoever must have it", async () => {
+test("files that another task has salvaged are salvaged again only if the task needs its own salvage", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -97,7 +97,7 @@ test("what another task has salvaged is salvaged again only for whoever must hav
 });
 
 test.each(["clone", "worktree"] as const)(
-  "of a %s that is as it was committed nothing is saved; whatever is changed after that is, also at the same moment",
+  "a clean %s is not salvaged; a change after that is, even at the same moment",
   async (kind) => {
     const user = stage.repository();
     const control = await stage.control(user);
@@ -119,7 +119,7 @@ test.each(["clone", "worktree"] as const)(
   },
 );
 
-test("what was dropped and is still in a log of the workspace is saved again, though it was seen to be saved before", async () => {
+test("a dropped commit that is still in the workspace's reflog is salvaged again, though the cache knew it as saved", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const workspace = worktreeOf(stage, user);
@@ -133,7 +133,7 @@ test("what was dropped and is still in a log of the workspace is saved again, th
   expect(await control.isAncestor(reset, again)).toBe(true);
 });
 
-test("what lies on no commit is listed, restored and dropped like everything else", async () => {
+test("a salvage without a parent commit is listed, restored and dropped like any other", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -152,7 +152,7 @@ test("what lies on no commit is listed, restored and dropped like everything els
   expect(await control.listSalvaged()).toEqual([]);
 });
 
-test("an entry that git cannot read is listed as that and can be dropped; the others are read", async () => {
+test("a salvage that git cannot read is listed with its problem and can be dropped; the others are read", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);

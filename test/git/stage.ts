@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFi
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
-import { createGit, type GitOptions } from "../../src/adapters/git/create-git.ts";
+import { createGit, type GitOptions } from "../../src/adapters/git/git.ts";
 import { Fault } from "../../src/fault.ts";
 import type { ControlRepository } from "../../src/ports/control-repository.ts";
 import type { Git } from "../../src/ports/git.ts";
@@ -12,7 +12,7 @@ import { removeFolder } from "../remove-folder.ts";
 export const author = { name: "Ada", email: "ada@example.org" };
 export const date = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** A folder for one test file, with a home of its own, so that nothing depends on who runs the tests. */
+/** A folder for one test file, with a home of its own, so that nothing depends on the user who runs the tests. */
 export interface Stage {
   readonly base: string;
   readonly env: Readonly<Record<string, string>>;
@@ -27,17 +27,17 @@ export interface Stage {
 
 export interface Repository {
   readonly folder: string;
-  /** Runs git as a person would, and gives what it prints. */
+  /** Runs git as a person would, and returns its output. */
   git(...args: readonly string[]): string;
   write(path: string, text: string): void;
   read(path: string): string;
-  /** Writes these files, and commits everything. Gives the commit. */
+  /** Writes these files, and commits everything. Returns the commit. */
   commit(files?: Readonly<Record<string, string>>, message?: string): string;
   at(revision: string): string;
 }
 
 export function createStage(name: string): Stage {
-  // In memory where there is such a place: git makes everything last, and disks are slow at that.
+  // In memory if possible: git fsyncs everything, and disks are slow at that.
   const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
   const base = realpathSync(mkdtempSync(join(place, `signalbox-git-${name}-`)));
   afterAll(() => removeFolder(base));
@@ -104,7 +104,7 @@ export function repositoryAt(folder: string, env: Readonly<Record<string, string
   };
 }
 
-/** A clone, as a workspace of kind `clone` has it, on a branch of its own. */
+/** A clone, like a workspace of kind `clone`, on a branch of its own. */
 export function cloneOf(stage: Stage, source: Repository, branch = "task"): Repository {
   const folder = stage.path("clone");
   source.git("clone", "--quiet", "--no-hardlinks", source.folder, folder);
@@ -113,14 +113,14 @@ export function cloneOf(stage: Stage, source: Repository, branch = "task"): Repo
   return clone;
 }
 
-/** A worktree of the user's repository, as a workspace of kind `worktree` has it. */
+/** A worktree of the user's repository, like a workspace of kind `worktree`. */
 export function worktreeOf(stage: Stage, source: Repository, branch = "task"): Repository {
   const folder = stage.path("worktree");
   source.git("worktree", "add", "--quiet", "-b", branch, folder);
   return repositoryAt(folder, stage.env);
 }
 
-/** What was thrown, which must be a Fault. */
+/** The thrown error, which must be a Fault. */
 export async function faultOf(promise: Promise<unknown>): Promise<Fault> {
   const error = await promise.then(
     () => undefined,

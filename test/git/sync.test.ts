@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listRefs } from "../../src/adapters/git/list-refs.ts";
+import { listRefs } from "../../src/adapters/git/git-folder.ts";
 import { controlGit, createStage, type Repository, worktreeOf } from "./stage.ts";
 
 const stage = createStage("sync");
 
-/** What git says about the branches. */
+/** The branches that git lists. */
 function asked({ git }: Repository): Readonly<Record<string, string>> {
   const lines = git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads/").split("\n");
   return Object.fromEntries(lines.map((line) => line.split(" ")));
@@ -19,7 +19,7 @@ const read = async ({ folder }: Repository) => {
   return found && Object.fromEntries([...found].map(([name, id]) => [toText(name), id]));
 };
 
-test("branches are read from files as git reads them, loose and packed; what files do not say plainly is not guessed", async () => {
+test("loose and packed branches are read from files as git reads them; nothing is guessed if the files are not conclusive", async () => {
   const user = stage.repository();
   for (const name of ["a", "folder/b", "folder/deep/c", "grün"]) user.git("branch", name);
   expect(await read(user)).toEqual(asked(user));
@@ -38,13 +38,13 @@ test("branches are read from files as git reads them, loose and packed; what fil
   expect(await read(user)).toBeUndefined();
 });
 
-test("repositories that keep their refs in another form are asked", async () => {
+test("git is asked for the branches of a repository with a reftable", async () => {
   const user = stage.repository();
   mkdirSync(join(user.folder, ".git/reftable"));
   expect(await read(user)).toBeUndefined();
 });
 
-test("what was collected or merged here is known when the user's repository has it, and what its branches left is kept", async () => {
+test("a sync recognises commits that were collected or merged here, and pins commits that the user's branches left", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const git = controlGit(stage, control);
@@ -57,12 +57,12 @@ test("what was collected or merged here is known when the user's repository has 
 
   const second = tree.commit({ "a.txt": "second\n" });
   await control.collect({ folder: tree.folder, branch: "task", task: "t1" });
-  // Nobody has collected this one.
+  // This commit was not collected.
   const own = user.commit({ "b.txt": "the user's\n" });
   expect((await sync()).branches).toEqual({ main: own, task: second });
   expect(git("rev-parse", "refs/remotes/user/main", "refs/remotes/user/task").split("\n")).toEqual([own, second]);
 
-  // Everything is known that the branches are at, and what they have left must stay.
+  // All tips are known already, and the commits that the branches have left must stay.
   user.git("reset", "--quiet", "--hard", "HEAD~1");
   tree.git("checkout", "--quiet", "--detach");
   user.git("branch", "-D", "task");
@@ -72,7 +72,7 @@ test("what was collected or merged here is known when the user's repository has 
   expect(kept.sort()).toEqual([own, second].sort());
 });
 
-test("who asks for some branches gets them as they are, whatever others are at", async () => {
+test("a sync of some branches updates these, whatever happened to others", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const git = controlGit(stage, control);
@@ -88,7 +88,7 @@ test("who asks for some branches gets them as they are, whatever others are at",
   expect((await sync("other")).branches.other).toBeUndefined();
   expect(filed()).toEqual(["folder/one", "main"]);
 
-  // A branch in the place of a folder of branches that nobody has asked for.
+  // A branch replaces a folder of branches that were not asked for.
   user.git("branch", "-D", "folder/one");
   user.git("branch", "folder");
   expect((await sync("folder")).branches.folder).toBe(tip);

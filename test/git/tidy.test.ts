@@ -6,7 +6,7 @@ import { author, controlGit, createStage, date } from "./stage.ts";
 
 const stage = createStage("tidy");
 
-test("many small packs become few, and no object goes away", async () => {
+test("many small packs become few, and no object is lost", async () => {
   const user = stage.repository();
   const onto = user.at("main");
   user.git("checkout", "--quiet", "-b", "task");
@@ -23,7 +23,7 @@ test("many small packs become few, and no object goes away", async () => {
   const [before, refs] = [objects(), git("for-each-ref")];
   expect(before.length).toBeGreaterThan(70);
   const entries = [{ branch, strategy: "merge", message: "Merge\n", date } as const];
-  // Whoever is at work meanwhile notices nothing.
+  // Concurrent readers are not disturbed.
   const [isTidied, [merged]] = await Promise.all([control.tidy({}), control.mergeAll({ onto, author, entries })]);
   expect([isTidied, merged?.kind]).toEqual([true, "merged"]);
   expect(packs()).toBeLessThan(5);
@@ -34,7 +34,7 @@ test("many small packs become few, and no object goes away", async () => {
   expect(await control.tidy({})).toBe(false);
 });
 
-test("what a killed git has left goes after a day", async () => {
+test("temporary packs of a killed git are removed after a day", async () => {
   const control = await stage.control(stage.repository());
   const packs = join(control.folder, "objects/pack");
   for (const name of ["tmp_pack_old", "tmp_pack_new"]) writeFileSync(join(packs, name), "half");
@@ -44,7 +44,7 @@ test("what a killed git has left goes after a day", async () => {
   expect(readdirSync(packs).filter((name) => name.startsWith("tmp_"))).toEqual(["tmp_pack_new"]);
 });
 
-/** As a line of merges does. */
+/** Writes a pack, as a batch of merges does. */
 function leavePack(folder: string, number: number): void {
   const commit = `commit refs/heads/gone\ncommitter A <a@b> ${number} +0000\ndata 0\n`;
   execFileSync("git", ["-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--force"], {

@@ -3,23 +3,28 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createControlGit } from "../../src/adapters/git/control/control-git.ts";
-import { type ObjectReader, openReader } from "../../src/adapters/git/control/read-objects.ts";
+import {
+  type ObjectReader,
+  openReader,
+  readTree,
+  type Tree,
+  writeTree,
+} from "../../src/adapters/git/control/objects.ts";
 import { mergeTrees, type Trees } from "../../src/adapters/git/control/tree-merge.ts";
-import { readTree, type Tree, writeTree } from "../../src/adapters/git/control/tree-object.ts";
-import { createRunner, defaultLimits } from "../../src/adapters/git/git-runner.ts";
+import { createRunner, defaultLimits } from "../../src/adapters/git/runner.ts";
 import { createStage } from "./stage.ts";
 
 const stage = createStage("tree-merge");
 
 type Mode = "100644" | "100755" | "120000";
-/** By path. */
+/** Content by path. */
 type Files = Map<string, { mode: Mode; text: string }>;
 
 const folders = ["", "a/", "b/", "a/x/", "b/x/", "c/y/z/"];
 const names = ["1", "2", "3", "x"];
 const mode = fc.constantFrom<Mode>("100644", "100644", "100644", "100755", "120000");
 const path = fc.tuple(fc.constantFrom(...folders), fc.constantFrom(...names)).map((parts) => parts.join(""));
-// Long and alike, so that git takes one that has moved for the same file.
+// Long and similar, so that git detects a moved file as renamed.
 const text = fc
   .tuple(fc.nat({ max: 3 }), fc.nat({ max: 2 }))
   .map(([which, edit]) => `${`line of ${which}\n`.repeat(12)}edit ${edit}\n`);
@@ -47,7 +52,7 @@ const triple = fc.record({
   theirs: changes,
 });
 
-/** A file takes the place of a folder, and the other way round. */
+/** A file replaces a folder, or the reverse. */
 function put(files: Files, to: string, file: { mode: Mode; text: string }): void {
   for (const other of [...files.keys()])
     if (other.startsWith(`${to}/`) || to.startsWith(`${other}/`)) files.delete(other);
@@ -74,7 +79,7 @@ function changed(before: Files, all: readonly Change[]): Files {
   return files;
 }
 
-/** Makes every version a commit, in one process. Each has the marks of its parents. */
+/** Commits every version, in one process. Each has the marks of its parents. */
 function importAll(commits: readonly { files: Files; parent: number | undefined }[], repository: string) {
   const parts = commits.flatMap(({ files, parent }, index) => [
     `commit refs/heads/c${index}\nmark :${index + 1}\ncommitter A <a@b> ${1_700_000_000 + index} +0000\ndata 0\n`,
@@ -125,7 +130,7 @@ function hashed(bytes: Buffer): string {
   return createHash("sha1").update(`tree ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
-test("what is merged without git is what git makes of it, to the last byte", { timeout: 300_000 }, async () => {
+test("a merge without git gives the same bytes as git's merge", { timeout: 300_000 }, async () => {
   const cases = fc.sample(triple, { seed: 20, numRuns: 2_000 });
   const commits = cases.flatMap(({ base, ours, theirs }, index) => {
     const files: Files = new Map();
@@ -151,15 +156,15 @@ test("what is merged without git is what git makes of it, to the last byte", { t
       : [{ ...each, index }],
   );
   expect(wrong).toEqual([]);
-  // Otherwise nothing would have been tried.
+  // Otherwise the test would not have tried anything.
   const clean = answers.filter((answer) => answer !== undefined);
   expect(merged.filter((tree) => tree !== undefined).length).toBeGreaterThan(clean.length / 2);
   expect(clean.length).toBeLessThan((cases.length * 9) / 10);
 });
 
 /**
- * The tree of each merge; undefined where there was a conflict. Some git dies of links and files that take each other's
- * place, and answers nothing then: such a merge is "unknown".
+ * The tree of each merge; undefined for a conflict. Some versions of git abort if links and files replace each other,
+ * and print nothing: such a merge is "unknown".
  */
 function mergeByGit(
   git: (args: readonly string[], input: string) => string,

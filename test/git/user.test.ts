@@ -8,7 +8,7 @@ import { createStage, faultOf, worktreeOf } from "./stage.ts";
 
 const stage = createStage("user");
 
-test("who commits is who the user's configuration says, and nobody is made up", async () => {
+test("the author of commits comes from the user's configuration, and is never guessed", async () => {
   const user = stage.repository();
   expect(await stage.git.identityOf(user.folder)).toEqual({ name: "Ada", email: "ada@example.org" });
   user.git("config", "user.name", "Ada <L>");
@@ -18,12 +18,12 @@ test("who commits is who the user's configuration says, and nobody is made up", 
   const other = stage.repository();
   expect(await faultOf(homeless.identityOf(other.folder))).toMatchObject({
     code: "git.no-identity",
-    message: "git does not know who commits.",
+    message: "git has no name and email to commit with.",
     hint: expect.stringContaining('git config --global user.name "Your Name"'),
   });
 });
 
-test("a remote's address is what the user's git would push to", async () => {
+test("a remote's address is the one that the user's git would push to", async () => {
   const user = stage.repository();
   user.git("remote", "add", "origin", "short:team/app.git");
   user.git("config", "url.ssh://git@example.org/.insteadOf", "short:");
@@ -58,7 +58,7 @@ test("a fingerprint changes with configuration, hooks and attributes, and with n
   }
 });
 
-test("what is obeyed is told by name, and a change is seen also after it was looked at often", async () => {
+test("executable settings are reported by name, and the cache does not hide a change", async () => {
   const user = stage.repository();
   user.git("config", "alias.x", "aaaa");
   user.git("config", "branch.main.merge", "refs/heads/main");
@@ -66,7 +66,7 @@ test("what is obeyed is told by name, and a change is seen also after it was loo
   const before = await stage.git.obeyed(user.folder);
   expect(Object.keys(before.parts)).toEqual(expect.arrayContaining(["alias.x", "hooks/pre-push"]));
   expect(Object.keys(before.parts)).not.toContain("branch.main.merge");
-  // Long enough for the files to have settled, so that the next look is remembered.
+  // Long enough for the timestamps to have settled, so that the next answer is cached.
   await setTimeout(100);
   expect(await stage.git.obeyed(user.folder)).toEqual(before);
   expect(await stage.git.obeyed(user.folder)).toBe(await stage.git.obeyed(user.folder));
@@ -78,7 +78,7 @@ test("what is obeyed is told by name, and a change is seen also after it was loo
   expect((await stage.git.obeyed(user.folder)).fingerprint).not.toBe(before.fingerprint);
 });
 
-test("looking at a repository runs nothing that is planted there", async () => {
+test("reading a repository's settings runs nothing that is planted there", async () => {
   const user = stage.repository();
   user.git("remote", "add", "origin", "/nowhere");
   const trap = createTrap(stage, user);

@@ -1,4 +1,4 @@
-// Appends what a hook is told to a file, as one line: from its last argument, or from its standard input.
+// Appends a hook's input to a file, as one line: its last argument, or its standard input.
 import { appendFileSync, readFileSync } from "node:fs";
 
 const [, , file, given] = process.argv;

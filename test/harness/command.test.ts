@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { spawnCommands } from "../../src/adapters/commands/spawn-commands.ts";
 import { command } from "../../src/adapters/harness/command/command.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
 import type { HarnessDefinition } from "../../src/engine/harness-definition.ts";
 import type { Harness } from "../../src/ports/harness.ts";
 import { createScriptedStage, linesOf, runTurn } from "./scripted-stage.ts";
@@ -33,13 +33,13 @@ const told =
 const echo = `${told} process.stdout.write(JSON.stringify({ args, input }));`;
 const asJson = { output: "json", text: "input", answer: "args" } as const;
 
-test("a prompt that is no argument is read from the input, and all that is printed is the answer", async () => {
+test("a prompt that is not an argument goes to standard input, and the whole output is the answer", async () => {
   const harness = harnessOf(`${told} process.stdout.write("\\x1b[1mHeard " + input + "\\x1b[0m\\n");`, {});
   const { text, answer, error } = await runTurn(harness, stage.orderFor({ prompt: "a\nb" }));
   expect({ text, answer, error }).toEqual({ text: "Heard a\nb", answer: undefined, error: undefined });
 });
 
-test("whatever the values are, each stays one argument and nothing of it is run", async () => {
+test("every value stays one argument, and none is executed", async () => {
   const harness = harnessOf(echo, { turn: asJson }, [
     "--ask={prompt}",
     "{task_file}",
@@ -55,13 +55,13 @@ test("whatever the values are, each stays one argument and nothing of it is run"
   expect(existsSync(join(stage.repository, "x"))).toBe(false);
 });
 
-test("a group of arguments is left out where a variable in it has no value", async () => {
+test("a group of arguments is omitted if a variable in it has no value", async () => {
   const harness = harnessOf(echo, { turn: asJson }, [["--model", "{model}"], ["--effort", "{effort}"], "-"]);
   const { answer } = await runTurn(harness, stage.orderFor({ model: "big" }));
   expect(answer).toEqual(["--model", "big", "-"]);
 });
 
-test("a session is gone on with by its own arguments, and its id is learnt from the output", async () => {
+test("a session is resumed with the definition's arguments, and its id is read from the output", async () => {
   const harness = harnessOf(
     echo,
     {
@@ -75,7 +75,7 @@ test("a session is gone on with by its own arguments, and its id is learnt from 
   expect(answer).toEqual(["again", "-x y"]);
 });
 
-test("instructions go before the prompt where the program takes none apart", async () => {
+test("instructions precede the prompt if the program has no separate argument for them", async () => {
   const before = harnessOf(echo, { turn: asJson });
   expect((await runTurn(before, stage.orderFor({ system: "Be kind.", prompt: "Go." }))).text).toBe("Be kind.\n\nGo.");
   const apart = harnessOf(echo, { turn: asJson }, ["{system}"]);
@@ -83,21 +83,21 @@ test("instructions go before the prompt where the program takes none apart", asy
   expect({ text, answer }).toEqual({ text: "Go.", answer: ["Be kind."] });
 });
 
-test("a schema is handed over in a file of the run's", async () => {
+test("a schema is passed as a file in the run's folder", async () => {
   const harness = harnessOf(echo, { turn: asJson }, ["{schema_file}"]);
   expect(harness.can.schema).toBe(true);
   const { answer } = await runTurn(harness, stage.orderFor({ schema: { type: "object" } }));
   expect(JSON.parse(readFileSync((answer as readonly string[])[0] ?? "", "utf8"))).toEqual({ type: "object" });
 });
 
-test("reduced permissions add their arguments, and only then", async () => {
+test("the arguments for reduced permissions are added only with reduced permissions", async () => {
   const harness = harnessOf(echo, { turn: asJson, reduced: ["--read-only"] });
   expect(harness.can.reduced).toBe("enforced");
   expect((await runTurn(harness, stage.orderFor({}))).answer).toEqual([]);
   expect((await runTurn(harness, stage.orderFor({ permissions: "reduced" }))).answer).toEqual(["--read-only"]);
 });
 
-test("from lines of JSON come sayings, the session once, usage and the last text, whatever else is printed", async () => {
+test("lines of JSON give messages, the session once, usage and the last text, whatever else is printed", async () => {
   const lines = [
     '{"id":"s-1","msg":{"text":"one"}}',
     "no JSON at all \\xff",
@@ -127,12 +127,12 @@ test("from lines of JSON come sayings, the session once, usage and the last text
   ]);
 });
 
-describe("an error is told", () => {
+describe("an error is recognised", () => {
   const errors = { "rate-limit": "\\b429\\b", authentication: "not logged in" };
-  test("by its exit code, with what it said, and by its kind where the definition knows it", async () => {
+  test("by its exit code, with its last words, and with the kind that the definition gives them", async () => {
     const failing = (said: string) => harnessOf(`console.error(${JSON.stringify(said)}); process.exit(4);`, { errors });
     const { error } = await runTurn(failing("HTTP 429"), stage.orderFor({}));
-    expect(error).toMatchObject({ kind: "rate-limit", message: "mine ended with 4. It said: HTTP 429" });
+    expect(error).toMatchObject({ kind: "rate-limit", message: "mine ended with exit code 4. It said last: HTTP 429" });
     expect((await runTurn(failing("who knows"), stage.orderFor({}))).error?.kind).toBe("other");
   });
 
@@ -145,13 +145,13 @@ describe("an error is told", () => {
     expect(error).toMatchObject({ kind: "authentication", message: "You are not logged in" });
   });
 
-  test("where it promised JSON and printed something else", async () => {
+  test("if it should print JSON but prints something else", async () => {
     const harness = harnessOf('console.log("{ half")', { turn: { output: "json", text: "a" } });
     const { error } = await runTurn(harness, stage.orderFor({}));
     expect(error?.message).toBe("mine did not print a JSON document.");
   });
 
-  test("where time or room was over, whatever it said", () => {
+  test("if a limit was exceeded, whatever the program said", () => {
     const end = { kind: "ended", code: undefined, signal: "SIGKILL", reason: "", at: 0 } as const;
     const harness = harnessOf("", { errors });
     const kindAfter = (cause: "time" | "start" | "output") =>
@@ -160,19 +160,17 @@ describe("an error is told", () => {
   });
 });
 
-test("what a definition does not have is refused before anything is started", async () => {
+test("a mode that the definition lacks is refused before anything is started", async () => {
   const harness = harnessOf(echo, { turn: asJson });
   expect(harness.can).toMatchObject({ session: false, turn: true, resume: false, acknowledges: "no", cost: false });
-  await expect(harness.prepare(stage.orderFor({ mode: "session" }))).rejects.toThrow(
-    "not defined for a run of the mode",
-  );
+  await expect(harness.prepare(stage.orderFor({ mode: "session" }))).rejects.toThrow('has no "session" mode');
   const resumed = stage.orderFor({ session: { kind: "resume", id: "a" } });
-  await expect(harness.prepare(resumed)).rejects.toThrow("cannot go on with a session");
+  await expect(harness.prepare(resumed)).rejects.toThrow("cannot resume a session");
   const long = harnessOf(echo, { turn: asJson }, ["{prompt}"]);
   await expect(long.prepare(stage.orderFor({ prompt: "x".repeat(200_000) }))).rejects.toThrow("An argument would have");
 });
 
-test("it is found on the PATH, with its version", async () => {
+test("the program is found on the PATH, with its version", async () => {
   const bin = join(stage.root, "bin");
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, "mine"), "#!/bin/sh\necho '  mine 4.2'\n", { mode: 0o755 });
@@ -185,7 +183,7 @@ test("it is found on the PATH, with its version", async () => {
   expect(await of("not-there")).toMatchObject({ found: false, hint: 'Install "not-there", or put it on your PATH.' });
 });
 
-test("in a terminal its screen is read by its expressions, and its events by the lines that it appends", async () => {
+test("in a terminal the definition's expressions interpret the screen, and events are read from appended lines", async () => {
   const tmux = createTmux(stage.root);
   try {
     const body = `

@@ -3,17 +3,23 @@ import { readEventLine } from "../../src/adapters/harness/event-line.ts";
 import { type HarnessDefinition, harnessesProblem, harnessesShape } from "../../src/engine/harness-definition.ts";
 import { readShape } from "../../src/engine/language/shape.ts";
 import { readTree } from "../../src/engine/language/tree.ts";
-import { readScript } from "../../src/testing/scripted-agent/read-script.ts";
-import { stepNames } from "../../src/testing/scripted-agent/script-shape.ts";
+import { readScript } from "../../src/scripted-agent/read-script.ts";
+import { stepNames } from "../../src/scripted-agent/script.ts";
 import { fenced, read } from "../documents.ts";
 
 const scripts = read("docs/scripted-agent.md");
 const programs = read("docs/command-harness.md");
 
-test("every script in the document of the scripted agent is right", () => {
+test("every script in the scripted agent's document is valid", () => {
   const blocks = fenced(scripts, "yaml");
   expect(blocks.length).toBeGreaterThan(0);
   for (const block of blocks) expect(() => readScript(block, "docs/scripted-agent.md")).not.toThrow();
+});
+
+test("verdicts in the examples name their run: the same words again would be refused as spent", () => {
+  const verdicts = fenced(scripts, "yaml").flatMap((block) => block.match(/"Verdict: .*"/g) ?? []);
+  expect(verdicts.length).toBeGreaterThan(0);
+  for (const verdict of verdicts) expect(verdict).toContain("{run}");
 });
 
 test("every step has a row, and every row is a step", () => {
@@ -22,7 +28,7 @@ test("every step has a row, and every row is a step", () => {
   expect(rows.slice(0, stepNames.length).sort()).toEqual([...stepNames].sort());
 });
 
-test("every definition in the document of programs is right", () => {
+test("every definition in the document about programs is valid", () => {
   for (const block of fenced(programs, "yaml")) {
     const { tree } = readTree(block, "config.yml");
     const complaints: string[] = [];
@@ -38,7 +44,7 @@ test("every definition in the document of programs is right", () => {
   }
 });
 
-test("every event in the document is one", () => {
+test("every event in the document is valid", () => {
   const lines = [...programs.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, line = ""]) => line);
   expect(lines.map((line) => readEventLine(line)?.kind)).toEqual([
     "session",

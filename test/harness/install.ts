@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Pinned, pinned } from "./pinned.ts";
 
-/** Puts a program into a folder of its own where it is not there yet, and says where it is. */
+/** Installs a program into a separate folder unless it is there already; returns its path. */
 export function install(name: Pinned): string {
   const { package: from, version, program } = pinned[name];
   const folder = join(cacheFolder(), name);
@@ -21,7 +21,7 @@ export function install(name: Pinned): string {
   return path;
 }
 
-/** Where everything lies that is fetched once, and used by all who try. */
+/** The folder with all downloads, shared by all test runs. */
 export function cacheFolder(): string {
   return resolve(process.env.SIGNALBOX_HARNESS_CACHE ?? join(import.meta.dirname, "..", "..", ".harness"));
 }

@@ -1,16 +1,16 @@
 import type { Pinned } from "./pinned.ts";
 
-/** What does not work, and is not ours to repair. The table shows it, and nothing fails because of it. */
+/** Failures of the programs themselves. The table shows them, and no test fails because of them. */
 export interface KnownFailure {
   readonly program: Pinned;
-  /** Where only one of several harnesses for that program shows it. */
+  /** Set if only one of several harnesses for the program shows the failure. */
   readonly harness?: string;
-  /** In which it was seen; another one is tried as if nothing were known. */
+  /** The version with the failure; other versions are tested normally. */
   readonly version: string;
   /** The name of a row. */
   readonly behaviour: string;
   readonly why: string;
-  /** A command line that shows it without us. */
+  /** A command line that shows the failure without Signalbox. */
   readonly reproduction: string;
 }
 

@@ -1,4 +1,4 @@
-// A stand-in for our MCP server: one tool, whose calls are noted in a file.
+// A stand-in for our MCP server: one tool, whose calls are recorded in a file.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

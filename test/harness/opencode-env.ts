@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { cacheFolder } from "./install.ts";
 
-/** What leads OpenCode to the scripted model, and keeps it from asking the network for anything. */
+/** The environment that points OpenCode to the scripted model, and keeps it off the network. */
 export function opencodeEnv(url: string): Readonly<Record<string, string>> {
   const model = { tool_call: true, cost: { input: 1, output: 2 }, limit: { context: 200_000, output: 8_000 } };
   const provider = {
@@ -16,7 +16,7 @@ export function opencodeEnv(url: string): Readonly<Record<string, string>> {
     provider: { scripted: provider },
   };
   return {
-    // It puts a package there before it loads any plugin. In a home of its own every row would wait for that.
+    // OpenCode installs a package there before it loads plugins. In a separate home every row would wait for that.
     XDG_CONFIG_HOME: join(cacheFolder(), "opencode", "config"),
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",

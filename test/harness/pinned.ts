@@ -1,4 +1,4 @@
-/** The real programs, in the versions that were tried. What they print changes from one to the next. */
+/** The tested versions of the real programs. Their output changes between versions. */
 export const pinned = {
   claude: { package: "@anthropic-ai/claude-code", version: "2.1.325", program: "claude" },
   codex: { package: "@openai/codex", version: "0.166.0", program: "codex" },

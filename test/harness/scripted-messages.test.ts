@@ -42,7 +42,7 @@ test("of 100 messages to an agent that is busy, idle or in a dialog, each arrive
     tmux.paste(message, "Enter");
     if (kinds[n % kinds.length] !== "is it allowed") continue;
     await until("it asks", isAsking);
-    // Somebody who does not look loses what they say, and it is known that they did.
+    // A message that is typed blindly into a dialog is lost, and the loss is recorded.
     lost.push(`lost ${n}`);
     tmux.paste(`lost ${n}`);
     tmux.press("n");

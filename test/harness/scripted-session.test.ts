@@ -60,7 +60,7 @@ function kindsOf(events: readonly HarnessEvent[]): string {
   return events.map(({ kind }) => kind).join();
 }
 
-test("it tells its session, what it was told, that it is busy, and that it is idle", async () => {
+test("the agent reports its session, the prompt, that it is busy, and that it is idle", async () => {
   const agent = await start(script, { prompt: "the first words", session: { kind: "new", id: "named" } });
   const events = await agent.saw("session", "prompted", "busy", "idle");
   expect(events).toMatchObject([
@@ -74,7 +74,7 @@ test("it tells its session, what it was told, that it is busy, and that it is id
   expect(tmux.screen()).toContain("Heard the first words");
 });
 
-test("while it is busy it says so, queues what is submitted, and takes it up one by one", async () => {
+test("a busy agent says so, queues submitted messages, and handles them one by one", async () => {
   const agent = await start(script);
   await agent.is("ready");
   tmux.paste("be slow", "Enter");
@@ -90,7 +90,7 @@ test("while it is busy it says so, queues what is submitted, and takes it up one
     const all = agent.events();
     return all.filter(({ kind }) => kind === "idle").length === 2 && all;
   });
-  // Nobody is told that it is idle after it was interrupted.
+  // After an interruption the agent reports no idle event.
   expect(events.filter(({ kind }) => kind !== "busy")).toMatchObject([
     { kind: "session" },
     { text: "be slow" },
@@ -101,7 +101,7 @@ test("while it is busy it says so, queues what is submitted, and takes it up one
   ]);
 });
 
-test("a paste of many lines is one message, and Enter right behind it submits", async () => {
+test("a paste of many lines is one message, and Enter directly after it submits", async () => {
   const agent = await start(script);
   await agent.is("ready");
   const text = Array.from({ length: 200 }, (_, line) => `line ${line} with ünïcödé and \${HOME} #(touch x)`).join("\n");
@@ -110,7 +110,7 @@ test("a paste of many lines is one message, and Enter right behind it submits", 
   expect(events[1]).toEqual({ kind: "prompted", text });
 });
 
-test("Enter right behind typed text is only a new line, as in the real ones", async () => {
+test("Enter directly after typed text is only a new line, as in the real programs", async () => {
   const agent = await start(`paste_burst: 60000\n${script}`);
   await agent.is("ready");
   tmux.type("typed", "Enter");
@@ -122,7 +122,7 @@ test("Enter right behind typed text is only a new line, as in the real ones", as
   expect(agent.transcript().filter(({ kind }) => kind === "received")).toEqual([{ kind: "received", text: "pasted" }]);
 });
 
-test("a dialog swallows what is typed for somebody else, and notes it", async () => {
+test("a dialog swallows a typed message, and records that", async () => {
   const agent = await start(script, { prompt: "is it allowed" });
   await agent.is("asks");
   await agent.saw("session", "prompted", "busy", "asks");
@@ -138,7 +138,7 @@ test("a dialog swallows what is typed for somebody else, and notes it", async ()
   expect(agent.transcript().filter(({ kind }) => kind === "received")).toHaveLength(1);
 });
 
-test("Enter in a dialog agrees: whoever submits without looking has said yes", async () => {
+test("Enter in a dialog confirms: submitting blindly means yes", async () => {
   const agent = await start(script, { prompt: "is it allowed" });
   await agent.is("asks");
   tmux.paste("go on", "Enter");
@@ -146,7 +146,7 @@ test("Enter in a dialog agrees: whoever submits without looking has said yes", a
   expect(events.at(-1)).toEqual({ kind: "idle", said: "Agreed." });
 });
 
-test("where its script says so it asks for trust first, and begins only when a person agrees", async () => {
+test("an agent whose script says so asks for trust first, and starts only when a person agrees", async () => {
   const agent = await start(`trust: true\n${script}`, { prompt: "hello" });
   await agent.is("asks");
   expect(kindsOf(agent.events())).toBe("asks");
@@ -154,7 +154,7 @@ test("where its script says so it asks for trust first, and begins only when a p
   await agent.saw("asks", "session", "prompted", "busy", "idle");
 });
 
-test("an error is told, and it waits for the next message", async () => {
+test("an agent reports an error, and waits for the next message", async () => {
   const agent = await start(script, { prompt: "the limit" });
   const events = await agent.saw("session", "prompted", "busy", "failed", "idle");
   expect(events[3]).toMatchObject({ error: { kind: "rate-limit", message: "Too much." } });
@@ -164,7 +164,7 @@ test("an error is told, and it waits for the next message", async () => {
 test.each([
   ["C-d", 0],
   ["C-c", 0],
-] as const)("%s in an empty box ends it in good order", async (key, code) => {
+] as const)("%s in an empty input box ends the agent normally", async (key, code) => {
   const agent = await start(script);
   await agent.is("ready");
   tmux.press(key);
@@ -175,7 +175,7 @@ test.each([
 test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s ends it in good order, also while it is busy", async (signal, code) => {
+] as const)("%s ends the agent normally, even while it is busy", async (signal, code) => {
   const agent = await start(script, { prompt: "think" });
   await agent.is("busy");
   process.kill(tmux.pid(), signal);
@@ -183,19 +183,19 @@ test.each([
   await agent.saw("session", "prompted", "busy", "over");
 });
 
-test("a crash is told by nobody", async () => {
+test("a crash reports no event", async () => {
   const agent = await start(script, { prompt: "crash" });
   expect(await until("it is dead", () => tmux.dead())).toBe(-9);
   expect(kindsOf(agent.events())).toBe("session,prompted,busy");
 });
 
-test("an exit of its script's ends it with that code", async () => {
+test("an exit step ends the agent with its code", async () => {
   const agent = await start(script, { prompt: "quit" });
   expect(await until("it is dead", () => tmux.dead())).toBe(3);
   await agent.saw("session", "prompted", "busy", "over");
 });
 
-test("a session that was killed is resumed by its id, and knows what was said", async () => {
+test("a killed session is resumed by its id, with its conversation", async () => {
   const counting =
     'roles: { any: [{ times: 1, steps: [{ say: "First." }] }, { steps: [{ say: "Message {turn}." }] }] }';
   const first = await start(counting, { prompt: "one", session: { kind: "new", id: "kept" } });
@@ -216,7 +216,7 @@ test("the built-in script plays a task in a terminal up to its review", async ()
   expect(stage.git("log", "--format=%s", "-1")).toBe("Note: Say hello");
 });
 
-test("bytes of every kind on its screen do not keep it from hearing the next message", async () => {
+test("arbitrary bytes on the screen do not prevent the next message from arriving", async () => {
   const wild = "roles: { any: [{ when: { prompt: wild }, steps: [{ binary: 64 KB }] }, { steps: [{ say: Calm. }] }] }";
   const agent = await start(wild, { prompt: "be wild" });
   await agent.saw("session", "prompted", "busy", "idle");

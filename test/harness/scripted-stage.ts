@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { scripted } from "../../src/adapters/harness/scripted/scripted.ts";
+import { scripted } from "../../src/adapters/harness/scripted.ts";
 import type { Harness, HarnessEvent, HarnessOrder, TurnEnd } from "../../src/ports/harness.ts";
 import type { ProcessEnd } from "../../src/ports/processes.ts";
 import { scriptedAgentFile } from "../programs.ts";
@@ -10,7 +10,7 @@ import { removeFolder } from "../remove-folder.ts";
 
 const program = scriptedAgentFile;
 
-/** What the stand-in does with a status is all that the daemon does of it for an agent: the task file has it then. */
+/** The stand-in writes a status only into the task file, which is all that an agent sees of the daemon's work. */
 const standIn = `#!/bin/sh
 printf '%s\\n' "$*" >> "$CALLS"
 if [ "$3" = --status ] && [ "$4" = refused ]; then echo "No way leads there." >&2; exit 1; fi
@@ -93,7 +93,7 @@ export function createScriptedStage() {
 }
 
 export interface RunTurn extends TurnEnd {
-  /** Everything that was learnt, in order. */
+  /** All events, in order. */
   readonly all: readonly HarnessEvent[];
   readonly ended: ProcessEnd;
 }
@@ -112,7 +112,7 @@ export async function runTurn(harness: Harness, order: HarnessOrder): Promise<Ru
       errors += chunk.toString("utf8");
     });
     child.on("error", reject);
-    // A program that does not read its input may be gone before it is written.
+    // A program that does not read its input may end before it is written.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     child.on("close", (code, signal) =>

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { defaultScript } from "../../src/testing/scripted-agent/default-script.ts";
+import { defaultScript } from "../../src/scripted-agent/script.ts";
 import { createScriptedStage, runTurn } from "./scripted-stage.ts";
 import { until } from "./tmux.ts";
 
@@ -17,7 +17,7 @@ function steps(...lines: readonly string[]): string {
   return `roles:\n  any:\n    - steps:\n${lines.map((line) => `        - ${line}\n`).join("")}`;
 }
 
-test("without a script a worker that is asked turn by turn commits a note, and moves its task nowhere", async () => {
+test("without a script a worker in turn mode commits a note, and does not move its task", async () => {
   const { error } = await runTurn(stage.harnessFor(""), stage.orderFor({}));
   expect(error).toBeUndefined();
   expect(stage.git("log", "--format=%s")).toBe("Note: Say hello\nBegin");
@@ -25,7 +25,7 @@ test("without a script a worker that is asked turn by turn commits a note, and m
   expect(readdirSync(stage.root)).not.toContain("calls");
 });
 
-test("what a session plays without a script: a worker plans, builds, commits and hands over, and a reviewer passes it", async () => {
+test("without a script a worker in session mode plans, builds, commits and hands over, and a reviewer passes it", async () => {
   const harness = stage.harnessFor(defaultScript.replaceAll("mode: session, ", ""));
   const worker = await runTurn(harness, stage.orderFor({}));
   expect(worker.error).toBeUndefined();
@@ -43,7 +43,7 @@ test("what a session plays without a script: a worker plans, builds, commits and
   expect(stage.calls().at(-1)).toBe("task update --status reviewing");
 });
 
-test("a section that is written again takes the place of the old one, and the others stay", async () => {
+test("a section that is written again replaces the old one, and the others stay", async () => {
   const harness = stage.harnessFor(
     steps(
       'section: { heading: "## Plan", text: "First." }',
@@ -57,7 +57,7 @@ test("a section that is written again takes the place of the old one, and the ot
   expect(file).toMatch(/Please\.\n\n## Plan\n\nSecond\.\n\n## Notes\n\nKept\.\n$/);
 });
 
-test("a session that is resumed in another process goes on where it was", async () => {
+test("a session that is resumed in another process continues where it was", async () => {
   const harness = stage.harnessFor(`
 roles:
   worker:
@@ -78,7 +78,7 @@ roles:
   expect(read.map((event) => event.kind)).toEqual(["said", "said", "said"]);
 });
 
-test("a session that nobody knows is told apart from one that is open elsewhere", async () => {
+test("an unknown session is distinguished from a session that is open elsewhere", async () => {
   const harness = stage.harnessFor(steps("sleep: 1h"));
   const unknown = await runTurn(harness, stage.orderFor({ session: { kind: "resume", id: "nobody" } }));
   expect(unknown).toMatchObject({ error: { kind: "session-unknown" }, ended: { code: 1 } });
@@ -114,7 +114,7 @@ roles:
   expect([first.text, second.text]).toEqual(["FAIL in round 1", "PASS in round 2"]);
 });
 
-test("what a turn answers as data arrives as data, and where the script has none the schema is met", async () => {
+test("a turn's answer arrives as data; without one in the script, the answer fits the schema", async () => {
   const answered = await runTurn(
     stage.harnessFor(steps("answer: { good: false, points: [1, 2] }")),
     stage.orderFor({}),
@@ -129,12 +129,12 @@ test("what a turn answers as data arrives as data, and where the script has none
   expect(fitting.answer).toEqual({ good: true, why: expect.any(String), next: "ready" });
 });
 
-test("the marker stands on a line of its own", async () => {
+test("the marker is on a separate line", async () => {
   const { text } = await runTurn(stage.harnessFor(steps("say: All of it.", "marker")), stage.orderFor({}));
   expect(text.split("\n")).toEqual(["All of it.", "DONE"]);
 });
 
-test("usage is told with its cost, and without one where the script names none", async () => {
+test("usage is reported with its cost, or without a cost if the script names none", async () => {
   const script = steps("usage: { input: 10, output: 5, cached: 2, cost: 0.5 }", "usage: { input: 1 }");
   const { all } = await runTurn(stage.harnessFor(script), stage.orderFor({ model: "small" }));
   expect(all.filter((event) => event.kind === "usage").map(({ usage }) => usage)).toEqual([
@@ -143,7 +143,7 @@ test("usage is told with its cost, and without one where the script names none",
   ]);
 });
 
-test("an error ends the turn with its kind, its sentence and its reset", async () => {
+test("an error ends the turn with its kind, its message and its reset time", async () => {
   const before = Date.now();
   const script = steps("error: { kind: rate-limit, message: Come back later., reset: 1h }", "say: Never said.");
   const { error, text, ended } = await runTurn(stage.harnessFor(script), stage.orderFor({}));
@@ -152,7 +152,7 @@ test("an error ends the turn with its kind, its sentence and its reset", async (
   expect({ text, code: ended.code }).toEqual({ text: "", code: 1 });
 });
 
-test("a command that is refused ends the turn, and inside of try it does not", async () => {
+test("a refused command ends the turn, except inside try", async () => {
   const refused = "cli: [task, update, --status, refused]";
   const stopped = await runTurn(stage.harnessFor(steps(refused, "say: After.")), stage.orderFor({}));
   expect(stopped.error?.message).toContain("No way leads there.");
@@ -161,7 +161,7 @@ test("a command that is refused ends the turn, and inside of try it does not", a
   expect(tried.text).toMatch(/No way leads there\.\nAfter\.$/);
 });
 
-test("with reduced permissions nothing is written, while git is read and the tests are run", async () => {
+test("with reduced permissions the agent writes nothing, but reads git and runs the tests", async () => {
   const reduced = { permissions: "reduced", testCommand: ["true"] } as const;
   const written = await runTurn(
     stage.harnessFor(steps("run: [git, log]", 'run: ["true"]', "write: { file: x, text: y }")),
@@ -174,7 +174,7 @@ test("with reduced permissions nothing is written, while git is read and the tes
   expect(existsSync(join(stage.repository, "x"))).toBe(false);
 });
 
-test("a tool that is withheld is not used, by class or by name", async () => {
+test("a withheld tool is not used, whether withheld by class or by name", async () => {
   const script = steps("write: { file: a, text: b }", 'run: ["true"]');
   const harness = stage.harnessFor(script);
   const kinds = async (tools: readonly string[]) =>
@@ -184,13 +184,13 @@ test("a tool that is withheld is not used, by class or by name", async () => {
   expect(await kinds(["write", "run"])).toBe("");
 });
 
-test("what is printed between the lines, of any kind and size, does not hide the result", async () => {
+test("other output between the lines, of any kind and size, does not hide the result", async () => {
   const script = steps("flood: 1 MB", "binary: 100 KB", "say: Still here.");
   const { text, error } = await runTurn(stage.harnessFor(script), stage.orderFor({}));
   expect({ text, error }).toEqual({ text: "Still here.", error: undefined });
 });
 
-test("it ends with the code or by the signal that its script says, and that is no result", async () => {
+test("the agent ends with the exit code or the signal of its script, without a result", async () => {
   const exited = await runTurn(stage.harnessFor(steps("exit: 7")), stage.orderFor({}));
   expect(exited).toMatchObject({ ended: { code: 7 }, error: { kind: "other" } });
   const silent = await runTurn(stage.harnessFor(steps("exit: 0")), stage.orderFor({}));
@@ -201,7 +201,7 @@ test("it ends with the code or by the signal that its script says, and that is n
   }
 });
 
-test("one that is deaf lives on when it is told to end", async () => {
+test("a deaf agent survives SIGTERM", async () => {
   const harness = stage.harnessFor(steps("hang: deaf"));
   const order = stage.orderFor({});
   const { argv, env, input } = await harness.prepare(order);
@@ -219,14 +219,14 @@ test("one that is deaf lives on when it is told to end", async () => {
   await until("it is dead", () => child.signalCode === "SIGKILL");
 });
 
-test("it leaves a process behind that is in no group of its own", async () => {
+test("the agent can leave a process behind outside its group", async () => {
   const { text } = await runTurn(stage.harnessFor(steps("fork: 10m")), stage.orderFor({}));
   const pid = Number(/\d+/.exec(text)?.[0]);
   expect(process.kill(pid, 0)).toBe(true);
   process.kill(pid, "SIGKILL");
 });
 
-test("it deletes its task file, switches its branch, fills a file and deletes its workspace", async () => {
+test("the agent can delete its task file, switch its branch, fill a file and delete its workspace", async () => {
   const script = steps("delete_task_file", "switch_branch: other", "fill: { file: big, bytes: 3 MB }", "commit: Big");
   await runTurn(stage.harnessFor(script), stage.orderFor({}));
   expect(existsSync(stage.taskFile)).toBe(false);
@@ -237,17 +237,17 @@ test("it deletes its task file, switches its branch, fills a file and deletes it
   expect(existsSync(stage.repository)).toBe(false);
 });
 
-test("the script is checked before anything is done, and the place of a mistake is told", async () => {
+test("the script is checked before the first step, and a mistake is reported with its position", async () => {
   const { error } = await runTurn(stage.harnessFor(steps("say: Hello", "comit: x")), stage.orderFor({}));
   expect(error?.message).toMatch(/script\.yml:5:\d+ error: A step has no key "comit"\. Did you mean "?commit"?/);
 });
 
-test("nothing is written outside of its own state, the run's folder and the workspace", async () => {
+test("the agent writes only into its state, the run's folder and the workspace", async () => {
   await runTurn(stage.harnessFor(""), stage.orderFor({ system: "Be kind.", schema: { type: "object" } }));
   expect(readdirSync(stage.root).sort()).toEqual(["bin", "repository", "run-1", "state"]);
 });
 
-test("a script that is missing is told before the program is started", async () => {
+test("a missing script is reported before the program is started", async () => {
   const order = stage.orderFor({ env: { ...stage.env, SCRIPTED_AGENT_SCRIPT: join(stage.root, "none.yml") } });
   await expect(stage.harnessFor("").prepare(order)).rejects.toThrow("There is no script");
 });

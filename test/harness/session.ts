@@ -6,21 +6,21 @@ import type { HarnessEvent, HarnessOrder, ScreenState } from "../../src/ports/ha
 import { type Stage, until } from "./stage.ts";
 import { isAlive, killGroup } from "./turn.ts";
 
-/** An interactive agent in a window of a server of its own. */
+/** An interactive agent in a window of a separate tmux server. */
 export interface LiveSession {
   screen(): string;
   state(): ScreenState;
-  /** Everything that hooks and the transcript have told so far. */
+  /** All events from hooks and the transcript so far. */
   events(): Promise<readonly HarnessEvent[]>;
-  /** Puts a message in, as a person would, once there is somewhere to type. */
+  /** Types a message as a person would, once the input is ready. */
   deliver(text: string): Promise<void>;
-  /** Presses Enter once more: at times it is taken for a part of what was pasted. With nothing to send it does nothing. */
+  /** Presses Enter once more: programs sometimes take it for a part of the paste. On an empty input it does nothing. */
   submit(): void;
-  /** Ends the agent, and returns when it writes nothing any more. */
+  /** Ends the agent; resolves when it no longer writes. */
   close(): Promise<void>;
 }
 
-/** Starts an agent and waits until its first prompt has arrived and was answered. */
+/** Starts an agent, and waits until it has answered its first prompt. */
 export async function openSession(stage: Stage, change: Partial<HarnessOrder>): Promise<LiveSession> {
   const order = stage.order({ mode: "session", ...change });
   const launch = await stage.harness.prepare(order);

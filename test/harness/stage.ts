@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Harness, HarnessOrder } from "../../src/ports/harness.ts";
-import { type ModelServer, startModelServer } from "../../src/testing/model-server/start-model-server.ts";
+import { type ModelServer, startModelServer } from "../model-server/server.ts";
 import { removeFolder } from "../remove-folder.ts";
 import type { Candidate } from "./candidate.ts";
 
-/** Everything that one behaviour needs, and nothing that another has left behind. */
+/** A fresh environment for one behaviour. */
 export interface Stage {
   readonly candidate: Candidate;
-  /** Where the program is. */
+  /** The program's path. */
   readonly path: string;
   readonly harness: Harness;
   readonly server: ModelServer;
@@ -22,19 +22,19 @@ export interface Stage {
   readonly root: string;
   readonly tracked: string;
   readonly taskFile: string;
-  /** What hooks have told. */
+  /** The file with the hooks' events. */
   readonly eventsFile: string;
-  /** An order for a turn with full permissions, changed as wished. */
+  /** An order for a turn with full permissions, with the given changes. */
   order(change: Partial<HarnessOrder>): HarnessOrder;
   git(...args: readonly string[]): string;
-  /** How the stand-in for our command line was called: a line for each call. */
+  /** The calls of the stand-in for our command line, one line each. */
   cliCalls(): readonly string[];
   close(): Promise<void>;
 }
 
 const token = "scripted-token";
-/** Milliseconds. Nothing here is about speed: a machine may be busy with other things. */
-export const patience = 300_000;
+/** Milliseconds. Generous: these tests are not about speed, and the machine may be busy. */
+export const defaultTimeout = 300_000;
 
 export async function openStage(candidate: Candidate, path: string): Promise<Stage> {
   const root = mkdtempSync(join(tmpdir(), "signalbox-harness-"));
@@ -86,7 +86,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
     env: {
       HOME: home,
       LANG: "C.UTF-8",
-      // Not above its home: Codex uses nothing that lies among temporary files.
+      // Not a parent of its home: Codex refuses a home inside the folder for temporary files.
       TMPDIR: join(root, "tmp"),
       PATH: [bin, join(process.execPath, ".."), process.env.PATH].join(delimiter),
       SIGNALBOX_TOKEN: token,
@@ -111,7 +111,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
   };
 }
 
-/** Like our command line it talks to a socket, and to nothing else. */
+/** Like our command line, it connects to a socket only. */
 function standIn(socket: string): string {
   return `#!${process.execPath}
 const line = [process.env.SIGNALBOX_TOKEN, ...process.argv.slice(2)].join(" ");
@@ -134,19 +134,19 @@ async function listen(socket: string): Promise<{ readonly calls: readonly string
   return { calls, close: () => void server.close() };
 }
 
-/** What is expected of every call of our command line: the run's own token came with it. */
+/** Every call of our command line must carry the run's own token. */
 export const cliCall = `${token} task update --status reviewing`;
 
-/** Waits until something is so, however slow the machine is; says what it waited for where it never is. */
+/** Polls until the condition holds; the error names the condition. */
 export async function until<Value>(
   what: string,
   look: () => Promise<Value | undefined> | Value | undefined,
 ): Promise<Value> {
-  const end = Date.now() + patience;
+  const end = Date.now() + defaultTimeout;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out waiting for: ${what}`);
     await sleep(50);
   }
 }

@@ -1,4 +1,4 @@
-// Starts a program as told in a file, with its output in files, and waits to be killed.
+// Starts the program that a file describes, with its output in files, and waits to be killed.
 import { spawn } from "node:child_process";
 import { openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 

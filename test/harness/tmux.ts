@@ -2,14 +2,14 @@ import { spawnSync } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Launch } from "../../src/ports/harness.ts";
 
-// Machines are shared and slow; a test that fails may take its time.
-const patience = 90_000;
+// Generous: machines are shared and slow.
+const defaultTimeout = 90_000;
 
 let servers = 0;
 
-/** A terminal of its own, below a server of its own. */
+/** A terminal in a separate tmux server. */
 export function createTmux(folder: string) {
-  // A server that is about to end still answers under its name for a moment.
+  // A server that is ending still answers under its name for a moment.
   const server = `test-${++servers}`;
   const call = (...args: readonly string[]) => {
     const env = { ...process.env, TMUX_TMPDIR: folder, TMUX: undefined };
@@ -24,7 +24,7 @@ export function createTmux(folder: string) {
   const look = (format: string) => call("display-message", "-p", ...target, format).trim();
   const tmux = {
     open({ argv, env }: Pick<Launch, "argv" | "env">, cwd: string) {
-      // The server would put its own PATH, or that of whoever called it, in place of the program's.
+      // Otherwise the server replaces the program's PATH with its own, or with its caller's.
       const variables = Object.entries({ ...env, TERM: "tmux-256color" }).map(([name, value]) => `${name}=${value}`);
       const size = ["-x", "100", "-y", "40"];
       // The option is set before the program can end.
@@ -32,13 +32,13 @@ export function createTmux(folder: string) {
       call("set-option", "-g", "remain-on-exit", "on");
       call("new-session", "-d", "-s", "agent", ...size, "-c", cwd, "--", "env", "-i", ...variables, ...argv);
     },
-    /** One bracketed paste, and the keys right behind it. */
+    /** One bracketed paste, followed directly by the keys. */
     paste(text: string, ...keys: readonly string[]) {
       call("set-buffer", "-b", "message", "--", text);
       const press = keys.length === 0 ? [] : [";", "send-keys", ...target, ...keys];
       call("paste-buffer", "-p", "-d", "-b", "message", ...target, ...press);
     },
-    /** As if typed, and the keys right behind it. */
+    /** Typed text, followed directly by the keys. */
     type(text: string, ...keys: readonly string[]) {
       call(
         "send-keys",
@@ -53,12 +53,12 @@ export function createTmux(folder: string) {
     screen: () => call("capture-pane", "-p", ...target),
     title: () => look("#{pane_title}"),
     pid: () => Number(look("#{pane_pid}")),
-    /** Its exit code, or the number of its signal with a minus; undefined while it lives. */
+    /** The exit code, or the negative number of the signal; undefined while the program runs. */
     dead() {
       const [isDead, status, signal] = look("#{pane_dead},#{pane_dead_status},#{pane_dead_signal}").split(",");
       if (isDead !== "1") return undefined;
       if (status === "" && signal === "") {
-        // The server sometimes misses that a child has ended, and looks again when the next one has.
+        // The server sometimes misses the end of a child, and checks again only after the next end.
         call("run-shell", "true");
         return undefined;
       }
@@ -71,11 +71,11 @@ export function createTmux(folder: string) {
   return tmux;
 }
 
-/** Looks until it is so. */
+/** Polls until the condition holds. */
 export async function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
-  for (const end = Date.now() + patience; Date.now() < end; await delay(20)) {
+  for (const end = Date.now() + defaultTimeout; Date.now() < end; await delay(20)) {
     const found = look();
     if (found !== undefined && found !== false) return found;
   }
-  throw new Error(`It never happened: ${what}.`);
+  throw new Error(`Timed out waiting for: ${what}.`);
 }

@@ -3,22 +3,22 @@ import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HarnessEvent, HarnessOrder, TurnEnd } from "../../src/ports/harness.ts";
 import type { ProcessEnd } from "../../src/ports/processes.ts";
-import { patience, type Stage } from "./stage.ts";
+import { defaultTimeout, type Stage } from "./stage.ts";
 
 export interface Turn extends TurnEnd {
-  /** Everything that was learnt, also at the end. */
+  /** All events, including those at the end. */
   readonly all: readonly HarnessEvent[];
   readonly process: ProcessEnd;
   readonly output: string;
   readonly errors: string;
-  /** The session's id, however it became known. */
+  /** The session's id, from the launch or from an event. */
   readonly session: string;
 }
 
-const timeLimit = patience;
+const timeLimit = defaultTimeout;
 let turns = 0;
 
-/** Makes a turn, from beginning to end. */
+/** Runs a whole turn. */
 export async function makeTurn(stage: Stage, change: Partial<HarnessOrder>): Promise<Turn> {
   const running = await startTurn(stage, change);
   const timer = setTimeout(() => running.kill("SIGKILL"), timeLimit);
@@ -30,13 +30,13 @@ export async function makeTurn(stage: Stage, change: Partial<HarnessOrder>): Pro
 export interface RunningTurn {
   readonly pid: number;
   readonly files: { readonly output: string; readonly errors: string };
-  /** As it was known before it began; may be empty. */
+  /** The session's id from the launch; may be empty. */
   readonly session: string;
   readonly ended: Promise<ProcessEnd>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts a turn that prints to files, in a group of its own, as the daemon's supervisors do. */
+/** Starts a turn that prints to files, in its own process group, as the daemon's supervisors do. */
 export async function startTurn(stage: Stage, change: Partial<HarnessOrder>): Promise<RunningTurn> {
   const order = stage.order({ mode: "turn", ...change });
   const { argv, env, input, session } = await stage.harness.prepare(order);
@@ -55,7 +55,7 @@ export async function startTurn(stage: Stage, change: Partial<HarnessOrder>): Pr
   };
 }
 
-/** What the files of a turn say, read in pieces that end anywhere. */
+/** Reads the output files of a turn, in chunks of arbitrary length. */
 export function readTurn(
   stage: Stage,
   { files, session }: Pick<RunningTurn, "files" | "session">,
@@ -72,7 +72,7 @@ export function readTurn(
   return { ...turn, all, process: end, output: output.toString("utf8"), errors, session: told ?? session };
 }
 
-/** For messages: how a turn went, in short. */
+/** A short summary of a turn, for messages. */
 export function describeTurn({ text, error, process: end, errors, output }: Turn): string {
   return JSON.stringify({
     text,
@@ -103,7 +103,7 @@ export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void
   try {
     if (pid !== undefined && pid > 0) process.kill(-pid, signal);
   } catch {
-    // It has ended by itself.
+    // The group has ended by itself.
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseTaskDocument } from "../../src/documents/task-document.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { decide } from "../../src/engine/decide.ts";
 import { apply, type Decision } from "../../src/engine/decision.ts";
@@ -6,7 +7,6 @@ import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { migrate } from "../../src/engine/migrate.ts";
 import type { Facts, Request, RunEnd } from "../../src/engine/request.ts";
 import { blankIdentity, type Task } from "../../src/engine/task.ts";
-import { parseTaskDocument } from "../../src/engine/task-document.ts";
 
 // One test for each sentence of the checklist at the end of docs/workflow-language.md, in the same words.
 
@@ -43,7 +43,7 @@ transitions: [{ from: a, to: b, when: merged == true, gate: { section: "## Notes
   expect(life.task).toMatchObject({ status: "a", held: { word: "ok" } });
 });
 
-test("A refused request changes nothing and names everything that is missing at once.", () => {
+test("A refused request changes nothing and names everything that is missing.", () => {
   const life = begin(`
 states: { a: , b: { terminal: true } }
 transitions: [{ from: a, to: b, when: [merged == true, commits > 0], gate: [{ section: "## A" }, { section: "## B" }] }]`);
@@ -66,7 +66,7 @@ test("A rule's target without a transition gets a way that only the engine may t
   expect(life.task.status).toBe("b");
 });
 
-test("A refusal says what is the case and what is needed: facts about the work in plain words, everything else as the author wrote it.", () => {
+test("A refusal says which value was found and which is needed: facts about the work in plain words, everything else as the author wrote it.", () => {
   const life = begin(`
 settings: { most: { default: 2 } }
 states: { a: , b: { terminal: true } }
@@ -145,7 +145,7 @@ prompts: { p: x }`);
   expect(life.actions).toEqual(["kill_agent one", "sync_repo", "push_branch", "spawn_agent two"]);
 });
 
-test("Counters move before anything is started.", () => {
+test("Counters change before anything is started.", () => {
   const life = begin(`
 states: { a: , b: { terminal: true } }
 transitions: [{ from: a, to: b, hooks: [{ action: spawn_agent, prompt: p, window: "r-{round}" }, { action: increment, field: round }] }]
@@ -154,7 +154,7 @@ prompts: { p: x }`);
   expect(life.effects[0]?.agent?.window).toBe("r-1");
 });
 
-test("Entering a state, a live agent is told the prompt, one without a prompt is left alone, and a dead one is started.", () => {
+test("When a task enters a state, its live agent is told the prompt, an agent without a prompt is left alone, and a dead agent is started.", () => {
   const text = (prompt: string) => `
 roles: { worker: { keep: true } }
 states: { a: { agent: { prompt: p } }, b: { agent: { ${prompt} }, respawn_prompt: r }, c: { terminal: true } }
@@ -214,7 +214,7 @@ prompts: { p: x }`);
   expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { prompt: "p" } }]);
 });
 
-test("The order to start an agent carries its run as the file describes it.", () => {
+test("The effect that starts an agent describes its run as the file does.", () => {
   const life = begin(`
 settings: { models: { default: { a: large } }, desk: { default: left } }
 roles: { any: { tools: [read], limits: { stall: 5m } }, coder: { mode: steps, prompt: p, marker: READY, permissions: reduced } }
@@ -268,7 +268,7 @@ prompts: { r: x, q: x }`);
   ]);
 });
 
-test("Leaving a fan-out stops its children, unless they are all through.", () => {
+test("Leaving a fan-out stops its children, unless all have ended.", () => {
   const text = `
 states:
   a: { agent: { mode: turn, prompt: p, result: plan }, next: b }
@@ -290,7 +290,7 @@ schemas: { plan: { type: object, properties: { parts: { type: array } } } }`;
   expect(through.actions).toEqual([]);
 });
 
-test("`crash_count` returns to 0 when everything that a move owes is done.", () => {
+test("`crash_count` returns to 0 when all effects of a move are done.", () => {
   const life = begin(`
 states: { a: { agent: { mode: turn, prompt: p }, outcomes: [{ then: b }] }, b: { waits_for: human }, c: { terminal: true } }
 prompts: { p: x }`);
@@ -323,7 +323,7 @@ prompts: { p: x }`);
   expect(life.task.status).toBe("stuck");
 });
 
-test("`crash_count` stays when a held task is continued or its agent is respawned, where something looks at it: repeated accidents escalate whoever starts the agent again.", () => {
+test("`crash_count` stays when a held task is continued or its agent is respawned, if a rule or guard uses it: repeated accidents escalate even if a person starts the agent again.", () => {
   const text = `
 roles: { worker: { mode: session, keep: true } }
 states:
@@ -350,14 +350,14 @@ prompts: { p: x }`;
   expect(life.task.status).toBe("stuck");
 });
 
-test("A state without a wait passes on as soon as everything that the move owes is done.", () => {
+test("A task leaves a state without a wait as soon as all effects of the move are done.", () => {
   const life = begin("states: { a: { next: b }, b: { terminal: true } }");
   expect(life.task).toMatchObject({ status: "a", phase: "entering" });
   life.settle();
   expect(life.task.status).toBe("b");
 });
 
-test("A state with neither wait nor work nor rules stays until somebody asks.", () => {
+test("A task in a state with neither wait nor work nor rules stays there until a request moves it.", () => {
   const life = begin("states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b }]");
   life.settle();
   expect(life.task).toMatchObject({ status: "a", phase: "waiting", held: undefined });
@@ -387,7 +387,7 @@ prompts: { p: x }`);
   expect(life.move("b", "worker")).toEqual([]);
 });
 
-test("The end of an agent that is at hand in `waits_for: human` decides nothing.", () => {
+test("The end of an agent that is available in `waits_for: human` decides nothing.", () => {
   const life = begin(`
 states: { a: { agent: { prompt: p }, waits_for: human, next: b }, b: { terminal: true } }
 prompts: { p: x }`);
@@ -418,7 +418,7 @@ test("The state's own work comes after the wait ended ok, and before the rules."
   expect(life.task.status).toBe("b");
 });
 
-test("A request that is granted leaves the state at once, without its work.", () => {
+test("A granted request leaves the state immediately, without performing its work.", () => {
   const life = begin(`
 states: { a: { waits_for: human, do: [merge], next: b }, b: { terminal: true }, c: { terminal: true } }
 transitions: [{ from: a, to: c, by: human }]`);
@@ -441,7 +441,7 @@ transitions: [{ from: a, to: c, by: engine, when: merged == true }]`);
   expect(life.task.status).toBe("d");
 });
 
-test("The `reason` of a rule is told with what it does; what the ending has to say comes behind it.", () => {
+test("The `reason` of a rule is reported first, and the reason of the ending after it.", () => {
   const rules =
     "[{ on: tests, action: mark_dead, reason: So it is. }, { when: commits == 0, then: b, reason: Nothing. }]";
   const text = `states: { a: { do: [run_tests], outcomes: ${rules} }, b: { waits_for: human }, c: { terminal: true } }
@@ -478,7 +478,7 @@ test("`failed` covers every word but `ok`.", () => {
   }
 });
 
-test("Accidents are counted, and tried again while `attempts` last; other words are never tried again.", () => {
+test("Accidents are counted and retried while `attempts` last; other words are never retried.", () => {
   const text =
     "states: { a: { do: [run_tests], limits: { attempts: 3 }, outcomes: [{ on: failed, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }";
   const life = begin(text);
@@ -494,7 +494,7 @@ test("Accidents are counted, and tried again while `attempts` last; other words 
   expect(answered.task).toMatchObject({ status: "c", crashCount: 0 });
 });
 
-test("A new try waits as long as `backoff` says.", () => {
+test("A retry waits for the time that `backoff` sets.", () => {
   const life = begin(`
 states: { a: { agent: { mode: turn, prompt: p }, limits: { attempts: 4, backoff: { first: 5s, factor: 2, max: 15s } }, next: b }, b: { terminal: true } }
 prompts: { p: x }`);
@@ -577,7 +577,7 @@ prompts: { p: x }`);
   expect(life.task.status).toBe("c");
 });
 
-test("A dialogue goes back and forth until the answer fits `until` and is confirmed, or the rounds are used up.", () => {
+test("A dialogue continues until the answer fits `until` and is confirmed, or the rounds are used up.", () => {
   const text = `
 states:
   a: { agent: { mode: dialogue, prompt: p, result: r, until: { ready: true }, confirm: true }, limits: { rounds: 3 }, outcomes: [{ on: rounds, then: c }], next: b }
@@ -604,7 +604,7 @@ schemas: { r: { type: object, properties: { ready: { type: boolean }, message: {
   expect(talk.task.status).toBe("c");
 });
 
-test("A panel starts one member for each model, and the judge when all are through; without a usable answer it ends with `error`.", () => {
+test("A panel starts one member for each model, and the judge when all members have ended; without a usable answer it ends with `error`.", () => {
   const text = `
 settings: { models: { default: [small, large] } }
 states:
@@ -737,7 +737,7 @@ test("A run that was lost with its machine is started again in its session, and 
   expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { resume: "worker#1" } }]);
 });
 
-test("What no rule covers is held for a person, with the reason; `continue` starts it again.", () => {
+test("A task that no rule covers is held for a person, with the reason; `continue` starts it again.", () => {
   const life = begin("states: { a: { do: [run_tests], next: b }, b: { terminal: true } }");
   life.settle();
   life.did("tests", "3 tests failed.");
@@ -762,7 +762,7 @@ prompts: { p: x }`);
   expect(life.actions).toEqual(["notify"]);
 });
 
-test("`<state>_after` with a state that is not there leaves the task held.", () => {
+test("`<state>_after` with a state that does not exist leaves the task held.", () => {
   const life = begin(`
 states: { a: { agent: { prompt: p }, outcomes: [{ action: crash, nowhere_after: 1 }] }, b: { terminal: true } }
 prompts: { p: x }`);
@@ -783,7 +783,7 @@ test("The engine continues a held task only where its word is temporary.", () =>
   }
 });
 
-test("A look at what is temporary is no second failure: however often it is looked at, nothing escalates.", () => {
+test("Checking a temporary word again is no second failure: however often the engine checks, nothing escalates.", () => {
   const life = begin(`
 states:
   a: { do: [merge_pr], outcomes: [{ on: ok, then: b }, { action: crash, stuck_after: 2 }] }
@@ -798,7 +798,7 @@ states:
   }
 });
 
-test("A hook that failed holds the task in its new state until what is owed is done.", () => {
+test("A failed hook holds the task in its new state until its effects are done.", () => {
   const life = begin(
     "states: { a: , b: , c: { terminal: true } }\ntransitions: [{ from: a, to: b, hooks: [push_branch] }]",
   );
@@ -824,7 +824,7 @@ transitions: [{ from: a, to: b, by: human, when: merged == true }]`);
   expect(life.task).toBe(before);
 });
 
-test("A section that has not changed since the task entered its state is used up; without a verdict it counts again once the branch has moved.", () => {
+test("A section that has not changed since the task entered its state is spent; without a verdict it counts again once the branch has moved.", () => {
   const life = begin(`
 states: { a: , b: , c: { terminal: true } }
 transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Notes" } }]`);
@@ -849,7 +849,7 @@ transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Review"
   expect(life.move("c")).toEqual([]);
 });
 
-test("All sections that were there when the task entered its state are used up, also those that another one hid.", () => {
+test("All sections that existed when the task entered its state are spent, also those that another one hid.", () => {
   const life = begin(`
 states: { a: , b: , c: { terminal: true } }
 transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Review", verdict: PASS } }]`);
@@ -884,7 +884,7 @@ test("A section counts only if a role that owns it wrote it.", () => {
   expect(life.move("b")).toEqual([]);
 });
 
-test("A gate out of a state in which nobody runs accepts any author; a section that gates no way is the worker's.", () => {
+test("A gate out of a state in which no agent runs accepts any author; a section that gates no way is the worker's.", () => {
   const by = (role: string, text: string) => {
     const life = begin(text);
     life.settle();
@@ -1004,7 +1004,7 @@ prompts: { p: x }`;
   expect(begin(text, { status: "c" }).actions).toEqual(["acquire_workspace", "spawn_agent worker"]);
 });
 
-test("`respawn` brings a dead agent back in place: no counter moves, and nothing is forgotten of its failures.", () => {
+test("`respawn` starts a dead agent again in its state: no counter changes, and its failures stay counted.", () => {
   const life = begin(`
 states: { a: { agent: { prompt: p }, respawn_prompt: r, outcomes: [{ action: crash }] }, b: { terminal: true } }
 prompts: { p: x, r: x }`);
@@ -1016,7 +1016,7 @@ prompts: { p: x, r: x }`);
   expect(life.task).toMatchObject({ status: "a", entry: 1, crashCount: 1, held: undefined });
 });
 
-test("Where a run or tests would begin and the task has no workspace, the engine acquires one first.", () => {
+test("If a run or tests are to begin and the task has no workspace, the engine acquires one first.", () => {
   const life = begin(
     `
 states: { a: { agent: { prompt: p, mode: turn }, respawn_prompt: p, do: [run_tests], next: b }, b: , c: { terminal: true } }
@@ -1054,7 +1054,7 @@ prompts: { p: x }`,
   ]);
 });
 
-test("No session goes on in another workspace: who is started after one was given back begins anew.", () => {
+test("No session is resumed in another workspace: an agent that starts after a release begins a new session.", () => {
   const text = (hooks: string) => `
 roles: { worker: { mode: turn, keep: true } }
 states: { a: { agent: { prompt: p }, next: b }, b: { waits_for: human, next: c }, c: { agent: { prompt: p }, next: d }, d: { terminal: true } }
@@ -1071,7 +1071,7 @@ prompts: { p: x }`;
   expect(resumed).toEqual(["worker#1", ""]);
 });
 
-test("Giving a workspace back and reaching the end both end every run first, whatever the file says and in whatever order.", () => {
+test("Releasing a workspace and entering a terminal state both end every run first, whatever the file says and in whatever order.", () => {
   const text = (hooks: string, end: string) => `
 roles: { worker: { keep: true } }
 states: { a: { agent: { prompt: p } }, b: , c: { ${end} } }
@@ -1130,7 +1130,7 @@ prompts: { p: x }`;
   expect(begin(text("b")).effects[0]?.agent?.model).toBe("small");
 });
 
-test("A person may put a task under another text of its workflow; where the state still waits for the same, the wait goes on undisturbed.", () => {
+test("A person may migrate a task to another text of its workflow; if the state still waits for the same thing, the wait continues undisturbed.", () => {
   const life = begin(session);
   life.settle();
   const { workflow } = loadWorkflow(
@@ -1149,7 +1149,7 @@ test("A person may put a task under another text of its workflow; where the stat
   expect(life.actions).toEqual([]);
 });
 
-test("A task that is put under another text into another state ends what only the old state needed.", () => {
+test("A task that is migrated into another state ends everything that only the old state needed.", () => {
   const text =
     "version: 1\nstates: { a: { agent: { prompt: p } }, c: { waits_for: human }, b: { terminal: true } }\nprompts: { p: x }";
   const { workflow } = loadWorkflow(text, "test.yml");

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { formatProblem } from "../../src/engine/language/problem.ts";
-import { ownTime } from "../../src/testing/own-time.ts";
+import { ownTime } from "../scripted-ports.ts";
 import { testRandomFiles } from "./random-files.ts";
 import { check, edit, faults, load, marked, problemsOf } from "./workflow-texts.ts";
 
-/** A file without a problem that uses most of the language; the tests break it in one place each. */
+/** A valid file that uses most of the language; each test breaks it in one place. */
 const whole = `name: b
 version: 1
 initial: todo
@@ -56,7 +56,7 @@ prompts:
   judge: 'Is the diff right? Answer {"good": true|false, "why": "…"}.'
 `;
 
-/** What is broken; the text replaced, and by what, with a mark where the problem must be reported; what must be said. */
+/** What is broken; the old text; the new text, with a mark where the problem must be reported; the expected message. */
 type Case = readonly [what: string, from: string, to: string, said: string];
 
 function checkCases(cases: readonly Case[]): void {
@@ -69,12 +69,12 @@ function checkCases(cases: readonly Case[]): void {
   });
 }
 
-test("the file that is broken below has no problem, and verifies", () => {
+test("the unbroken file has no problem, and verifies", () => {
   expect(problemsOf(whole)).toEqual([]);
   expect(faults(check(whole).verification)).toEqual([]);
 });
 
-describe("an unknown key is an error at the key, and the nearest known one is offered", () => {
+describe("an unknown key is an error at the key, and the nearest known key is offered", () => {
   checkCases([
     ["in the file", "initial:", "¦inital:", 'A workflow has no key "inital". Did you mean "initial"?'],
     ["in a state", "    ask: Merge", "    ¦aks: Merge", 'A state has no key "aks". Did you mean "ask"?'],
@@ -292,7 +292,7 @@ describe("a value of the wrong kind is an error at the value", () => {
       "stuck: { waits_for: ¦monday,",
       '"waits_for" must be human, slot or a time such as 60s, but is "monday".',
     ],
-    ["an outcome that is none", "outcome: cancelled", "outcome: ¦dropped", '"outcome" cannot be "dropped".'],
+    ["an unknown outcome", "outcome: cancelled", "outcome: ¦dropped", '"outcome" cannot be "dropped".'],
     [
       "an action of a rule that is none",
       "action: crash",
@@ -317,7 +317,7 @@ describe("a value of the wrong kind is an error at the value", () => {
       "fast: ¦{ description: quick }",
       '"fast" needs the key "default".',
     ],
-    ["a name that is none", "  stuck: {", "  ¦-stuck: {", '"-stuck" is no name.'],
+    ["an invalid name", "  stuck: {", "  ¦-stuck: {", '"-stuck" is not a valid name.'],
     ["a list of no states to begin in", "initial: todo", "initial: ¦[]", '"initial" must not be an empty list.'],
     ["a list of no words", "on: failed", "on: ¦[]", '"on" must not be an empty list.'],
     [
@@ -350,8 +350,8 @@ describe("a value of the wrong kind is an error at the value", () => {
       "{ action: increment, field: tries }, { action: ¦notify_agent, role: coder }",
       '"notify_agent" needs either a message or a prompt.',
     ],
-    ["infinity", "attempts: 2", "cost: ¦.inf", "This value has no place here."],
-    ["a schema that is none", "good: { type: boolean }", "good: { type: ¦bool }", '"bool"'],
+    ["infinity", "attempts: 2", "cost: ¦.inf", "This kind of value is not allowed here."],
+    ["an invalid schema", "good: { type: boolean }", "good: { type: ¦bool }", '"bool"'],
   ]);
 });
 
@@ -368,7 +368,7 @@ describe("the version must be 1", () => {
   ]);
 });
 
-describe("a state waits for one thing, and the end for nothing", () => {
+describe("a state waits for one thing, and a terminal state for nothing", () => {
   checkCases([
     [
       "a terminal state with a wait",
@@ -438,7 +438,7 @@ describe("a state waits for one thing, and the end for nothing", () => {
     ).toEqual([]);
   });
 
-  test("a file without a terminal state, and one with nothing else, are refused", () => {
+  test("a file without a terminal state is refused, and a file with only terminal states too", () => {
     const none = problemsOf("version: 1\nstates: { a: { waits_for: human } }\n");
     const only = problemsOf("version: 1\nstates: { a: { terminal: true } }\n");
     const empty = problemsOf("version: 1\nstates: {}\n");
@@ -450,7 +450,7 @@ describe("a state waits for one thing, and the end for nothing", () => {
   });
 });
 
-describe("who may run and who may ask", () => {
+describe("roles that run and roles that ask must exist", () => {
   checkCases([
     ["a role called human", "roles:\n", "roles:\n  ¦human: { mode: turn }\n", '"human" is reserved.'],
     ["a role called engine", "roles:\n", "roles:\n  ¦engine: { mode: turn }\n", '"engine" is reserved.'],
@@ -466,8 +466,8 @@ describe("who may run and who may ask", () => {
       "{ action: increment, field: tries }, { action: kill_agent, role: ¦any }",
       '"any" is reserved and cannot run an agent.',
     ],
-    ["`by: any`", "by: coder", "by: ¦any", '"any" names no one in particular. Leave `by` out'],
-    ["`any` among others", "by: coder", "by: [coder, ¦any]", '"any" names no one in particular.'],
+    ["`by: any`", "by: coder", "by: ¦any", '"any" is not a role. Leave `by` out'],
+    ["`any` among others", "by: coder", "by: [coder, ¦any]", '"any" is not a role.'],
     [
       "a role that names another",
       "permissions: reduced,",
@@ -507,7 +507,7 @@ describe("who may run and who may ask", () => {
   });
 });
 
-describe("panels, fan-outs, dialogues and hooks that start agents are whole", () => {
+describe("panels, fan-outs, dialogues and hooks that start agents must be complete", () => {
   const panel = (members: string) => `stuck: { panel: { members: { ${members} }, judge: { role: critic } },`;
   const fanOut = (more: string) => `stuck: { fan_out: { workflow: w, ${more} },`;
   const stuck = "stuck: { waits_for: human,";
@@ -598,12 +598,12 @@ describe("panels, fan-outs, dialogues and hooks that start agents are whole", ()
     stuck,
     "stuck: { fan_out: { from: verdict.parts, workflow: w, parallel: 2 },",
   );
-  test("a fan-out over a list is fine", () => expect(problemsOf(parts)).toEqual([]));
+  test("a fan-out over a list is valid", () => expect(problemsOf(parts)).toEqual([]));
   test.each([
-    ["a policy that may be anything", 'policy: "{style}"', 'The setting "style" may hold what is no policy.'],
-    ["a policy that is none", "policy: hope", '"policy" must be retry, continue, stop or a setting'],
-    ["a switch that is no switch", 'waves: "{rounds}"', 'There is no fitting setting "rounds".'],
-    ["a number that is none", 'parallel: "{style}"', 'There is no setting "style" that is a number.'],
+    ["a policy that may be anything", 'policy: "{style}"', 'The setting "style" allows values that are not policies.'],
+    ["an unknown policy", "policy: hope", '"policy" must be retry, continue, stop or a setting'],
+    ["a setting that is not a switch", 'waves: "{rounds}"', 'There is no setting "rounds" of the right type.'],
+    ["a setting that is not a number", 'parallel: "{style}"', 'There is no setting "style" that is a number.'],
   ])("%s", (_what, more, said) => {
     const text = edit(parts, "parallel: 2", more);
     const line = text.split("\n").findIndex((each) => each.includes(more)) + 1;
@@ -611,7 +611,7 @@ describe("panels, fan-outs, dialogues and hooks that start agents are whole", ()
     expect(problemsOf(text)[0]?.line).toBe(line);
   });
 
-  test("a panel's runs need a prompt and an answer in a form", () => {
+  test("a panel's runs need a prompt and a schema", () => {
     const bare = (run: string) =>
       problemsOf(`version: 1
 roles: { scout: { mode: turn }, judge: { mode: turn, prompt: p, result: r } }
@@ -621,7 +621,7 @@ prompts: { p: x }
 `).map(({ message }) => message);
     expect(bare(", prompt: p, result: r")).toEqual([]);
     expect(bare(", result: r")).toEqual(['The run of "scout" has no prompt.']);
-    expect(bare(", prompt: p")).toEqual(["The runs of a panel answer in a form that can be weighed."]);
+    expect(bare(", prompt: p")).toEqual(["The runs of a panel need a schema for their answers."]);
   });
 
   test("a hook that starts an agent needs a prompt, its own or the role's", () => {
@@ -637,7 +637,7 @@ prompts: { p: x }
   });
 });
 
-describe("rules fit what the state can do", () => {
+describe("rules must match how the state can end", () => {
   checkCases([
     [
       "a word the state cannot end with",
@@ -657,19 +657,19 @@ describe("rules fit what the state can do", () => {
       "a rule that an earlier one forestalls",
       "- { on: failed, then: stuck }",
       "- { on: failed, then: stuck }\n      - ¦{ on: error, then: build }",
-      '"error" never gets here: outcome 3 of "judge" takes it first.',
+      '"error" never gets here: outcome 3 of "judge" handles it first.',
     ],
     [
       "a rule behind one for everything",
       "- { action: crash, stuck_after: 2 }",
       "- { action: crash, stuck_after: 2 }\n      - ¦{ then: stuck }",
-      '"anything" never gets here: outcome 2 of "build" takes it first.',
+      '"anything" never gets here: outcome 2 of "build" handles it first.',
     ],
     [
       "`next` beside rules for answers",
       "      - { on: failed, then: stuck }\n",
       "      - { on: failed, then: stuck }\n    ¦next: merge\n",
-      '"next" would be taken for any answer, for "ok" only says that one came.',
+      '"next" would be taken for any answer, because "ok" only means that there is one.',
     ],
     [
       "an answer where none comes",
@@ -681,13 +681,13 @@ describe("rules fit what the state can do", () => {
       "a session whose `ok` asks for no artifact",
       "- { then: judge }",
       "- { then: judge }\n      - ¦{ on: ok, then: merge }",
-      'An ended session proves nothing, and the way from "build" to "merge" asks for no artifact.',
+      'The end of a session proves nothing, and the way from "build" to "merge" has no gate.',
     ],
     [
       "a session with a plain `next`",
       "      - { then: judge }\n      - { action: crash, stuck_after: 2 }\n",
       "      - { on: exit, action: crash, stuck_after: 2 }\n    next: ¦stuck\n",
-      "An ended session proves nothing",
+      "The end of a session proves nothing",
     ],
     [
       "a rule that does two things",
@@ -736,7 +736,7 @@ describe("rules fit what the state can do", () => {
   test("a limit on failures that leads to no state is only a warning", () => {
     const problems = problemsOf(edit(whole, "stuck_after: 2", "stuk_after: 2"));
     expect(problems.map(formatProblem)).toEqual([
-      'b.yml:19:26 warning: There is no state "stuk", so the task stays where it is, marked for attention. Did you mean "stuck"?',
+      'b.yml:19:26 warning: There is no state "stuk", so the task is held in its state instead. Did you mean "stuck"?',
     ]);
   });
 
@@ -755,7 +755,7 @@ describe("rules fit what the state can do", () => {
     expect(problemsOf(complete)).toEqual([]);
   });
 
-  test("nothing counted is negative, so `== 0` and `> 0` leave nothing out", () => {
+  test("a counter is never negative, so `== 0` and `> 0` leave nothing out", () => {
     for (const field of ["tries", "commits", "crash_count"]) {
       const text = whole.replaceAll("tries < 2,", `${field} == 0,`).replaceAll("tries >= 2,", `${field} > 0,`);
       expect(problemsOf(text)).toEqual([]);
@@ -778,7 +778,7 @@ describe("rules fit what the state can do", () => {
   });
 });
 
-describe("conditions compare what somebody changes", () => {
+describe("conditions must compare fields that change", () => {
   checkCases([
     [
       "a field nobody changes",
@@ -798,15 +798,20 @@ describe("conditions compare what somebody changes", () => {
       "when: [visits < 3, ¦trys < 2]",
       'Nothing in this file changes "trys"',
     ],
-    ["a sentence", "when: visits < 3", "when: ¦fewer than three visits", '"fewer than three visits" is no condition.'],
+    [
+      "a sentence",
+      "when: visits < 3",
+      "when: ¦fewer than three visits",
+      '"fewer than three visits" is not a condition.',
+    ],
     [
       "two conditions in one",
       "when: visits < 3",
       "when: ¦visits < 3 && tries < 2",
-      '"visits < 3 && tries < 2" is no condition.',
+      '"visits < 3 && tries < 2" is not a condition.',
     ],
-    ["an operator that is none", "when: visits < 3", "when: ¦visits = 3", '"visits = 3" is no condition.'],
-    ["text on the right", "when: visits < 3", "when: ¦style == safe", '"style == safe" is no condition.'],
+    ["an unknown operator", "when: visits < 3", "when: ¦visits = 3", '"visits = 3" is not a condition.'],
+    ["text on the right", "when: visits < 3", "when: ¦style == safe", '"style == safe" is not a condition.'],
     [
       "a setting that is text",
       "when: visits < 3",
@@ -971,7 +976,7 @@ prompts: { p: x }
     expect(pair(first, second)).toEqual([]);
   });
 
-  test("six conditions each are compared at once", () => {
+  test("two ways with six conditions each are compared quickly", () => {
     const fields = ["commits", "approved_findings", "open_findings", "children_done", "children_failed", "exit_code"];
     const guards = (op: string) =>
       `, when: [${fields.map((field, i) => `${field} ${i === 5 ? op : ">"} ${3 * i}`).join(", ")}]`;
@@ -980,7 +985,7 @@ prompts: { p: x }
   });
 });
 
-describe("`any` stands for every state that is not terminal, and a specific pair beats it", () => {
+describe("`any` stands for every state that is not terminal, and a specific pair overrides it", () => {
   const workflow = load(`version: 1
 states: { a: {}, b: {}, c: { terminal: true }, d: { terminal: true } }
 transitions:
@@ -990,11 +995,11 @@ transitions:
 `);
   const ways = workflow.ways.map(({ from, to, by }) => `${from} ${to} ${by ?? "everyone"}`);
 
-  test("one way for each state and target", () => expect(ways).toContain("b c human"));
-  test("none out of a terminal state, and none to itself", () => {
+  test("it gives one way for each state and target", () => expect(ways).toContain("b c human"));
+  test("it gives no way out of a terminal state, and none from a state to itself", () => {
     expect(ways.filter((way) => way.startsWith("c ") || way.startsWith("d ") || way.startsWith("b b"))).toEqual([]);
   });
-  test("the pair that is written out is the only one of its kind", () => {
+  test("a specific pair has only its own way", () => {
     expect(ways).toEqual(["a c human", "b c human", "a b everyone", "a d engine", "b d engine"]);
   });
 
@@ -1003,7 +1008,7 @@ transitions:
     expect(implied).toEqual([{ from: "a", to: "b", by: ["engine"], when: [], gates: [], hooks: [], implied: "rule" }]);
   });
 
-  test("more ways than any person could draw are refused", () => {
+  test("a file with too many ways is refused", () => {
     const states = Array.from({ length: 150 }, (_, i) => `s${i}: {}`).join(", ");
     const targets = Array.from({ length: 150 }, (_, i) => `s${i}`).join(", ");
     const text = `version: 1\nstates: { ${states}, end: { terminal: true } }\ntransitions: [{ from: any, to: [${targets}] }]\n`;
@@ -1011,19 +1016,19 @@ transitions:
   });
 });
 
-describe("what is not plain YAML is refused whole", () => {
+describe("a file that is not plain YAML is refused", () => {
   const place = (text: string) => problemsOf(text).map(formatProblem);
 
-  test("a key that stands twice", () => {
+  test("a duplicate key", () => {
     const { text, line, column } = marked(edit(whole, "version: 1\n", "version: 1\n¦name: c\n"));
     expect(place(text)).toEqual([
-      `b.yml:${line}:${column} error: The key "name" stands here a second time. Make one of the two.`,
+      `b.yml:${line}:${column} error: The key "name" is already used above. Make one of the two.`,
     ]);
   });
-  test("a key that stands twice in a state", () => {
+  test("a duplicate key in a state", () => {
     const { text, line, column } = marked(edit(whole, "    ask: Merge\n", "    ask: Merge\n    ¦ask: Merge\n"));
     expect(place(text)).toEqual([
-      `b.yml:${line}:${column} error: The key "ask" stands here a second time. Make one of the two.`,
+      `b.yml:${line}:${column} error: The key "ask" is already used above. Make one of the two.`,
     ]);
   });
   test("tabs as indentation", () => {
@@ -1034,7 +1039,7 @@ describe("what is not plain YAML is refused whole", () => {
   test("a bracket that is never closed", () => {
     expect(place("version: 1\nstates: { a: {\n")[0]).toContain("b.yml:2:14 error: This { is never closed.");
   });
-  test("what the parser only warns of", () => {
+  test("a warning of the parser", () => {
     expect(place(edit(whole, "name: b", "name: !label b"))).toEqual([
       expect.stringContaining("b.yml:1:7 error: !label is a tag, and tags have no meaning here."),
     ]);
@@ -1042,7 +1047,7 @@ describe("what is not plain YAML is refused whole", () => {
   test("two documents in one file", () => {
     expect(place(`${whole}---\n${whole}`)[0]).toContain("A second document begins here");
   });
-  test("an alias to nothing", () => {
+  test("an alias without an anchor", () => {
     const { text, line, column } = marked(edit(whole, "agent: { role: coder }", "agent: ¦*nothing"));
     expect(place(text)[0]).toContain(`b.yml:${line}:${column} error: There is no anchor "nothing".`);
   });
@@ -1051,13 +1056,13 @@ describe("what is not plain YAML is refused whole", () => {
       "b.yml:2:3 error: A key must be a plain word. Write it as text.",
     );
   });
-  test("one slip does not drown the reader in complaints", () => {
+  test("one mistake does not cause a flood of problems", () => {
     expect(problemsOf("{a: ".repeat(5_000)).length).toBeLessThanOrEqual(10);
   });
 });
 
 describe("anchors work, merge keys do not", () => {
-  test("an alias is what it stands for", () => {
+  test("an alias has the value of its anchor", () => {
     const text = edit(
       edit(whole, "do: [merge]", "do: &work [merge]"),
       "do: [acquire_workspace]",
@@ -1066,7 +1071,7 @@ describe("anchors work, merge keys do not", () => {
     const shared = edit(text, "stuck: { waits_for: human,", "stuck: { waits_for: human, do: *work,");
     expect(load(shared).states.stuck?.do).toEqual(load(shared).states.merge?.do);
   });
-  test("an alias inside what an alias stands for keeps its own meaning", () => {
+  test("an alias inside an aliased value keeps its own value", () => {
     const prompts = "prompts:\n  one: &x first\n  two: &y x\n  three: &x second\n  four: *x\n  five: *y\n";
     const { prompts: read } = load(`version: 1\nstates: { a: {}, b: { terminal: true } }\n${prompts}`);
     expect({ ...read }).toEqual({ one: "first", two: "x", three: "second", four: "second", five: "x" });
@@ -1090,7 +1095,7 @@ describe("anchors work, merge keys do not", () => {
   });
 });
 
-describe("a file that is far too much is refused in a moment", () => {
+describe("an oversized file is refused quickly", () => {
   const quick = (text: string, said: string) => {
     const started = ownTime();
     expect(problemsOf(text).map(({ message }) => message)).toEqual(
@@ -1114,7 +1119,7 @@ describe("a file that is far too much is refused in a moment", () => {
   test("very many aliases", () => quick(`x: &a 1\ny:\n${"- *a\n".repeat(20_000)}`, "more than 20000 values"));
 });
 
-describe("a name that means something to JavaScript means nothing here", () => {
+describe("a name that is special in JavaScript has no special meaning in a file", () => {
   test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])("%s", (name) => {
     const texts = [
       `version: 1\n${name}: 1\nstates: { a: {}, b: { terminal: true } }\n`,
@@ -1137,21 +1142,21 @@ describe("a name that means something to JavaScript means nothing here", () => {
       '"toString" cannot be used as a name.',
     ]);
   });
-  test("nothing leaks into other objects", () => {
+  test("loading changes no prototype", () => {
     problemsOf("version: 1\n__proto__: { leaked: true }\nstates: { __proto__: { leaked: true } }\n");
     expect(({} as { leaked?: boolean }).leaked).toBeUndefined();
   });
 });
 
-describe("a file that is no workflow says so", () => {
+describe("a file that is not a workflow is refused with a clear problem", () => {
   const said = (text: string) => problemsOf(text).map(formatProblem);
-  test("an empty one", () => {
+  test("an empty file", () => {
     expect(said("")).toEqual([
       'b.yml:1:1 error: The file needs the key "version". Add version: …',
       'b.yml:1:1 error: The file needs the key "states". Add states: …',
     ]);
   });
-  test("one with nothing but comments", () => expect(said("# to do\n")).toHaveLength(2));
+  test("a file with only comments", () => expect(said("# to do\n")).toHaveLength(2));
   test("a list", () =>
     expect(said("- a\n- b\n")).toEqual([
       expect.stringContaining("b.yml:1:1 error: The file must be a workflow, but is a list."),
@@ -1162,14 +1167,14 @@ describe("a file that is no workflow says so", () => {
     expect(said(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").toString("utf8")).length).toBeGreaterThan(0);
   });
   test("a byte order mark does no harm", () => expect(problemsOf(`\uFEFF${whole}`)).toEqual([]));
-  test("nor do the line ends of Windows, and places stay right", () => {
+  test("Windows line endings do no harm, and places stay right", () => {
     const { text, line, column } = marked(edit(whole, "next: done", "next: ¦don"));
     expect(problemsOf(whole.replaceAll("\n", "\r\n"))).toEqual([]);
     expect(problemsOf(text.replaceAll("\n", "\r\n"))).toEqual([expect.objectContaining({ line, column })]);
   });
 });
 
-describe("all problems are reported at once, in the order of the file", () => {
+describe("all problems are reported together, in the order of the file", () => {
   test("problems of form", () => {
     const text = edit(
       edit(edit(whole, "name: b", "nam: b"), "    ask: Merge", "    aks: Merge"),
@@ -1193,11 +1198,11 @@ describe("all problems are reported at once, in the order of the file", () => {
       'There is no variable "nope".',
     ]);
   });
-  test("the same problem at the same place only once", () => {
+  test("the same problem at the same place is reported once", () => {
     const keys = problemsOf(edit(whole, "prompt: build,", "prompt: biuld,")).map(formatProblem);
     expect(new Set(keys).size).toBe(keys.length);
   });
-  test("a problem reads file:line:column, what is wrong, how to mend it", () => {
+  test("a problem reads file:line:column, what is wrong, how to fix it", () => {
     const text = edit(
       whole,
       "from: any, to: dropped, by: human, hooks: [kill_session",
@@ -1253,14 +1258,14 @@ prompts: { p: x }
 schemas: { plan: { type: object, required: [parts], properties: { parts: { type: array, items: {} } } } }
 `;
 
-  test("must exist where it is known which there are", () => {
+  test("must exist where the known workflows are given", () => {
     expect(loadWorkflow(text, "b.yml", ["team", "team-subtask"]).problems.map(formatProblem)).toEqual([
       'b.yml:4:51 error: There is no workflow "team-subtaks" for the children. Did you mean "team-subtask"?',
     ]);
     expect(loadWorkflow(text.replace("subtaks", "subtask"), "b.yml", ["team-subtask"]).problems).toEqual([]);
   });
 
-  test("is not looked at where that is not known", () => {
+  test("is not checked where the known workflows are not given", () => {
     expect(loadWorkflow(text, "b.yml").problems).toEqual([]);
   });
 });

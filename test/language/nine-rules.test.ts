@@ -4,7 +4,7 @@ import { editAfter, problemsOf, seedDocuments } from "./workflow-texts.ts";
 /** The nine rules of "Workflow Validation" in seed 001, each broken by one edit of the seed's own default.yml. */
 interface Broken {
   readonly rule: string;
-  /** The edit is made behind this text. */
+  /** The edit is made after this text. */
   readonly behind: string;
   readonly from: string;
   readonly to: string;
@@ -67,7 +67,7 @@ const broken: readonly Broken[] = [
     behind: "transitions:",
     from: 'when: "review_round >= 2"',
     to: 'when: "review_round => 2"',
-    names: ['"review_round => 2" is no condition', "<field> <op> <value>"],
+    names: ['"review_round => 2" is not a condition', "<field> <op> <value>"],
   },
   {
     rule: "9. Exit monitoring `then_when` clauses must be exhaustive",
@@ -81,8 +81,8 @@ const broken: readonly Broken[] = [
 const [seed = ""] = seedDocuments();
 
 describe("each of the seed's nine rules, broken by one edit of its own file, is the only problem reported", () => {
-  test("the file itself breaks none", () => expect(problemsOf(seed)).toEqual([]));
-  test("there are nine", () => expect(broken).toHaveLength(9));
+  test("the unedited file breaks no rule", () => expect(problemsOf(seed)).toEqual([]));
+  test("there are nine rules", () => expect(broken).toHaveLength(9));
 
   test.each(broken.map((each) => [each.rule, each] as const))("%s", (_rule, { behind, from, to, names }) => {
     const text = editAfter(seed, behind, from, to);

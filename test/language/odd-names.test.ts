@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { evidenceOf } from "../../src/daemon/evidence.ts";
-import { writeDocument } from "../../src/daemon/write-document.ts";
+import { evidenceOf } from "../../src/daemon/look.ts";
+import { writeDocument } from "../../src/daemon/task-documents.ts";
 import { factsOf } from "../../src/engine/explore/world.ts";
 import { gateReason } from "../../src/engine/gate.ts";
 import { verify } from "../../src/engine/verify/verify.ts";
 import { load } from "./workflow-texts.ts";
 
-/** Words that every plain object of JavaScript seems to have. */
+/** Names that every plain object of JavaScript inherits. */
 const names = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"];
 
 const withGate = (section: string) =>
@@ -38,7 +38,7 @@ describe.each(names)("a gate on a section called %s", (section) => {
     expect(reasonWith(Object.fromEntries([[section, "written"]]))).toBeUndefined();
   });
 
-  test("is proved to have a way through", () => {
+  test("is proved to be passable", () => {
     expect(verify(workflow).findings.filter(({ level }) => level === "error")).toEqual([]);
   });
 

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { formatProblem } from "../../src/engine/language/problem.ts";
-import { follow } from "../../src/engine/simulate/follow.ts";
+import { follow } from "../../src/engine/simulate/simulate.ts";
 import type { Finding, FindingCode } from "../../src/engine/verify/finding.ts";
 import type { Verification } from "../../src/engine/verify/verify.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import { type BuiltInName, brief, builtIn, check, edit, editAfter, faults, problemsOf } from "./workflow-texts.ts";
 
-/** One edit: what by what, or behind what, what by what. */
+/** One edit: the old and the new text; or the text before it, then the old and the new text. */
 type Edit = readonly [from: string, to: string] | readonly [behind: string, from: string, to: string];
 
 interface Planted {
   readonly bug: string;
   readonly in: BuiltInName;
   readonly edits: readonly Edit[];
-  /** All errors and warnings that the edit brings, as `level code state`. */
+  /** All errors and warnings that the edit causes, as `level code state`. */
   readonly found: readonly string[];
-  /** What one of their messages says. */
+  /** A part of one of their messages. */
   readonly said: string;
 }
 
@@ -54,7 +54,7 @@ const planted: readonly Planted[] = [
     said: "working → working",
   },
   {
-    bug: "the specification and its review pass the ball for ever",
+    bug: "the specification and its review send the task back and forth for ever",
     in: "pipeline",
     edits: [
       ["{ result: { outcome: revise }, when: visits < 4, then: SPEC }", "{ result: { outcome: revise }, then: SPEC }"],
@@ -153,7 +153,7 @@ const planted: readonly Planted[] = [
     said: "planning → clarification → planning",
   },
   {
-    bug: "the gate waits for a reviewer who is never started",
+    bug: "the gate waits for a reviewer that is never started",
     in: "default",
     edits: [["agent: { role: reviewer, prompt: reviewer }", "agent: { role: worker, prompt: reviewer }"]],
     found: [
@@ -161,7 +161,7 @@ const planted: readonly Planted[] = [
       "error gate-without-producer agent-review",
       "error gate-without-producer agent-review",
     ],
-    said: "only reviewer can write it, who never runs there",
+    said: "only reviewer can write it, which never runs there",
   },
   {
     bug: "with one failing verdict the reviewer may choose between two states",
@@ -175,17 +175,17 @@ const planted: readonly Planted[] = [
     in: "default",
     edits: [["    to: reviewing\n    by: reviewer\n", "    to: reviewing\n"]],
     found: ["warning self-review agent-review"],
-    said: 'The worker can give the verdict in "agent-review" itself, though reviewer is there to judge.',
+    said: 'The worker can give the verdict in "agent-review" itself, although reviewer should judge.',
   },
   {
-    bug: "nobody gets to the state that resolves conflicts",
+    bug: "no task reaches the state that resolves conflicts",
     in: "crew",
     edits: [["{ on: conflict, when: visits < 3, then: resolving }", "{ on: conflict, when: visits < 3, then: stuck }"]],
     found: ["warning unreachable resolving"],
-    said: 'No task ever gets to "resolving".',
+    said: 'No task can ever reach "resolving".',
   },
   {
-    bug: "a rule asks for what cannot be",
+    bug: "a rule has a condition that can never hold",
     in: "crew",
     edits: [
       [
@@ -206,7 +206,7 @@ const planted: readonly Planted[] = [
     said: 'Rule 4 of "agent-review" (to "stuck") is never taken: its way is never open when its conditions hold.',
   },
   {
-    bug: "from stuck nothing leads on, and nobody can cancel",
+    bug: "from stuck no way leads on, and a person cannot cancel",
     in: "default",
     edits: [
       ["  - { from: any, to: cancelled, by: human, hooks: [kill_session, release_workspace] }\n", ""],
@@ -217,7 +217,7 @@ const planted: readonly Planted[] = [
       ],
     ],
     found: ["error wedge stuck", "error no-verb stuck", "warning unreachable cancelled"],
-    said: 'From "stuck" no end can be reached, whatever anybody does.',
+    said: 'From "stuck" no end can be reached by any step.',
   },
   {
     bug: "the agent that a state waits for is started and ended by the same hooks",
@@ -229,7 +229,7 @@ const planted: readonly Planted[] = [
       ],
     ],
     found: ["error silent-wait planning"],
-    said: 'In "planning" nobody is at work and nobody is asked.',
+    said: 'In "planning" no agent is at work and no person is asked.',
   },
   {
     bug: "the reviewer that a state waits for is started and ended by the same hooks, while the worker lives on",
@@ -241,23 +241,23 @@ const planted: readonly Planted[] = [
       ],
     ],
     found: ["error silent-wait agent-review"],
-    said: 'In "agent-review" nobody is at work and nobody is asked.',
+    said: 'In "agent-review" no agent is at work and no person is asked.',
   },
   {
-    bug: "a question that only somebody else could ask for",
+    bug: "only a role that never runs there could ask for the question",
     in: "default",
     edits: [
       ["{ from: planning, to: clarification, by: worker }", "{ from: planning, to: clarification, by: reviewer }"],
     ],
     found: ["warning nobody-asks planning"],
-    said: 'Nobody can ever ask for the way from "planning" to "clarification": reviewer never runs there.',
+    said: 'No role can ever ask for the way from "planning" to "clarification": reviewer never runs there.',
   },
 ];
 
-/** Bugs that loading finds: what is said, and at which text. */
+/** Bugs that loading finds: the message, and the text it points at. */
 const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
   {
-    bug: "two ways are open to the reviewer at once",
+    bug: "two ways are open to the reviewer at the same time",
     in: "default",
     edits: [
       [
@@ -276,7 +276,7 @@ const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
     said: 'The choices of "agent-review" leave out review_round = 2.',
   },
   {
-    bug: "a rule stands behind one that takes everything",
+    bug: "a rule comes after a rule that takes everything",
     in: "crew",
     edits: [
       [
@@ -285,10 +285,10 @@ const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
       ],
     ],
     at: "{ on: stall",
-    said: '"stall" never gets here: outcome 2 of "working" takes it first.',
+    said: '"stall" never gets here: outcome 2 of "working" handles it first.',
   },
   {
-    bug: "a slip in an action",
+    bug: "a misspelt action",
     in: "team",
     edits: [["do: [push_branch, create_pr]", "do: [push_branch, crate_pr]"]],
     at: "crate_pr",
@@ -301,7 +301,7 @@ const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
       ["      - { then: working } # fires only if the gate of that edge holds", "      - { on: ok, then: stuck }"],
     ],
     at: "{ on: ok, then: stuck }",
-    said: 'An ended session proves nothing, and the way from "planning" to "stuck" asks for no artifact.',
+    said: 'The end of a session proves nothing, and the way from "planning" to "stuck" has no gate.',
   },
   {
     bug: "a rule waits for a word that never comes",
@@ -311,7 +311,7 @@ const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
     said: '"TESTING" never ends with "untsted". It ends with ok, failed, ',
   },
   {
-    bug: "a condition on a counter that nothing moves any more",
+    bug: "a condition on a counter that no hook changes",
     in: "default",
     edits: [
       ["    hooks: [{ action: increment, field: review_round }]\n", ""],
@@ -323,7 +323,7 @@ const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
 ];
 
 describe("every planted bug is found, and nothing else", () => {
-  test("there are many", () => expect(planted.length + refused.length).toBeGreaterThanOrEqual(18));
+  test("there are at least eighteen bugs", () => expect(planted.length + refused.length).toBeGreaterThanOrEqual(18));
 
   test.each(planted.map((each) => [each.bug, each] as const))("%s", (_bug, { in: name, edits, found, said }) => {
     const { workflow, verification } = check(apply(builtIn(name), edits));
@@ -336,14 +336,14 @@ describe("every planted bug is found, and nothing else", () => {
   });
 });
 
-describe("what can be seen without exploring is found when the file is loaded", () => {
+describe("a bug that is visible without exploring is found when the file is loaded", () => {
   test.each(refused.map((each) => [each.bug, each] as const))("%s", (_bug, { in: name, edits, said, at }) => {
     const text = apply(builtIn(name), edits);
     const line = text.slice(0, text.indexOf(at)).split("\n").length;
     const [problem, ...more] = problemsOf(text, "b.yml");
     expect(problem && formatProblem(problem)).toContain(said);
     expect(problem).toMatchObject({ level: "error", line });
-    // One slip may be in the way of several things, but all of them say the same.
+    // One mistake may be reported at several places, but always with the same message.
     for (const { message } of more) expect(message).toBe(problem?.message);
   });
 });
@@ -357,7 +357,7 @@ ${states}
 ${rest}prompts: { p: x }
 `;
 
-  test("no-verb: a person is needed, and there is nothing they can do", () => {
+  test("no-verb: a person is needed, but has no way to act", () => {
     const text = (by: string) =>
       plain(
         `exit_monitoring: { rules: [{ status: b, action: mark_dead }] }
@@ -373,7 +373,7 @@ transitions:
     expect(codes(text("[worker, human]"))).not.toContain("no-verb");
   });
 
-  test("incomplete: too many positions are admitted, not waited for", () => {
+  test("incomplete: a workflow with too many positions gets a finding instead of a long wait", () => {
     const text = (bound: number) =>
       plain(
         `transitions:
@@ -392,7 +392,7 @@ transitions:
     expect(check(text(3)).verification.proved).toBe(true);
   });
 
-  test("held: what no rule covers is a note, and gone when a rule covers it", () => {
+  test("held: an ending without a rule is a note, which disappears with a rule", () => {
     const states = (rule: string) => `  a: { agent: { mode: turn, prompt: p }, outcomes: [${rule}], next: done }`;
     const end = "transitions: [{ from: a, to: done, hooks: [kill_session, release_workspace] }]\n";
     const { verification } = check(plain(end, states("{ on: stall, then: done }")));
@@ -401,7 +401,7 @@ transitions:
     expect(codes(plain(end, states("{ on: failed, then: done }")))).toEqual([]);
   });
 
-  test("an agent's circle is only a note where a limit on cost bounds it", () => {
+  test("an agent's cycle is only a note where a limit on cost bounds it", () => {
     const text = (limits: string) =>
       plain(
         `${limits}transitions:\n  - { from: a, to: b }\n  - { from: b, to: a }\n  - { from: a, to: done, hooks: [kill_session, release_workspace] }\n`,
@@ -430,7 +430,7 @@ describe("the built-in workflows have exactly the findings that are known", () =
     for (const finding of verification.findings) checkExample(workflow, finding);
   });
 
-  test("classic: what its seed leaves open is warned of", () => {
+  test("classic: warnings for what its seed leaves open", () => {
     const { workflow, verification } = check(builtIn("classic"));
     expect(faults(verification)).toEqual([
       "warning agent-cycle working",
@@ -441,7 +441,7 @@ describe("the built-in workflows have exactly the findings that are known", () =
     for (const finding of verification.findings) checkExample(workflow, finding);
   });
 
-  test("minimal: only that there is no state `stuck`", () => {
+  test("minimal: only a warning that there is no state `stuck`", () => {
     const { verification } = check(builtIn("minimal"), "minimal.yml");
     const [only, ...more] = verification.findings.filter(({ level }) => level !== "note");
     expect(more).toEqual([]);
@@ -450,7 +450,7 @@ describe("the built-in workflows have exactly the findings that are known", () =
     expect(verification.proved).toBe(true);
   });
 
-  test("the corrected form of each warning of classic is without it", () => {
+  test("correcting the cause of each warning of classic removes the warning", () => {
     const asked = edit(
       builtIn("classic"),
       "  - from: clarification\n    to: working\n",
@@ -477,7 +477,7 @@ describe("the built-in workflows have exactly the findings that are known", () =
   });
 });
 
-test("every kind of finding is planted in some test above, and absent from a file that is right", () => {
+test("every kind of finding is planted in some test above, and absent from a correct file", () => {
   const all: readonly FindingCode[] = [
     "wedge",
     "no-success",
@@ -520,7 +520,7 @@ function codes(text: string): readonly FindingCode[] {
   return check(text).verification.findings.map(({ code }) => code);
 }
 
-/** What verify shows can be done with the engine as it is, and does what the finding says. */
+/** The example of each finding can be followed with the real engine, and leads to what the finding says. */
 function checkExample(workflow: Workflow, { code, state, message, example }: Finding): void {
   if (example === undefined) {
     expect(["unreachable", "dead-rule", "loading", "incomplete"]).toContain(code);

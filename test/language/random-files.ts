@@ -4,9 +4,9 @@ import { stringify } from "yaml";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { builtIn, builtInNames } from "./workflow-texts.ts";
 
-/** Gives the loader files by lot, so many times as many as take a few seconds. */
+/** Tests the loader with random files. A factor of 1 takes a few seconds. */
 export function testRandomFiles(times: number): void {
-  describe("whatever is in a file, the loader does not crash: there is a workflow, or a problem with a place", () => {
+  describe("the loader never throws: any file gives a workflow, or a problem with a place", () => {
     const judge = (text: string) => {
       const { workflow, problems } = loadWorkflow(text, "b.yml");
       const lines = text.split("\n").length;

@@ -17,7 +17,7 @@ export interface Sample {
   readonly proved: readonly Drawn[];
 }
 
-/** Draws workflows until so many of them are proved. */
+/** Draws random workflows until this many of them are proved. */
 export function drawSample(provedCount: number, firstSeed: number): Sample {
   const loaded: Drawn[] = [];
   const proved: Drawn[] = [];

@@ -1,8 +1,8 @@
-import { createRandom, type Random } from "../../src/engine/simulate/random.ts";
+import { createRandom, type Random } from "../../src/engine/simulate/live.ts";
 
 /**
- * A small workflow, drawn by lot: of the right form, mostly leading forward, with a bug here and there. The same seed gives
- * the same text.
+ * A small random workflow: well formed, mostly leading forward, with occasional bugs. The same seed gives the same
+ * text.
  */
 export function randomWorkflow(seed: number): string {
   const lot = createLot(createRandom(seed));
@@ -40,7 +40,7 @@ interface Lot {
   chance(probability: number): boolean;
   between(least: number, most: number): number;
   one<T>(among: readonly T[]): T;
-  /** Something, or nothing. */
+  /** The value, or nothing, at random. */
   maybe(probability: number, ...what: readonly string[]): readonly string[];
 }
 
@@ -56,9 +56,9 @@ function createLot(random: Random): Lot {
 }
 
 interface Targets {
-  /** A state further on, nearly always. */
+  /** Nearly always a later state. */
   on(): string;
-  /** What a rule does: mostly it leads on, or back with a bound; now and then back without one. */
+  /** What a rule does: mostly it leads forward, or back with a bound; sometimes back without one. */
   rule(on: string, more?: string): string;
 }
 

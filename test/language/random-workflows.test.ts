@@ -5,17 +5,15 @@ import { driverOf } from "../../src/engine/explore/step.ts";
 import { stimuli } from "../../src/engine/explore/stimuli.ts";
 import { takeStep, type World } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
-import { follow } from "../../src/engine/simulate/follow.ts";
-import { live } from "../../src/engine/simulate/live.ts";
-import { createRandom, type Random } from "../../src/engine/simulate/random.ts";
-import { simulate } from "../../src/engine/simulate/simulate.ts";
+import { createRandom, live, type Random } from "../../src/engine/simulate/live.ts";
+import { follow, simulate } from "../../src/engine/simulate/simulate.ts";
 import { verify } from "../../src/engine/verify/verify.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import { about, drawSample, type Sample } from "./random-sample.ts";
 import { builtIn } from "./workflow-texts.ts";
 
-// What verify proves is tried out: on workflows that nobody had in mind, with the engine that moves real tasks. The version
-// with ten thousand lives for each workflow is in test/long.
+// Checks the proofs of verify against random simulation of random workflows, with the engine that moves real tasks. The
+// version with ten thousand lives for each workflow is in test/long.
 
 const workflows = 150;
 const lives = 30;
@@ -27,7 +25,7 @@ beforeAll(() => {
 }, 120_000);
 
 describe("random workflows", () => {
-  test("most of them load, and enough of both kinds are there: proved and refuted", () => {
+  test("most of them load, and the sample has enough proved and refuted ones", () => {
     expect(sample.proved).toHaveLength(workflows);
     expect(sample.loaded.length / sample.tried).toBeGreaterThan(0.7);
     expect(sample.loaded.length - sample.proved.length).toBeGreaterThan(40);
@@ -46,7 +44,7 @@ describe("random workflows", () => {
       expect(codes).toContain(code);
   });
 
-  test("no life of a proved workflow is wedged, breaks an invariant, or goes on without an end", () => {
+  test("no life of a proved workflow is wedged, breaks an invariant, or never ends", () => {
     let lived = 0;
     for (const drawn of sample.proved) {
       const { runs, wedged, cut, violations, ends } = simulate(drawn.workflow, { runs: lives, seed: drawn.seed });
@@ -57,7 +55,7 @@ describe("random workflows", () => {
     expect(lived).toBe(workflows * lives);
   });
 
-  test("left to itself, a task of a proved workflow comes to rest: it is over, or somebody is asked", () => {
+  test("without people, a task of a proved workflow comes to rest: it is over, or a person is asked", () => {
     for (const drawn of sample.proved) {
       for (const { world } of createWorlds(drawn.workflow, "", {})) {
         const random = createRandom(drawn.seed);
@@ -67,7 +65,7 @@ describe("random workflows", () => {
     }
   });
 
-  test("every counterexample can be followed, and every circle gone round again", () => {
+  test("every counterexample can be followed, and every cycle repeated", () => {
     let followed = 0;
     for (const drawn of sample.loaded) {
       for (const { example, code } of drawn.verification.findings) {
@@ -152,8 +150,8 @@ test("built-in files with a line lost, doubled or moved never make verify throw"
 });
 
 /**
- * How many steps the machine takes by itself until there is none left. In the same situation it always does the same, drawn
- * by lot: where there is a circle, some such habit never leaves it.
+ * How many steps the engine takes by itself until none is left. In the same position it always takes the same random
+ * step, so that in a cycle some choice of steps never leaves it.
  */
 function stepsToRest(workflow: Workflow, start: World, random: Random): number {
   const habits = new Map<string, number>();

@@ -32,10 +32,10 @@ test("its default.yml loads unchanged, without a problem", () => {
   expect(Object.keys(workflow.prompts)).toHaveLength(6);
 });
 
-test("its minimal.yml loads unchanged; the only problem is a warning about the state it does not have", () => {
+test("its minimal.yml loads unchanged; the only problem is a warning about a missing state", () => {
   const problems = problemsOf(ofMinimal, "minimal.yml");
   expect(problems.map(({ level, message }) => `${level}: ${message}`)).toEqual([
-    'warning: There is no state "stuck", so the task stays where it is, marked for attention.',
+    'warning: There is no state "stuck", so the task is held in its state instead.',
   ]);
   const line = ofMinimal.split("\n").findIndex((each) => each.includes("stuck_after")) + 1;
   expect(problems[0]).toMatchObject({ file: "minimal.yml", line, column: 7 });

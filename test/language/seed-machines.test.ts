@@ -3,8 +3,8 @@ import type { Finding } from "../../src/engine/verify/finding.ts";
 import { play, started } from "./stage.ts";
 import { builtIn, check, edit, faults, fixture, load } from "./workflow-texts.ts";
 
-// The machines of the seeds as their documents have them, without our repairs. Each test names one defect; where the
-// language leaves no room for it, the test's name says so and shows what happens instead.
+// The workflows of the seeds as their documents describe them, without our repairs. Each test names one defect; where
+// the language makes the defect impossible, the test's name says so and shows what happens instead.
 
 const machine = (seed: string) => fixture(`seed-machines/${seed}.yml`);
 const plan = { Plan: "APPROACH: small steps" };
@@ -35,7 +35,7 @@ describe("seed 000: a persistent worker and a background reviewer", () => {
     expect(stage.ask("worker", "reviewing", review("PASS", 1))).toBe("reviewing");
   });
 
-  test("an agent alone can circle between planning and clarification", () => {
+  test("an agent alone can cycle between planning and clarification", () => {
     expect(saying(verification.findings, "planning → clarification → planning")).toMatchObject({
       level: "warning",
       code: "agent-cycle",
@@ -50,7 +50,7 @@ describe("seed 000: a persistent worker and a background reviewer", () => {
     expect(stage.refusals("worker", "working", plan)).toEqual(["no-transition"]);
   });
 
-  test("after a person asks for changes in round 2, the first failing review is stuck already", () => {
+  test("after a person asks for changes in round 2, the first failing review makes the task stuck", () => {
     const stage = reachReview();
     stage.ask("reviewer", "working", review("FAIL", 1));
     stage.ask("worker", "agent-review", handoff(2));
@@ -61,7 +61,7 @@ describe("seed 000: a persistent worker and a background reviewer", () => {
     expect(stage.ask("reviewer", "stuck", review("FAIL", 3))).toBe("stuck");
   });
 
-  test("the stuck session that should start by itself is started by no hook: the old worker is told nothing", () => {
+  test("no hook starts the stuck session that should start by itself: the old worker gets no message", () => {
     const stage = reachWorking();
     stage.ask("worker", "stuck");
     expect(stage.effects).toEqual([]);
@@ -99,7 +99,7 @@ describe("seed 000: a persistent worker and a background reviewer", () => {
     expect(stage.end("reviewer", "exit")).toBe("stuck");
   });
 
-  test("cannot be written: an end is that of a run, so a reviewer that dies is seen though the worker's session lives", () => {
+  test("cannot be written: each run ends by itself, so a reviewer's death is noticed while the worker's session lives", () => {
     const stage = reachReview();
     stage.end("reviewer", "exit");
     expect(Object.keys(stage.task.runs)).toEqual(["worker"]);
@@ -107,14 +107,14 @@ describe("seed 000: a persistent worker and a background reviewer", () => {
     expect(stage.task.crashCount).toBe(1);
   });
 
-  test("cannot be written: a worker that died while it waited is started when there is something to tell it", () => {
+  test("cannot be written: a worker that died while it waited is started again when it gets a message", () => {
     const stage = reachReview();
     stage.end("worker", "exit");
     expect(stage.ask("reviewer", "working", review("FAIL", 1))).toBe("working");
     expect(started(stage.effects)).toEqual(["worker worker_respawn"]);
   });
 
-  test("a plan left by a dead worker leads to working, where nobody is at work; our default starts the worker there", () => {
+  test("a plan left by a dead worker leads to working, where no agent is at work; our default starts the worker there", () => {
     expect(faults(verification)).toContain("error silent-wait working");
     const stage = play(workflow);
     stage.ask("human", "planning");
@@ -143,7 +143,7 @@ describe("seed 000: a persistent worker and a background reviewer", () => {
     expect(stage.task.crashCount).toBe(1);
   });
 
-  test("cannot be written: counters move before the spawn, so the reviewer's window bears the round it is in", () => {
+  test("cannot be written: counters move before the spawn, so the reviewer's window is named after its own round", () => {
     const stage = reachReview();
     const windows = stage.effects.flatMap(({ agent }) => (agent?.role === "reviewer" ? [agent.window] : []));
     expect(windows).toEqual(["review-1"]);
@@ -175,7 +175,7 @@ describe("seed 001: the configurable engine (its own file is our classic)", () =
     expect(stage.end("reviewer", "exit")).toBe("stuck");
   });
 
-  test("an agent alone can circle, and the worker may judge itself by way of stuck, which kills nobody", () => {
+  test("an agent alone can cycle, and the worker may judge itself by way of stuck, which kills no agent", () => {
     expect(faults(check(builtIn("classic")).verification)).toEqual([
       "warning agent-cycle working",
       "warning self-review agent-review",
@@ -198,7 +198,7 @@ describe("seed 001: the configurable engine (its own file is our classic)", () =
     expect(stage.task.runCount).toBe(1);
   });
 
-  test("minimal's `stuck_after` without a state stuck is a warning, and the task stays where it is, held", () => {
+  test("minimal's `stuck_after` without a state stuck is a warning, and the task is held in its state", () => {
     const minimal = load(builtIn("minimal"));
     const stage = play(minimal);
     stage.ask("human", "working");
@@ -234,7 +234,7 @@ describe("seed 002: clarify, plan, build in parallel, merge", () => {
     expect(stage.task.held).toMatchObject({ word: "ok" });
   });
 
-  test("if the document means no limit at all, reviews go round for ever", () => {
+  test("if the document means no limit at all, reviews repeat for ever", () => {
     const unbounded = edit(
       text,
       "{ result: { approved: false }, when: visits < 3, then:",
@@ -253,7 +253,10 @@ describe("seed 002: clarify, plan, build in parallel, merge", () => {
   });
 
   test("no step leads to FAILED, so neither cancelling nor the policy `stop` has anywhere to go", () => {
-    expect(saying(findings, 'No task ever gets to "FAILED".')).toMatchObject({ level: "warning", code: "unreachable" });
+    expect(saying(findings, 'No task can ever reach "FAILED".')).toMatchObject({
+      level: "warning",
+      code: "unreachable",
+    });
   });
 
   test("conflicts between the agents' branches are not mentioned: the task is held", () => {
@@ -291,7 +294,7 @@ describe("seed 003: an issue goes through stages", () => {
   test("its fourteen stages load as they are", () => expect(Object.keys(workflow.states)).toHaveLength(14));
 
   test("once findings are approved and the fixer has run, no final stage can be reached, in any preset", () => {
-    expect(saying(findings, 'From "FIXER" no end can be reached, whatever anybody does.')).toMatchObject({
+    expect(saying(findings, 'From "FIXER" no end can be reached by any step.')).toMatchObject({
       level: "error",
       code: "wedge",
     });
@@ -304,7 +307,7 @@ describe("seed 003: an issue goes through stages", () => {
     }
   });
 
-  test("with a stage to abandon an issue, cancelling is all that is left of it", () => {
+  test("with a stage to abandon an issue, an issue can then only be cancelled", () => {
     const cancellable = edit(
       edit(text, "  DONE: {", "  CANCELLED: { terminal: true, outcome: cancelled }\n  DONE: {"),
       "transitions:\n",
@@ -317,7 +320,7 @@ describe("seed 003: an issue goes through stages", () => {
     expect(saying(findings, "SPEC → SPEC_REVIEW → SPEC")).toMatchObject({ level: "error", code: "rule-cycle" });
   });
 
-  test("tests that fail go back to IMPLEMENT for ever, but a person stands on that way round", () => {
+  test("tests that fail go back to IMPLEMENT for ever, but a person takes part in that cycle", () => {
     expect(findings.filter(({ code }) => code === "rule-cycle").map(({ message }) => message)).toEqual([
       expect.not.stringContaining("TESTING"),
     ]);
@@ -362,17 +365,17 @@ describe("seed 004: tickets worked off by stepped agents", () => {
     expect(circles(withoutStall, withBoundedRecovery)).toEqual([expect.stringContaining("working → done → working")]);
   });
 
-  test("an agent that stalls is killed and started again, uncounted, for ever", () => {
+  test("an agent that stalls is killed and started again without a count, for ever", () => {
     expect(circles(withBoundedTests, withBoundedRecovery)).toEqual([
       expect.stringContaining("ready → working → ready"),
     ]);
   });
 
-  test("with all three bounded, nothing goes round by itself", () => {
+  test("with all three bounded, no cycle runs by itself", () => {
     expect(circles(withoutStall, withBoundedTests, withBoundedRecovery)).toEqual([]);
   });
 
-  test("a conflict when merging finds no rule, and the worktree is gone already", () => {
+  test("a merge conflict has no rule, and the worktree is already gone", () => {
     const stage = reachDone();
     expect(stage.take({ what: "did", by: "engine", word: "conflict" })).toBe("done");
     expect(stage.task.held).toMatchObject({ word: "conflict" });
@@ -384,7 +387,7 @@ describe("seed 004: tickets worked off by stepped agents", () => {
     expect(stage.take({ what: "did", by: "engine", word: "ok", facts: { commits: 0 } })).toBe("closed");
   });
 
-  test("our crew merges before it releases, and takes DONE without a commit back", () => {
+  test("our crew merges before it releases the workspace, and does not accept DONE without a commit", () => {
     const crew = load(builtIn("crew"));
     const release = crew.ways
       .filter((way) => way.hooks.some(({ name }) => name === "release_workspace"))

@@ -6,19 +6,19 @@ import { factsOf, takeStep, type World } from "../../src/engine/explore/world.ts
 import type { Task } from "../../src/engine/task.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 
-/** A task that is played by hand, one step at a time; hooks are done at once. */
+/** A task that a test drives one step at a time; hooks are done immediately. */
 export interface Stage {
   readonly world: World;
   readonly task: Task;
   /** The effects of the last step. */
   readonly effects: readonly Effect[];
-  /** Takes a step, which must be possible; gives the state the task is in then. */
+  /** Takes a step, which must be possible; returns the task's new state. */
   take(step: Step): string;
-  /** Somebody asks for a state. */
+  /** A role asks for a state. */
   ask(by: string, to: string, sections?: Readonly<Record<string, string>>): string;
   /** A run ends. */
   end(by: string, word: string, more?: Pick<Step, "sections" | "answer" | "facts">): string;
-  /** Why somebody's request for a state is refused: the codes. */
+  /** The codes of the reasons why a role's request for a state is refused. */
   refusals(by: string, to: string, sections?: Readonly<Record<string, string>>): readonly string[];
 }
 
@@ -65,7 +65,7 @@ export function play(workflow: Workflow, created = workflow.initial[0] ?? "", se
   };
 }
 
-/** What was started, and with which prompt. */
+/** The started runs and their prompts. */
 export function started(effects: readonly Effect[]): readonly string[] {
   return effects.flatMap(({ action, agent }) =>
     action === "spawn_agent" && agent ? [`${agent.role} ${agent.prompt}`] : [],

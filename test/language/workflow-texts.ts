@@ -25,14 +25,14 @@ export function seedDocuments(): readonly string[] {
   return blocks.filter((block) => block.startsWith("name:"));
 }
 
-/** Replaces `from`, which must stand in the text exactly once. */
+/** Replaces `from`, which must occur in the text exactly once. */
 export function edit(text: string, from: string, to: string): string {
   const count = text.split(from).length - 1;
   if (count !== 1) throw new Error(`"${from}" stands in the text ${count} times.`);
   return text.replace(from, () => to);
 }
 
-/** Edits `from` after the first occurrence of `behind`, which tells equal lines apart. */
+/** Replaces `from` after the first occurrence of `behind`, which distinguishes equal lines. */
 export function editAfter(text: string, behind: string, from: string, to: string): string {
   const at = text.indexOf(behind);
   const found = at < 0 ? -1 : text.indexOf(from, at);
@@ -65,7 +65,7 @@ export function check(text: string, file = "b.yml"): { workflow: Workflow; verif
   return { workflow, verification: verify(workflow, problems) };
 }
 
-/** `error wedge stuck`: what a finding says in three words. */
+/** A finding as three words: `error wedge stuck`. */
 export function brief({ level, code, state }: Pick<Finding, "level" | "code" | "state">): string {
   return `${level} ${code} ${state}`.trim();
 }

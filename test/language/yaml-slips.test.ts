@@ -4,7 +4,7 @@ import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { formatProblem } from "../../src/engine/language/problem.ts";
 import { marked, problemsOf } from "./workflow-texts.ts";
 
-/** What was written, with a mark where the problem must be reported; the message and its fix. */
+/** The text, with a mark where the problem must be reported; the message and its fix. */
 type Slip = readonly [what: string, text: string, told: string];
 
 const slips: readonly Slip[] = [
@@ -96,7 +96,7 @@ const slips: readonly Slip[] = [
     "prompts:\n  a: ¦@reviewer\n",
     'A value cannot begin with "@". If it is text, put it in quotes: "…".',
   ],
-  ["a key twice", "version: 1\n¦version: 1\n", 'The key "version" stands here a second time. Make one of the two.'],
+  ["a key twice", "version: 1\n¦version: 1\n", 'The key "version" is already used above. Make one of the two.'],
   [
     "a tag that nobody knows",
     "name: ¦!label b\n",
@@ -124,22 +124,22 @@ const slips: readonly Slip[] = [
   ],
 ];
 
-test.each(slips)("%s is explained where it stands, with its likely fix", (_what, source, told) => {
+test.each(slips)("%s is reported at its place, with its likely fix", (_what, source, told) => {
   const { text, line, column } = marked(source);
   expect(problemsOf(text).map(formatProblem)).toEqual([`b.yml:${line}:${column} error: ${told}`]);
   expect(loadWorkflow(text, "b.yml").workflow).toBeUndefined();
 });
 
-test("slips in several lines are all told, one for each line", () => {
+test("mistakes in several lines are all reported, one for each line", () => {
   const text = "prompts:\n  a: Say: yes\n  b: @me\n  c: 'it's'\n";
   expect(problemsOf(text).map(({ line }) => line)).toEqual([2, 3, 4]);
 });
 
-test("after a quote that swallows the rest of the file, nothing else is told", () => {
+test("after a quote that swallows the rest of the file, nothing else is reported", () => {
   expect(problemsOf('name: "b\nprompts:\n  a: Say: yes\n  b: @me\n')).toHaveLength(1);
 });
 
-test("of hundreds of slips only the first ten are told", () => {
+test("of hundreds of mistakes only the first ten are reported", () => {
   const text = `prompts:\n${Array.from({ length: 300 }, (_, i) => `  p${i}: @reviewer\n`).join("")}`;
   expect(problemsOf(text)).toHaveLength(10);
 });
@@ -151,7 +151,7 @@ test("names in a list without a comma get the comma offered", () => {
   expect(problemsOf(text).map(({ fix }) => fix)).toEqual(["Put commas between them: kill_session, release_workspace."]);
 });
 
-test("whatever is cut out of a file, every problem has a place in it and a message", () => {
+test("in a file with any part cut out, every problem has a place and a message", () => {
   const whole = slips.map(([, source]) => source.replace("¦", "")).join("");
   fc.assert(
     fc.property(fc.nat(whole.length), fc.nat(60), (start, length) => {
@@ -168,12 +168,12 @@ test("whatever is cut out of a file, every problem has a place in it and a messa
   );
 });
 
-test("of thousands of misspelt names the first get a suggestion, and all are told within a second", () => {
+test("of thousands of misspelt names the first get a suggestion, and all are reported within a second", () => {
   const states = Array.from({ length: 4_000 }, (_, i) => `  s${i}: { next: stnumbre_${i} }`);
   const source = `version: 1\nstates:\n${states.join("\n")}\n  stnumber_1: { terminal: true }\n`;
   const { user: began } = process.threadCpuUsage();
   const problems = problemsOf(source);
-  // Others may be at work beside it.
+  // Other tests may run at the same time.
   expect((process.threadCpuUsage().user - began) / 1_000).toBeLessThan(1_000);
   expect(problems).toHaveLength(4_000);
   expect(problems.filter(({ fix }) => fix === 'Did you mean "stnumber_1"?').length).toBeGreaterThan(0);

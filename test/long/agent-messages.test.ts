@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sendMany } from "../agents/send-many.ts";
 
-test("500 messages reach an agent that is now busy, now idle, now in a dialog, once and in order", async () => {
+test("500 messages reach an agent that is alternately busy, idle and in a dialog, each once and in order", async () => {
   const { sent, heard, swallowed, states } = await sendMany(500);
   expect(heard).toEqual(sent);
   expect(swallowed).toEqual([]);

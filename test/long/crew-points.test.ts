@@ -4,10 +4,10 @@ import { type InterruptedCrew, oneCommit, openCrew } from "../faults/crew/interr
 import { killsOf } from "../kill-plan.ts";
 import { mergedTickets } from "../merged-tickets.ts";
 
-// As test/faults/crew-interrupts.test.ts, at every point: whatever the daemon does to the world for a ticket, it dies before or after it.
+// Like test/faults/crew-interrupts.test.ts, at every point: the daemon dies before or after each of its operations for a ticket.
 
 const kills = killsOf("points", "long");
-/** To see again what went wrong. */
+/** To repeat a failure. */
 const first = Number(process.env.SIGNALBOX_SEED ?? 0);
 
 let crew: InterruptedCrew;
@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => crew.close());
 
-test(`a ticket is done once, at whichever of ${kills} points the daemon dies`, async () => {
-  // The first one makes the workspace, which the others use again.
+test(`a ticket is done once, whichever of ${kills} points the daemon dies at`, async () => {
+  // The first ticket creates the workspace, which the others reuse.
   await work();
   crew.forgetPoints();
   await work();
@@ -33,7 +33,7 @@ test(`a ticket is done once, at whichever of ${kills} points the daemon dies`, a
     crew.dieAt({ what: "", when, at: 1 + (round % points) });
     const id = write();
     await crew.wake(1).catch(() => undefined);
-    // Lives differ a little: the last points of one need not be there in another.
+    // Runs differ a little: the last points of one may be missing in another.
     const died = await crew.died(15_000);
     const point = crew.points().at(died ? -1 : 0);
     if (died) await crew.start();

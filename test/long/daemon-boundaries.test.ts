@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { endsTheSame, undisturbed } from "../faults/die-everywhere.ts";
 
-// The same as test/faults/boundaries.test.ts, with every pair of deaths.
+// Like test/faults/boundaries.test.ts, with every pair of deaths.
 
 const sides = ["before", "after"] as const;
-/** By then the next one has recovered, and is where the first one could have died. */
+/** By then the second process has recovered, and is where the first could have died. */
 const recovered = 25;
 
-test("wherever a process dies, and wherever the next one dies while it recovers, the end is the same", async () => {
+test("wherever a process dies, and wherever the next one dies during its recovery, the end is the same", async () => {
   const { end, calls } = await undisturbed();
   let pairs = 0;
   for (let at = 1; at <= calls; at++) {

@@ -3,7 +3,7 @@ import { killMergers } from "../git/kills/kill-mergers.ts";
 import { createStage } from "../git/stage.ts";
 import { killsOf } from "../kill-plan.ts";
 
-// The same as test/git/kills.test.ts, with more kills. SIGNALBOX_SEED draws other moments.
+// Like test/git/kills.test.ts, with more kills. SIGNALBOX_SEED chooses another seed.
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 1_000_000);
 const kills = killsOf("publishing", "long");

@@ -2,7 +2,7 @@ import { test } from "vitest";
 import { killMergingDaemons } from "../faults/kill-merges.ts";
 import { killsOf } from "../kill-plan.ts";
 
-// The same as test/faults/merge-kills.test.ts, with more of everything. SIGNALBOX_SEED draws other moments.
+// Like test/faults/merge-kills.test.ts, with larger numbers. SIGNALBOX_SEED chooses another seed.
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 1_000_000);
 const kills = killsOf("merging", "long");

@@ -1,5 +1,5 @@
 import { testRandomFiles } from "../language/random-files.ts";
 
-// The same as at the end of test/language/loading.test.ts, with more of everything.
+// Like the end of test/language/loading.test.ts, with larger numbers.
 
 testRandomFiles(40);

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { follow } from "../../src/engine/simulate/follow.ts";
-import { simulate } from "../../src/engine/simulate/simulate.ts";
+import { follow, simulate } from "../../src/engine/simulate/simulate.ts";
 import { about, drawSample } from "../language/random-sample.ts";
 import { builtIn, builtInNames, load } from "../language/workflow-texts.ts";
 
-// The same as test/language/random-workflows.test.ts, with more of everything. SIGNALBOX_SEED draws other workflows.
+// Like test/language/random-workflows.test.ts, with larger numbers. SIGNALBOX_SEED chooses another seed.
 
 const seed = Number(process.env.SIGNALBOX_SEED ?? 1_000_000);
 const workflows = Number(process.env.SIGNALBOX_WORKFLOWS ?? 150);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "..", "..");
 const count = 100_000;
 
-test(`in ${count} lives in which everything goes wrong every promise is kept`, async () => {
+test(`every promise is kept in ${count} random lives with injected faults`, async () => {
   const args = [join(root, "scripts", "faults.ts"), "--seeds", String(count)];
   const { stdout } = await promisify(execFile)(process.execPath, args).catch(
     (error: { readonly stdout: string }) => error,
@@ -17,7 +17,7 @@ test(`in ${count} lives in which everything goes wrong every promise is kept`, a
 
 const crowded = 20_000;
 
-test(`in ${crowded} lives with more tasks than seats and workspaces nothing stands still`, async () => {
+test(`no task is starved in ${crowded} random lives with more tasks than seats and workspaces`, async () => {
   const args = [join(root, "scripts", "faults.ts"), "--crowd", "--seeds", String(crowded)];
   const { stdout } = await promisify(execFile)(process.execPath, args).catch(
     (error: { readonly stdout: string }) => error,

@@ -19,8 +19,8 @@ function copy() {
   return repositoryAt(folder, stage.env);
 }
 
-// A suite of canaries that cannot sing would prove nothing.
-test.each(Object.keys(canaries))("%s runs where git is used without care", (name) => {
+// A canary that never runs would prove nothing.
+test.each(Object.keys(canaries))("%s runs when git is used without protection", (name) => {
   const canary = canaries[name];
   const trap = createTrap(stage, copy());
   canary?.plant(trap, name);
@@ -29,7 +29,7 @@ test.each(Object.keys(canaries))("%s runs where git is used without care", (name
   expect(trap.seen()).toContain(name);
 });
 
-test.each(Object.keys(tricks))("%s leads careless programs elsewhere", (name) => {
+test.each(Object.keys(tricks))("%s makes unprotected programs write outside", (name) => {
   const trap = createTrap(stage, copy());
   tricks[name]?.plant(trap);
   const before = lookAt(trap.outside);

@@ -4,19 +4,19 @@ import { join } from "node:path";
 import type { Trap } from "./trap.ts";
 
 /**
- * Something planted in a repository that makes git run a program, which leaves the canary's name. Left out is what plain
- * git does not run: `uploadpack.packObjectsHook` counts in nobody's repository, `proc-receive` needs a server that asks
- * for it, `sendemail-validate` and `p4-*` other programs than git, `fsmonitor-watchman` is the same as `fsmonitor`.
+ * Something planted in a repository that makes git run a program, which records the canary's name. Things that plain
+ * git does not run are left out: git ignores `uploadpack.packObjectsHook` in a repository, `proc-receive` needs a
+ * server that requests it, `sendemail-validate` and `p4-*` need other programs, `fsmonitor-watchman` equals `fsmonitor`.
  */
 export interface Canary {
-  /** Where it lives. What is in configuration, hooks or attributes changes the fingerprint of a repository. */
+  /** The place of the canary. In configuration, hooks or attributes it changes the fingerprint of a repository. */
   readonly lives: "configuration" | "hooks" | "attributes";
   plant(trap: Trap, name: string): void;
-  /** Something that people do, and that runs it. */
+  /** An ordinary command that runs it. */
   fire(trap: Trap): void;
 }
 
-/** `repository()` has two branches that change `a.txt`: `task`, which is checked out, and `rival`; `aside` changes another. */
+// `repository()` has two branches that change `a.txt`: `task`, which is checked out, and `rival`. `aside` changes b.txt.
 const commit = ({ careless }: Trap) => careless("commit", "--allow-empty", "-m", "x");
 const ask = (address: string) => (trap: Trap) => trap.careless("ls-remote", address);
 
@@ -57,7 +57,7 @@ const hookFires: Readonly<Record<string, (trap: Trap) => void>> = {
   },
 };
 
-/** What stands in a file of configuration, for the name of a program; with what runs it. */
+/** Configuration text for a program's path, and the command that runs it. */
 const settings: Readonly<Record<string, readonly [(program: string) => string, (trap: Trap) => void]>> = {
   fsmonitor: [(program) => `[core]\n\tfsmonitor = ${program}`, ({ careless }) => careless("status")],
   "ssh-command": [(program) => `[core]\n\tsshCommand = ${program}`, ask("ssh://nowhere.invalid/x")],
@@ -99,7 +99,7 @@ const settings: Readonly<Record<string, readonly [(program: string) => string, (
   ],
 };
 
-/** Programs that attributes name; each way to give a file its attributes is tried with one of them. */
+/** Programs that attributes name; each way to set attributes is tried with one of them. */
 const drivers: Readonly<Record<string, readonly [(program: string) => string, (trap: Trap) => void]>> = {
   "filter-clean": [(program) => `[filter "evil"]\n\tclean = ${program}`, addChanged],
   "filter-smudge": [
@@ -190,7 +190,7 @@ export const canaries: Readonly<Record<string, Canary>> = {
         `[submodule "module"]\n\tactive = true\n\turl = ${trap.at.folder}\n\tupdate = !${trap.program(name)}`,
       ),
     fire({ careless }) {
-      // Only one that is elsewhere has to be updated.
+      // Git runs an update only for a submodule at another commit.
       careless("-C", "module", "commit", "--allow-empty", "-m", "elsewhere");
       careless("submodule", "update");
     },
@@ -224,7 +224,7 @@ function addChanged({ at, careless }: Trap): void {
   careless("add", "b.txt");
 }
 
-/** Git asks for a pager only where somebody sits. */
+/** Git starts a pager only on a terminal. */
 function onTerminal({ at }: Trap): void {
   execFileSync("script", ["--quiet", "--command", "git log", "/dev/null"], { cwd: at.folder, stdio: "ignore" });
 }

@@ -14,7 +14,7 @@ const { open, stage } = createScenes("clone", "poisoned");
 const template = repositoryWithBranches(stage);
 template.write("folder/.env", "secret\n");
 
-/** A clone that an agent has worked in. */
+/** A clone with an agent's work. */
 async function workspace() {
   const copy = stage.path("user");
   cpSync(template.folder, copy, { recursive: true, preserveTimestamps: true });
@@ -28,7 +28,7 @@ async function workspace() {
   return { scene, at, user, trap: createTrap(stage, at) };
 }
 
-/** Whatever was planted: what nobody asked us to change is as it was. */
+/** Checks that nothing outside has changed, whatever was planted. */
 async function sweepUnharmed({ scene, user, trap }: Awaited<ReturnType<typeof workspace>>, sweeping: Sweeping) {
   const others = () => [lookAt(trap.outside), lookAt(stage.env.HOME ?? ""), user.read(".git/config")];
   trap.forget();
@@ -42,7 +42,7 @@ async function sweepUnharmed({ scene, user, trap }: Awaited<ReturnType<typeof wo
 const isRefused = ([, ending]: readonly [string, string]) => ending !== "ok" && ending !== "published";
 const refusals = (endings: Endings) => Object.fromEntries(Object.entries(endings).filter(isRefused));
 
-test("nothing that is planted in a clone runs, whatever is done with it", async () => {
+test("nothing that is planted in a clone runs, whatever the daemon does with it", async () => {
   const made = await workspace();
   const { at, trap } = made;
   plantFiles(trap);
@@ -55,10 +55,10 @@ test("nothing that is planted in a clone runs, whatever is done with it", async 
   });
 });
 
-test.each(Object.keys(tricks))("%s leads us nowhere", async (name) => {
+test.each(Object.keys(tricks))("%s does not make the daemon write outside", async (name) => {
   const made = await workspace();
   tricks[name]?.plant(made.trap);
   const endings = await sweepUnharmed(made, { branches: [], isWhole: false });
-  // Whatever was refused before: the next task gets a whole workspace.
+  // Whatever was refused before, the next task gets an intact workspace.
   expect(endings).toMatchObject({ prepare: "ok", "inspect again": "ok", switchBranch: "ok", remove: "ok" });
 });

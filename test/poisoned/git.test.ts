@@ -19,7 +19,7 @@ import { createTrap } from "./trap.ts";
 const stage = createStage("poison");
 const order = { message: "Merge", author, date } as const;
 
-/** A workspace in which everything is planted, also in the submodule that it has, on a branch in conflict with main. */
+/** A workspace with every canary, also in its submodule, on a branch that conflicts with main. */
 async function poisoned(kind: "clone" | "worktree") {
   const user = stage.repository();
   const inner = stage.repository("inner");
@@ -39,7 +39,7 @@ async function poisoned(kind: "clone" | "worktree") {
   return { seen: () => traps.flatMap((trap) => trap.seen()), user, workspace, onto, control };
 }
 
-/** Everything that the engine ever does with a workspace. */
+/** Everything that the daemon ever does with a workspace. */
 async function useEverything(control: ControlRepository, workspace: Repository, onto: string) {
   const folder = workspace.folder;
   const { commit } = await control.collect({ folder, branch: "task", task: "t1" });
@@ -58,7 +58,7 @@ async function useEverything(control: ControlRepository, workspace: Repository, 
   await control.revertMerge({ onto: commit, before: await base(), after: commit, ...order });
   await control.moveRef("refs/heads/main", commit, undefined);
   const first = await control.salvage({ folder, task: "t1", at: date });
-  // Not newer than the index, so that only the content tells.
+  // Not newer than the index, so that only the content shows the change.
   workspace.write("a.txt", "theirz\n");
   workspace.write("module/a.txt", "z\n");
   workspace.write("new.txt", "new\n");
@@ -82,14 +82,14 @@ test.each(["clone", "worktree"] as const)("nothing that is planted in a %s ever 
     expect(readdirSync(folder).filter((name) => name === "planted")).toEqual([]);
 });
 
-test("what is planted in the control repository itself does not run", async () => {
+test("programs that are planted in the control repository do not run", async () => {
   const user = stage.repository();
   const workspace = cloneOf(stage, user);
   workspace.commit({ "b.txt": "theirs\n", ".gitattributes": "* diff=evil merge=evil filter=evil\n" });
   const onto = user.commit({ "a.txt": "ours\n" });
   const control = await stage.control(user);
   const trap = createTrap(stage, repositoryAt(control.folder, stage.env), control.folder);
-  // Filters and drivers are only kept away by there being none: nobody but the engine writes here.
+  // Filters and drivers are left out: they would run, but only the daemon writes here.
   plantAll(trap, (name) => canaries[name]?.lives !== "attributes");
   const { commit } = await control.collect({ folder: workspace.folder, branch: "task", task: "t1" });
   const merged = await control.merge({ onto, branch: commit, strategy: "merge", ...order });
@@ -108,7 +108,7 @@ test("what is planted in the control repository itself does not run", async () =
   expect(trap.seen()).toEqual([]);
 });
 
-test("an address that the control repository's configuration turns into a command is not run", async () => {
+test("an address that the control repository's configuration rewrites to a command is not run", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const trap = createTrap(stage, repositoryAt(control.folder, stage.env), control.folder);
@@ -118,7 +118,7 @@ test("an address that the control repository's configuration turns into a comman
   expect(trap.seen()).toEqual([]);
 });
 
-test("what a repository says in place of its commits is not believed", async () => {
+test("replacement objects and grafts of a repository are ignored", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -138,7 +138,7 @@ test("what a repository says in place of its commits is not believed", async () 
   expect(await control.isAncestor(honest, saved?.commit ?? "")).toBe(true);
 });
 
-test("a configuration of any size is in nobody's way", async () => {
+test("a configuration of any size does not block salvage or collection", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -149,7 +149,7 @@ test("a configuration of any size is in nobody's way", async () => {
   expect(String(await control.fileAt(saved?.commit ?? "", "b.txt", 100))).toBe("more\n");
 });
 
-test("what is planted in a workspace does not run when its work is published", async () => {
+test("programs that are planted in a workspace do not run when its work is published", async () => {
   const { seen, user, workspace, control } = await poisoned("clone");
   const folder = workspace.folder;
   const expected = user.at("main");
@@ -169,7 +169,7 @@ test("what is planted in a workspace does not run when its work is published", a
   expect(existsSync(join(user.folder, "planted"))).toBe(false);
 });
 
-test("objects that are missing are asked of nobody", async () => {
+test("missing objects are not fetched from a planted remote", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -196,14 +196,14 @@ test("objects that are missing are asked of nobody", async () => {
   expect((await faultOf(control.salvage({ folder: clone.folder, task: "t1", at: date }))).code).toMatch(/^git\./);
   expect(await control.commitAt(taskRef("t1"))).toBeUndefined();
   expect(trap.seen()).toEqual([]);
-  // The same with a careless git.
+  // The same with an unprotected git.
   try {
     clone.git("cat-file", "-p", blob);
   } catch {}
   expect(trap.seen()).toEqual(["promisor"]);
 });
 
-test("trees and module lists that are made to harm are refused", async () => {
+test("malicious trees and .gitmodules files are refused", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -230,14 +230,14 @@ test("trees and module lists that are made to harm are refused", async () => {
     const commit = clone.git("commit-tree", "-m", "planted", "-p", "HEAD", planted);
     clone.git("update-ref", "refs/heads/planted", commit);
     const order = { folder: clone.folder, branch: "planted", task: "t1" };
-    // However often: what was refused once must not be taken for known.
+    // Twice: a refused object must not count as known afterwards.
     for (const seen of [{}, { seenAt: commit }, {}, { seenAt: commit }])
       expect((await faultOf(control.collect({ ...order, ...seen }))).message).toMatch(/fsck|error in/);
   }
   expect(await control.commitAt(taskRef("t1"))).toBeUndefined();
 });
 
-test("a repository's idea of where its files and objects are is not believed", async () => {
+test("a repository's settings for its work tree and alternates are ignored", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -254,7 +254,7 @@ test("a repository's idea of where its files and objects are is not believed", a
   expect(existsSync(join(control.folder, "objects/info/alternates"))).toBe(false);
 });
 
-test("variables of our own environment do not reach git", async () => {
+test("variables of the daemon's environment do not reach git", async () => {
   const user = stage.repository();
   const clone = cloneOf(stage, user);
   const trap = createTrap(stage, clone);
@@ -297,7 +297,7 @@ test("variables of our own environment do not reach git", async () => {
   expect(trap.seen()).toEqual([]);
 });
 
-test("repositories inside a workspace run nothing either, whatever is planted in them", async () => {
+test("programs that are planted in nested repositories do not run", async () => {
   const user = stage.repository();
   const control = await stage.control(user);
   const clone = cloneOf(stage, user);
@@ -313,6 +313,6 @@ test("repositories inside a workspace run nothing either, whatever is planted in
   const { repositories, saved } = await control.salvage({ folder: clone.folder, task: "t1", at: date });
   expect(traps.flatMap((trap) => trap.seen())).toEqual([]);
   expect(repositories.map(({ text }) => text)).toEqual(["nested"]);
-  // A folder that git knew before is looked into, with our own eyes.
+  // The daemon reads a tracked folder itself.
   expect(String(await control.fileAt(saved?.commit ?? "", "folder/inside.txt", 100))).toBe("insidE\n");
 });

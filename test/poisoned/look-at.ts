@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** Everything below a folder, so that two looks tell whether anything was changed there. */
+/** A snapshot of everything below a folder, to compare before and after. */
 export function lookAt(folder: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(folder)

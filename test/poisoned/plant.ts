@@ -8,7 +8,7 @@ export function plantAll(trap: Trap, chosen: (name: string) => boolean = () => t
   for (const [name, canary] of Object.entries(canaries)) if (chosen(name)) canary.plant(trap, name);
 }
 
-/** What an agent can commit to make git run something, or write where it should not. */
+/** Everything that an agent can commit to make git run something, or write outside. */
 export function plantFiles({ at: workspace, program }: Trap): void {
   workspace.write(".gitattributes", "* filter=evil diff=evil merge=evil\n");
   workspace.write("--output=planted", "option\n");

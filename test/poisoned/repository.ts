@@ -1,6 +1,6 @@
 import type { Repository, Stage } from "../git/stage.ts";
 
-/** A user's repository with what canaries need: branches that are in each other's way, and a submodule. */
+/** A user's repository with what canaries need: conflicting branches, and a submodule. */
 export function repositoryWithBranches(stage: Stage): Repository {
   const user = stage.repository();
   const inner = stage.repository("inner");

@@ -2,19 +2,19 @@ import { Fault } from "../../src/fault.ts";
 import { author, date } from "../git/stage.ts";
 import type { Scene } from "../workspaces/stage.ts";
 
-/** How each thing that can be asked of the ports ended: `ok`, or the code of its Fault. */
+/** The result of each call to the ports: `ok`, or the code of its Fault. */
 export type Endings = Readonly<Record<string, string>>;
 
 export interface Sweeping {
-  /** Other branches that are collected. */
+  /** Further branches to collect. */
   readonly branches: readonly string[];
-  /** Also what is done with what was collected, when nobody looks at the workspace any more. */
+  /** Also runs the steps after collection, which do not need the workspace. */
   readonly isWhole: boolean;
 }
 
 /**
- * Everything that the engine ever does with a workspace, in the order in which it does it. Nothing is expected of it but
- * that it ends, and that what it says is said as a Fault.
+ * Everything that the daemon ever does with a workspace, in the same order. Each step must only end, and throw nothing
+ * but Faults.
  */
 export async function sweep(scene: Scene, { branches, isWhole }: Sweeping): Promise<Endings> {
   const { at, base, control, folder, kind, stage, user } = scene;

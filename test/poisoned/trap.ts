@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync,
 import { dirname, join } from "node:path";
 import type { Repository, Stage } from "../git/stage.ts";
 
-/** Where somebody plants things: a repository, a place for programs that leave traces, and a folder nobody may touch. */
+/** A repository to plant things in, a place for programs that leave traces, and a folder that must not change. */
 export interface Trap {
   readonly at: Repository;
   readonly gitFolder: string;
@@ -14,11 +14,11 @@ export interface Trap {
   /** Writes a file below the git folder. */
   put(path: string, text: string): void;
   hook(name: string, program: string): void;
-  /** Runs git as somebody who thinks of nothing bad. What is planted makes many commands fail in the end. */
+  /** Runs git without protection. Planted programs make many commands fail in the end. */
   careless(...args: readonly string[]): void;
-  /** The same with something on its standard input. */
+  /** The same with standard input. */
   fed(input: string, ...args: readonly string[]): void;
-  /** Which programs have run. */
+  /** The programs that have run. */
   seen(): readonly string[];
   forget(): void;
 }
@@ -40,14 +40,14 @@ export function createTrap(stage: Stage, at: Repository, gitFolder = join(at.fol
     try {
       execFileSync("git", args, { cwd: at.folder, env: stage.env, input, stdio: ["pipe", "ignore", "ignore"] });
     } catch {
-      // Only whether something ran is of interest.
+      // Only matters whether a program ran.
     }
   };
   return {
     ...{ at, gitFolder, outside, put },
     program(name) {
       const path = join(programs, name);
-      // Filters must give back what they get, or git stops before the next canary.
+      // Filters must return their input, or git stops before the next canary.
       writeFileSync(path, `#!/bin/sh\necho "$0 $*" >> '${join(traces, name)}'\ncase "$0" in *filter-*) cat ;; esac\n`);
       chmodSync(path, 0o755);
       return path;

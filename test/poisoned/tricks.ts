@@ -2,16 +2,16 @@ import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } fro
 import { dirname, join } from "node:path";
 import type { Trap } from "./trap.ts";
 
-/** Something that makes whoever works in a repository write outside of it. */
+/** Something planted in a repository that makes programs write outside of it. */
 export interface Trick {
   plant(trap: Trap): void;
-  /** What a person or a careless program does, and that changes what is outside. */
+  /** An ordinary command that then changes something outside. */
   fire(trap: Trap): void;
 }
 
 const commit = ({ careless }: Trap) => careless("commit", "--allow-empty", "-m", "x");
 
-/** Moves something of the git folder outside, and puts a link in its place. */
+/** Moves a part of the git folder outside, and puts a link in its place. */
 function linked(name: string, fire: Trick["fire"] = commit, emptied = false): Trick {
   return {
     plant({ gitFolder, outside }) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createScriptedClock } from "../../src/testing/scripted-clock.ts";
-import { createScriptedProcesses, type ScriptedStep } from "../../src/testing/scripted-processes.ts";
+import { createScriptedClock } from "../scripted-ports.ts";
+import { createScriptedProcesses, type ScriptedStep } from "../scripted-processes.ts";
 import { processesContract } from "./contract.ts";
 import { openProcesses } from "./stage.ts";
 

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { Processes, ProcessOrder, ProcessState } from "../../src/ports/processes.ts";
-import type { ScriptedStep } from "../../src/testing/scripted-processes.ts";
+import type { ScriptedStep } from "../scripted-processes.ts";
 
 export interface ContractStage {
   readonly processes: Processes;
-  /** The program that takes such steps; undefined for one that does not exist. */
+  /** The command of a program that takes these steps; undefined for a program that does not exist. */
   argv(steps: readonly ScriptedStep[] | undefined): readonly string[];
-  /** Lets some time go by. */
+  /** Lets some time pass. */
   pass(): Promise<void>;
 }
 
-/** What every implementation of the port does. */
+/** The contract of the port, for every implementation. */
 export function processesContract(name: string, open: () => ContractStage): void {
   describe(name, () => {
     const set = () => {
@@ -31,20 +31,20 @@ export function processesContract(name: string, open: () => ContractStage): void
       return { processes, start, until, ended, text };
     };
 
-    test("a program that ends by itself has its code and what it printed on both channels", async () => {
+    test("a program that ends by itself has its exit code and its output on both channels", async () => {
       const { start, ended, text } = set();
       await start("a", [{ print: "one\n" }, { print: "oh\n", on: "errors" }, { print: "two\n" }, { exit: 7 }]);
       expect(await ended("a")).toMatchObject({ kind: "ended", code: 7, signal: "", cause: "exit", reason: "" });
       expect([await text("a"), await text("a", "errors")]).toEqual(["one\ntwo\n", "oh\n"]);
     });
 
-    test("a program that a signal ends has no code but the signal", async () => {
+    test("a program that a signal ended has the signal and no exit code", async () => {
       const { start, ended } = set();
       await start("a", [{ signal: "SIGKILL" }]);
       expect(await ended("a")).toMatchObject({ kind: "ended", code: undefined, signal: "SIGKILL", cause: "exit" });
     });
 
-    test("a program reads its input, and nothing where there is none", async () => {
+    test("a program reads its input, or nothing if there is none", async () => {
       const { start, ended, text } = set();
       await start("a", [{ echo: true }, { print: "." }], { input: "ä\n" });
       await start("b", [{ echo: true }, { print: "." }]);
@@ -52,7 +52,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect([await text("a"), await text("b")]).toEqual(["ä\n.", "."]);
     });
 
-    test("a program that was started is running under one identity, whatever is started again", async () => {
+    test("a started program keeps its identity, however often it is started again", async () => {
       const { processes, start } = set();
       const steps: ScriptedStep[] = [{ print: "x" }, { hang: true }];
       await Promise.all([start("a", steps), start("a", steps), start("a", steps)]);
@@ -72,14 +72,14 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(await text("a")).toBe("x");
     });
 
-    test("what was never started is absent, prints nothing and cannot be killed", async () => {
+    test("a run that was never started is absent, has no output and cannot be killed", async () => {
       const { processes, text } = set();
       await processes.kill("a");
       expect(await processes.look("a")).toEqual({ kind: "absent" });
       expect(await text("a")).toBe("");
     });
 
-    test("a program that does not exist has ended without having started, with a sentence", async () => {
+    test("a program that does not exist has ended with a failed start and a sentence", async () => {
       const { start, ended } = set();
       await start("a", undefined);
       const end = await ended("a");
@@ -87,7 +87,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(end).toHaveProperty("reason", expect.stringContaining("no such program"));
     });
 
-    test("a program that is killed ends gently where it listens", async () => {
+    test("a killed program that handles SIGTERM ends by itself", async () => {
       const { processes, start, until, text } = set();
       await start("a", [{ print: "." }, { hang: true }]);
       await until(async () => (await text("a")) === ".");
@@ -95,7 +95,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(await processes.look("a")).toMatchObject({ kind: "ended", signal: "SIGTERM", cause: "killed" });
     });
 
-    test("a program that does not listen is killed all the same", async () => {
+    test("a killed program that ignores SIGTERM gets SIGKILL", async () => {
       const { processes, start, until, text } = set();
       await start("a", [{ ignore: true }, { print: "." }, { hang: true }]);
       await until(async () => (await text("a")) === ".");
@@ -103,7 +103,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(await processes.look("a")).toMatchObject({ kind: "ended", signal: "SIGKILL", cause: "killed" });
     });
 
-    test("a program that has ended keeps its end when it is killed", async () => {
+    test("killing a program that has ended does not change its recorded end", async () => {
       const { processes, start, ended } = set();
       await start("a", [{ exit: 3 }]);
       const end = await ended("a");
@@ -111,7 +111,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(await processes.look("a")).toEqual(end);
     });
 
-    test("a program that takes too long is ended, also where it does not listen", async () => {
+    test("a program that exceeds its time limit is ended, even if it ignores SIGTERM", async () => {
       const { start, ended } = set();
       await start("a", [{ hang: true }], { timeLimit: 300 });
       await start("b", [{ ignore: true }, { hang: true }], { timeLimit: 1_000 });
@@ -119,7 +119,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(await ended("b")).toMatchObject({ signal: "SIGKILL", cause: "time" });
     });
 
-    test("a program that prints too much is ended, and no more is kept than it may print", async () => {
+    test("a program that exceeds its output limit is ended, and only output up to the limit is kept", async () => {
       const { start, ended, text } = set();
       const steps: ScriptedStep[] = [
         { print: "x".repeat(800) },
@@ -131,7 +131,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect((await text("a")).length + (await text("a", "errors")).length).toBe(1_000);
     });
 
-    test("what is printed can be read from any position, while it is printed", async () => {
+    test("output can be read from any position while the program prints", async () => {
       const { processes, start, until, text } = set();
       await start("a", [{ print: "0123456789" }, { hang: true }]);
       await until(async () => (await text("a")).length === 10);
@@ -146,7 +146,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       await processes.kill("a");
     });
 
-    test("whoever watches is told of what is printed and of the end, until they stop", async () => {
+    test("a watcher is notified of output and of the end, until it stops watching", async () => {
       const { processes, start, until, ended } = set();
       const heard: string[] = [];
       const stop = processes.watch((id) => heard.push(id));
@@ -163,7 +163,7 @@ export function processesContract(name: string, open: () => ContractStage): void
       expect(new Set(heard)).toEqual(new Set(["a"]));
     });
 
-    test("an id that could lead out of the folder is refused", async () => {
+    test("an id that could escape from the folder is refused", async () => {
       const { processes, start } = set();
       for (const id of ["", "..", "a/b", "A", ".news", "a b", "a\n"]) {
         await expect(start(id, [])).rejects.toMatchObject({ code: "processes.bad-id" });

@@ -9,7 +9,7 @@ import { newFolder, openProcesses, recordOf, supervisor, table, until } from "./
 const starter = join(import.meta.dirname, "starter.ts");
 const dying = join(import.meta.dirname, "dying.cjs");
 
-test("programs go on when the process that started them is killed, and the next one sees them end", async () => {
+test("programs keep running when the process that started them is killed, and its successor sees them end", async () => {
   const count = 8;
   const folder = newFolder();
   const daemon = spawn(process.execPath, [starter, folder, String(count), ...supervisor], {
@@ -32,7 +32,7 @@ test("programs go on when the process that started them is killed, and the next 
   await until(() => heard.size === count);
 });
 
-test("a program goes on and loses nothing when its supervisor is killed; when it has ended it is lost", async () => {
+test("a program keeps running and loses no output when its supervisor is killed; after its end the run is lost", async () => {
   const { folder, processes, start, ended, text } = openProcesses();
   await start("a", ["sh", "-c", "echo one; while [ ! -e over ]; do sleep 0.05; done; echo two"], { cwd: folder });
   await killSupervisor(folder, "a");
@@ -45,7 +45,7 @@ test("a program goes on and loses nothing when its supervisor is killed; when it
   expect(await text("a")).toBe("one\ntwo\n");
 });
 
-test("a program whose supervisor was killed can still be killed, and that is noted", async () => {
+test("a program whose supervisor was killed can still be killed, and its end is recorded", async () => {
   const { folder, processes, start } = openProcesses();
   await start("a", ["sh", "-c", "trap '' TERM; setsid sleep 1000 & sleep 1000; sleep 1000"]);
   await killSupervisor(folder, "a");
@@ -59,7 +59,7 @@ test("a program whose supervisor was killed can still be killed, and that is not
   expect(await living(family)).toEqual([]);
 });
 
-test("an order that no supervisor came to is absent, and can be started as it is given then", async () => {
+test("a run whose order no supervisor read is absent, and can be started with a new order", async () => {
   const folder = newFolder();
   const early = openProcesses({ folder, supervisor: ["false"] });
   await expect(early.start("a", ["echo", "one"])).rejects.toMatchObject({ code: "processes.not-started" });
@@ -70,7 +70,7 @@ test("an order that no supervisor came to is absent, and can be started as it is
   expect(await late.text("a")).toBe("two\n");
 });
 
-test("an order that was killed before any supervisor came to it is never started", async () => {
+test("a run that was killed before any supervisor read its order is never started", async () => {
   const folder = newFolder();
   const early = openProcesses({ folder, supervisor: ["false"] });
   await expect(early.start("a", ["echo", "one"])).rejects.toMatchObject({ code: "processes.not-started" });
@@ -81,7 +81,7 @@ test("an order that was killed before any supervisor came to it is never started
   expect(await late.text("a")).toBe("");
 });
 
-test("a supervisor that died between claim and record leaves a run that is lost and never started again", async () => {
+test("a run whose supervisor died between claim and record is lost and never started again", async () => {
   const { folder, processes, start, text } = openProcesses();
   const supervisor = await deadIdentity();
   mkdirSync(join(folder, "a"));
@@ -92,7 +92,7 @@ test("a supervisor that died between claim and record leaves a run that is lost 
   expect(await text("a")).toBe("");
 });
 
-test("a claim that somebody has deleted lets nobody start a second program, nor keeps the first alive", async () => {
+test("a deleted claim allows no second program, and the first can still be killed", async () => {
   const { folder, processes, start } = openProcesses();
   const order = { argv: ["sh", "-c", "echo $$ >> lives; sleep 1000"], cwd: folder };
   await start("a", order.argv, order);
@@ -100,7 +100,7 @@ test("a claim that somebody has deleted lets nobody start a second program, nor 
   rmSync(join(folder, "a", "claim"));
   await start("a", order.argv, order);
   expect(existsSync(join(folder, "a", "order.json"))).toBe(false);
-  // As if an order had been on its way.
+  // As if another start had just written its order.
   const late = { ...order, argv: ["sh", "-c", "echo $$ >> lives"], env: process.env, mark: "late", timeLimit: 1e6 };
   writeFileSync(join(folder, "a", "order.json"), JSON.stringify({ ...late, outputLimit: 1e6, grace: 1 }));
   const [node = "", ...rest] = supervisor;
@@ -111,7 +111,7 @@ test("a claim that somebody has deleted lets nobody start a second program, nor 
   expect(readFileSync(join(folder, "lives"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
-test("where that supervisor had started the program, it is found by its mark", async () => {
+test("a program whose supervisor died before its record is found by its mark", async () => {
   const { folder, processes } = openProcesses();
   const supervisor = await deadIdentity();
   const mark = `mark-${process.pid}`;
@@ -119,14 +119,14 @@ test("where that supervisor had started the program, it is found by its mark", a
   onTestFinished(() => void program.kill("SIGKILL"));
   mkdirSync(join(folder, "a"));
   writeFileSync(join(folder, "a", "claim"), JSON.stringify({ supervisor, mark, at: 1 }));
-  // Before it has become another program it has the environment of this one.
+  // Until its exec, the child has this process's environment.
   await until(async () => (await processes.look("a")).kind === "running");
   expect(await processes.look("a")).toMatchObject({ kind: "running", identity: { pid: program.pid } });
   await processes.kill("a");
   expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed" });
 });
 
-test("a pid that belongs to somebody else by now is not taken for the program, nor killed", async () => {
+test("a process that has reused the program's pid is not taken for the program, nor killed", async () => {
   const { folder, processes } = openProcesses();
   const other = spawn("sleep", ["1000"], { detached: true });
   onTestFinished(() => void other.kill("SIGKILL"));
@@ -147,7 +147,7 @@ test("a pid that belongs to somebody else by now is not taken for the program, n
   expect(await table.isAlive(identity)).toBe(true);
 });
 
-test("there is never a second program, whatever a supervisor has done when it is killed", {
+test("there is never a second program, wherever its supervisor is killed", {
   timeout: 600_000,
 }, async () => {
   const seen = new Map<string, number>();
@@ -158,7 +158,7 @@ test("there is never a second program, whatever a supervisor has done when it is
     const first = openProcesses({ folder: join(folder, "runs"), supervisor: [node, "--require", preload, ...rest] });
     const second = openProcesses({ folder: join(folder, "runs") });
     const lives = join(folder, "lives");
-    // It ends only when that is allowed, so that it can be seen while it lives.
+    // The program ends only when the test allows it, so that its state can be read while it runs.
     const argv = ["sh", "-c", `echo $$ >> ${lives}; while [ ! -e ${folder}/over ]; do sleep 0.02; done`];
     await first.start("a", argv).catch((fault) => expect(fault).toMatchObject({ code: "processes.not-started" }));
     const before = (await second.processes.look("a")).kind;
@@ -172,14 +172,14 @@ test("there is never a second program, whatever a supervisor has done when it is
   }
   expect([...seen.keys()]).toEqual([
     "absent running ended 1",
-    // It died between claim and start.
+    // The supervisor died between claim and start.
     "lost lost lost 0",
     "running running lost 1",
     "running running ended 1",
   ]);
 });
 
-test("whenever a daemon is killed while it starts a program, the next one brings it to life once", {
+test("wherever a daemon is killed while it starts a program, its successor starts the program once", {
   timeout: 600_000,
 }, async () => {
   const outcomes = new Set<string>();
@@ -207,7 +207,7 @@ test("whenever a daemon is killed while it starts a program, the next one brings
   expect(outcomes).toEqual(new Set(["absent", "running"]));
 });
 
-test("of many that start the same run at once one does", async () => {
+test("concurrent starts of the same run start one program", async () => {
   const folder = newFolder();
   const lives = join(folder, "lives");
   const many = Array.from({ length: 6 }, () => openProcesses({ folder: join(folder, "runs") }));
@@ -217,7 +217,7 @@ test("of many that start the same run at once one does", async () => {
   expect(existsSync(join(folder, "runs", "a", "order.json"))).toBe(false);
 });
 
-test("a folder that is deleted takes the program with it, which nobody could know of any more", async () => {
+test("deleting a run's folder ends its program, which would otherwise be unknown", async () => {
   const { folder, processes, start } = openProcesses();
   await start("a", ["sh", "-c", "setsid sleep 1000 & sleep 1000"]);
   const { identity } = recordOf(folder, "a");
@@ -247,7 +247,7 @@ async function deadIdentity(): Promise<ProcessIdentity> {
   return identity;
 }
 
-/** What kills a program before one of its calls, for Node to load first. */
+/** Writes a file for Node to load first, which kills the program before one of its calls. */
 function writePreload(folder: string, call: number): string {
   const preload = join(folder, "preload.cjs");
   writeFileSync(preload, `globalThis.dieBefore = ${call};\nrequire(${JSON.stringify(dying)});\n`);

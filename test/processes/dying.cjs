@@ -1,4 +1,4 @@
-// Loaded before a program: kills it in front of one of the calls by which it changes something, counted from 1.
+// Loaded before a program: kills it before the nth of its changing calls, counted from 1.
 const fs = require("node:fs");
 const childProcess = require("node:child_process");
 
@@ -16,7 +16,7 @@ const names = [
 let left = Number(globalThis.dieBefore);
 for (const name of names) guard(fs, name);
 guard(childProcess, "spawn");
-// Also for modules that have imported them by name.
+// Also for modules that import these functions by name.
 require("node:module").syncBuiltinESMExports();
 
 function guard(module, name) {

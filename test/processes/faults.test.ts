@@ -8,17 +8,17 @@ import { newFolder, openProcesses, recordOf, table, until } from "./stage.ts";
 
 const sh = (script: string) => ["sh", "-c", script];
 
-test("every exit code comes through as it is", async () => {
+test("every exit code is recorded unchanged", async () => {
   const { start, ended } = openProcesses();
   const codes = [0, 1, 2, 3, 64, 75, 100, 125, 126, 127, 128, 129, 137, 143, 200, 254, 255];
   for (const code of codes) await start(`a${code}`, sh(`exit ${code}`));
   for (const code of codes) expect(await ended(`a${code}`)).toMatchObject({ code, signal: "", cause: "exit" });
 });
 
-test("every signal that ends a program is named", async () => {
+test("the signal that ended a program is recorded by name", async () => {
   const { start, ended } = openProcesses();
   const signals = ["HUP", "INT", "QUIT", "ILL", "ABRT", "FPE", "KILL", "SEGV", "PIPE", "ALRM", "TERM", "USR1", "USR2"];
-  // The shell's own word for dumping a core would be a file in the folder.
+  // `ulimit -c 0`: otherwise some signals would leave a core file in the folder.
   for (const signal of signals) await start(signal.toLowerCase(), sh(`ulimit -c 0; kill -${signal} $$; sleep 1000`));
   for (const signal of signals) {
     const end = { code: undefined, signal: `SIG${signal}`, cause: "exit" };
@@ -36,8 +36,8 @@ describe("a program that cannot be started says why", () => {
   const cases: Record<string, [argv: readonly string[], cwd: string, reason: RegExp]> = {
     missing: [["/no/such/program"], "/", /no such program/],
     unknown: [["no-such-program-on-the-path"], "/", /no such program/],
-    plain: [[file], "/", /may not be run/],
-    folder: [[folder], "/", /may not be run/],
+    plain: [[file], "/", /is not executable/],
+    folder: [[folder], "/", /is not executable/],
     interpreter: [[bad], "/", /no such program/],
     cwd: [["true"], "/no/such/folder", /there is no folder "\/no\/such\/folder"/],
     "cwd-file": [["true"], file, /is not a folder/],
@@ -54,7 +54,7 @@ describe("a program that cannot be started says why", () => {
   });
 });
 
-test("what somebody puts in the place of a run's files is not read, and nobody waits for it", async () => {
+test("pipes and links in the place of a run's files are neither read nor waited for", async () => {
   const { processes, start, ended, folder } = openProcesses();
   await start("a", sh("echo hello"));
   await ended("a");
@@ -66,7 +66,7 @@ test("what somebody puts in the place of a run's files is not read, and nobody w
   }
 });
 
-test("bytes of any kind come through", async () => {
+test("arbitrary bytes in input and output are preserved", async () => {
   const { processes, start, ended } = openProcesses();
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
   const file = join(newFolder(), "bytes");
@@ -76,7 +76,7 @@ test("bytes of any kind come through", async () => {
   expect(Buffer.from(await processes.read("a", "output", 0, 1_000))).toEqual(bytes);
 });
 
-test("a flood is stopped, and what it may print is kept", async () => {
+test("a flood of output is stopped, and output up to the limit is kept", async () => {
   const { folder, start, ended } = openProcesses();
   const outputLimit = 4_000_000;
   await start("a", sh("cat /dev/zero & cat /dev/zero >&2"), { outputLimit });
@@ -84,7 +84,7 @@ test("a flood is stopped, and what it may print is kept", async () => {
   await until(() => printedIn(folder, "a") === outputLimit);
 });
 
-test("a flood by somebody whom the program has left behind is stopped too", async () => {
+test("a flood from a process that the program left behind is stopped too", async () => {
   const { folder, start, ended } = openProcesses();
   await start("a", sh("setsid cat /dev/zero & sleep 0.1"), { outputLimit: 1_000_000_000 });
   expect(await ended("a")).toMatchObject({ code: 0, cause: "exit" });
@@ -94,7 +94,7 @@ test("a flood by somebody whom the program has left behind is stopped too", asyn
   expect(statSync(join(folder, "a", "output")).size).toBe(size);
 });
 
-test("whoever has left the program's group, its session or its family is ended with it", async () => {
+test("processes that left the program's group, session or family are ended with it", async () => {
   const { folder, processes, start, text } = openProcesses();
   const script = `
     sleep 1000 &
@@ -114,7 +114,7 @@ test("whoever has left the program's group, its session or its family is ended w
   for (const each of [...before, ...family]) expect(await table.isAlive(each)).toBe(false);
 });
 
-test("what an ended program has left behind is ended by its supervisor, and by a kill where that died", async () => {
+test("processes that an ended program left behind are ended by its supervisor, or by a kill if the supervisor died", async () => {
   const { folder, processes, start, ended, text } = openProcesses();
   await start("a", sh("setsid sleep 1000 & env -i sleep 1000 & echo $!"));
   await ended("a");
@@ -135,7 +135,7 @@ test("what an ended program has left behind is ended by its supervisor, and by a
   expect(await bearers(folder, "b")).toEqual([]);
 });
 
-test("a program that floods once its time is up is stopped at once", async () => {
+test("a program that floods after its time limit is stopped immediately", async () => {
   const { folder, start, ended } = openProcesses({ grace: 600_000 });
   const script = "trap 'cat /dev/zero' TERM; while true; do sleep 0.05; done";
   await start("a", sh(script), { timeLimit: 300, outputLimit: 1_000_000 });
@@ -144,20 +144,20 @@ test("a program that floods once its time is up is stopped at once", async () =>
   expect(printedIn(folder, "a")).toBe(1_000_000);
 });
 
-test("a program that closes its channels goes on, and ends when it ends", async () => {
+test("a program that closes its output keeps running until its own end", async () => {
   const { processes, start, ended } = openProcesses();
   await start("a", sh("exec <&- >&- 2>&-; sleep 0.3; exit 3"));
   expect(await processes.look("a")).toMatchObject({ kind: "running" });
   expect(await ended("a")).toMatchObject({ code: 3, cause: "exit" });
 });
 
-test("input that nobody reads holds nobody up", async () => {
+test("unread input does not block the start", async () => {
   const { start, ended } = openProcesses();
   await start("a", ["true"], { input: "x".repeat(1_000_000) });
   expect(await ended("a")).toMatchObject({ code: 0, cause: "exit" });
 });
 
-test("a program that is stopped can be killed", async () => {
+test("a stopped program can be killed", async () => {
   const { processes, start, text } = openProcesses();
   await start("a", sh("echo ready; kill -STOP $$; sleep 1000"));
   await until(async () => (await text("a")) !== "");
@@ -165,7 +165,7 @@ test("a program that is stopped can be killed", async () => {
   expect(await processes.look("a")).toMatchObject({ kind: "ended", cause: "killed", signal: "SIGTERM" });
 });
 
-test("nothing in arguments, environment or folder is run or taken apart", async () => {
+test("arguments, environment and folder are neither executed nor split", async () => {
   const { start, ended, text } = openProcesses();
   const place = newFolder();
   const hostile = `a;touch ${place}/1\n$(touch ${place}/2)\`touch ${place}/3\` | & "' \\ # \u0007 \u{1f600} \ud800 -x`;
@@ -175,13 +175,13 @@ test("nothing in arguments, environment or folder is run or taken apart", async 
   const env = { VALUE: hostile, "A;B": hostile, NODE_OPTIONS: "" };
   await start("a", [process.execPath, "-e", program, "--", hostile, "", " "], { cwd, env });
   expect(await ended("a")).toMatchObject({ code: 0 });
-  // There is no way to write half a character.
+  // Half a character cannot be written.
   const whole = hostile.replace("\ud800", "\ufffd");
   expect(JSON.parse(await text("a"))).toEqual([[whole, "", " "], whole, whole, cwd]);
   expect(readdirSync(place)).toHaveLength(1);
 });
 
-test("a program has the environment that it was given, and the mark, and nothing else", async () => {
+test("a program has the environment of its order, the mark, and nothing else", async () => {
   const { start, ended, text } = openProcesses();
   await start("a", ["/usr/bin/env"], { env: { A: "1" } });
   await ended("a");
@@ -191,7 +191,7 @@ test("a program has the environment that it was given, and the mark, and nothing
   ]);
 });
 
-test("what is in the folder of a run is for nobody else, and keys do not stay there", async () => {
+test("the files of a run are private, and keys do not stay in them", async () => {
   const { folder, start, ended } = openProcesses();
   await start("a", ["true"], { env: { KEY: "secret-key" }, input: "hello" });
   await ended("a");
@@ -206,7 +206,7 @@ test("what is in the folder of a run is for nobody else, and keys do not stay th
   }
 });
 
-test("a record that somebody has damaged is as good as none, and starts nothing", async () => {
+test("a damaged record counts as missing, and no program is started", async () => {
   const { folder, processes, start, ended } = openProcesses();
   await start("a", ["true"]);
   await ended("a");
@@ -217,7 +217,7 @@ test("a record that somebody has damaged is as good as none, and starts nothing"
   }
 });
 
-test("a supervisor that is asked to end goes on: the end of its program is still noted", async () => {
+test("a supervisor ignores SIGTERM and still records the end of its program", async () => {
   const { folder, processes, start, ended } = openProcesses();
   await start("a", sh("while [ ! -e over ]; do sleep 0.05; done; exit 4"), { cwd: folder });
   for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const)
@@ -227,7 +227,7 @@ test("a supervisor that is asked to end goes on: the end of its program is still
   expect(await ended("a")).toMatchObject({ code: 4, cause: "exit" });
 });
 
-test.runIf(canMount())("an end is noted on a disk that is full, and nothing new is started there", async () => {
+test.runIf(canMount())("on a full disk the end of a program is recorded, and no new program is started", async () => {
   const { folder } = mount(newFolder(), "size=256k");
   const { processes, start, ended } = openProcesses({ folder });
   await start("a", ["cat", "/dev/zero"], { outputLimit: 1_000_000_000 });
@@ -239,11 +239,11 @@ test.runIf(canMount())("an end is noted on a disk that is full, and nothing new 
   expect(await ended("b")).toMatchObject({ code: 0, cause: "exit" });
 });
 
-test.runIf(canMount())("a program on a disk that is full can be killed", async () => {
+test.runIf(canMount())("on a full disk a program can be killed", async () => {
   const { folder } = mount(newFolder(), "size=256k");
   const { processes, start, text } = openProcesses({ folder });
   await start("a", sh("cat /dev/zero; echo full > /dev/null; sleep 1000"), { outputLimit: 1_000_000_000 });
-  // What the supervisor takes away meanwhile leaves a page or two.
+  // Files that the supervisor deletes in the meantime free a page or two.
   await until(async () => (await text("a", "errors")) !== "" || freeIn(folder) <= 4);
   await processes.kill("a");
   expect(await processes.look("a")).toMatchObject({ kind: "ended" });

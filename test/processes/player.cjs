@@ -1,4 +1,4 @@
-// A program that does what its argument says, step by step. The scripted twin takes the same steps in memory.
+// A program that follows the steps in its argument. The scripted twin takes the same steps in memory.
 const fs = require("node:fs");
 
 const steps = JSON.parse(process.argv[2] ?? "[]");

@@ -1,7 +1,7 @@
-// Starts two programs, the second with the supervisor that waits, and stays.
+// Starts two programs, the second with the spare supervisor, and stays.
 import { setTimeout as sleep } from "node:timers/promises";
-import { createProcesses } from "../../src/adapters/processes/create-processes.ts";
-import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import { systemProcessTable } from "../../src/adapters/processes/process-table.ts";
+import { createProcesses } from "../../src/adapters/processes/processes.ts";
 
 const [folder = "", ...supervisor] = process.argv.slice(2);
 const processes = createProcesses({ folder, supervisor, table: systemProcessTable(), keepsSpare: true });

@@ -6,7 +6,7 @@ import { newFolder, openProcesses, recordOf, supervisor, until } from "./stage.t
 
 const sleeper = ["sleep", "1000"];
 
-/** Supervisors of these tests that wait for a folder, or that have got one so. */
+/** The spare supervisors of these tests: those that wait for a folder and those that have received one. */
 function waiting(): readonly number[] {
   return readdirSync("/proc").flatMap((name) => {
     try {
@@ -19,7 +19,7 @@ function waiting(): readonly number[] {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "who is started after another gets the supervisor that waits, and nothing else about it is different",
+  "a run that is started soon after another gets the spare supervisor, and is otherwise the same",
   async () => {
     const { folder, processes, start, ended, text } = openProcesses({ keepsSpare: true });
     await start("a", sleeper);
@@ -38,7 +38,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "one that waits ends with whoever started it, and what it was given goes on",
+  "a spare supervisor ends with the process that started it, while a run that it received keeps running",
   async () => {
     const folder = newFolder();
     const starter = spawn(process.execPath, [join(import.meta.dirname, "spare-starter.ts"), folder, ...supervisor], {
@@ -59,15 +59,18 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test.skipIf(process.platform !== "linux")("what one that waited cannot do is told as it is of any other", async () => {
-  const { folder, start } = openProcesses({ keepsSpare: true });
-  await start("a", sleeper);
-  const before = new Set(waiting());
-  await until(() => waiting().some((pid) => !before.has(pid)));
-  mkdirSync(join(folder, "b", "output"), { recursive: true });
-  await expect(start("b", sleeper)).rejects.toMatchObject({
-    code: "processes.not-started",
-    retry: "later",
-    hint: expect.stringContaining("EISDIR"),
-  });
-});
+test.skipIf(process.platform !== "linux")(
+  "an error of a spare supervisor is reported like that of any other",
+  async () => {
+    const { folder, start } = openProcesses({ keepsSpare: true });
+    await start("a", sleeper);
+    const before = new Set(waiting());
+    await until(() => waiting().some((pid) => !before.has(pid)));
+    mkdirSync(join(folder, "b", "output"), { recursive: true });
+    await expect(start("b", sleeper)).rejects.toMatchObject({
+      code: "processes.not-started",
+      retry: "later",
+      hint: expect.stringContaining("EISDIR"),
+    });
+  },
+);

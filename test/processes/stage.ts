@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildSync } from "esbuild";
 import { afterAll } from "vitest";
-import { createProcesses, type ProcessesOptions } from "../../src/adapters/processes/create-processes.ts";
-import { supervisorCommand } from "../../src/adapters/processes/supervisor-command.ts";
-import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import { systemProcessTable } from "../../src/adapters/processes/process-table.ts";
+import { createProcesses, type ProcessesOptions, supervisorCommand } from "../../src/adapters/processes/processes.ts";
 import type { Processes, ProcessIdentity, ProcessOrder, ProcessState } from "../../src/ports/processes.ts";
 import { removeFolder } from "../remove-folder.ts";
 
@@ -20,7 +19,7 @@ afterAll(async () => {
   removeFolder(base);
 });
 
-// As it is when installed: one file, which starts three times faster.
+// Bundled into one file, as in an installation: it starts three times faster.
 const file = join(base, "supervisor.cjs");
 buildSync({
   entryPoints: [join(import.meta.dirname, "../../src/adapters/processes/supervisor.ts")],
@@ -33,7 +32,7 @@ export const supervisor = supervisorCommand(file);
 export const table = systemProcessTable();
 
 let folders = 0;
-/** An empty folder, which goes away in the end. */
+/** An empty folder that is deleted after the test. */
 export function newFolder(): string {
   return mkdtempSync(join(base, `${++folders}-`));
 }
@@ -73,7 +72,7 @@ interface Recorded {
   readonly mark: string;
 }
 
-/** What a supervisor has recorded about its program. */
+/** A supervisor's record of its program. */
 export function recordOf(folder: string, id: string): Recorded {
   return JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as Recorded;
 }

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { linuxProcessTable } from "../../src/adapters/processes/linux-process-table.ts";
-import { psProcessTable } from "../../src/adapters/processes/ps-process-table.ts";
+import { linuxProcessTable, psProcessTable } from "../../src/adapters/processes/process-table.ts";
 import type { ProcessIdentity, ProcessTable } from "../../src/ports/processes.ts";
 import { until } from "./stage.ts";
 
@@ -12,7 +11,7 @@ if (process.platform === "linux") tables.proc = linuxProcessTable;
 describe.each(Object.entries(tables))("%s", (_, open) => {
   const table = open();
 
-  test("a process that lives has one identity, which is the same for whoever asks", async () => {
+  test("a live process has one identity, the same for every caller", async () => {
     const child = run("sleep 1000");
     const identity = await table.identify(child.pid ?? 0);
     expect(identity).toMatchObject({ pid: child.pid });
@@ -21,7 +20,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     expect(await table.isAlive(identity as ProcessIdentity)).toBe(true);
   });
 
-  test("a process that has ended is not alive, nor is one that nobody has buried", async () => {
+  test("an ended process is not alive, and neither is a zombie", async () => {
     const child = run("sleep 1000");
     const identity = (await table.identify(child.pid ?? 0)) as ProcessIdentity;
     child.kill("SIGKILL");
@@ -29,7 +28,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     expect(await table.isAlive(identity)).toBe(false);
     expect(await table.identify(identity.pid)).toBeUndefined();
 
-    // What takes the shell's place has a child that it knows nothing of.
+    // The program that the shell execs has a child that it does not know, so the child becomes a zombie.
     const parent = run("sleep 0.1 & echo $!; exec sleep 1000");
     const pid = Number(await firstLine(parent));
     await until(async () => (await table.identify(pid)) === undefined);
@@ -37,7 +36,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     expect((await table.familyOf(parent.pid ?? 0)).map((each) => each.pid)).toEqual([parent.pid]);
   });
 
-  test("somebody else under the same number, or from another life of the machine, is not the same", async () => {
+  test("a process with the same pid but another start time or boot is a different process", async () => {
     const child = run("sleep 1000");
     const identity = (await table.identify(child.pid ?? 0)) as ProcessIdentity;
     const other = (await table.identify(1)) as ProcessIdentity;
@@ -46,7 +45,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     expect(await table.isAlive({ ...identity, start: "" })).toBe(false);
   });
 
-  test("a family is everybody who descends from a process or is of its group, and nobody else", async () => {
+  test("a family is a process's descendants and its group, and no other process", async () => {
     const stranger = run("sleep 1000");
     const child = run("sleep 1000 & setsid sleep 1000 & (sleep 1000 &) & wait $!; echo ready; sleep 1000");
     await firstLine(child);
@@ -58,7 +57,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     expect(await table.familyOf(999_999_999)).toEqual([]);
   });
 
-  test("whoever was started with an entry in the environment is found by it", async () => {
+  test("processes are found by an entry in their environment", async () => {
     const entry = `SIGNALBOX_PROCESS=mark-${process.pid}`;
     const child = run("setsid sleep 1000 & env -i sleep 1000 & echo ready; wait", {
       SIGNALBOX_PROCESS: `mark-${process.pid}`,
@@ -71,7 +70,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
     expect(pids).not.toContain(other.pid);
   });
 
-  test("processor time grows with work, and includes that of descendants", async () => {
+  test("processor time grows with work, and includes the time of descendants", async () => {
     const idle = run("sleep 1000");
     const busy = run("while true; do :; done & wait");
     await until(async () => (await table.cpuTime(busy.pid ?? 0)) >= 1_000);
@@ -80,7 +79,7 @@ describe.each(Object.entries(tables))("%s", (_, open) => {
   });
 });
 
-/** In a group of its own, which goes away with the test. It shares nothing with us: what outlives us would keep us waiting. */
+/** In its own group, which is killed after the test. It inherits no pipes, so a survivor does not block the test. */
 function run(script: string, env: Record<string, string> = {}): ChildProcess {
   const path = { PATH: process.env.PATH ?? "" };
   const stdio = ["ignore", "pipe", "ignore"] as const;
@@ -97,7 +96,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (error) {
-    // It has ended by itself.
+    // The group has ended by itself.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

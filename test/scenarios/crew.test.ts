@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
-import type { EventView } from "../../src/api/task-wires.ts";
+import type { EventView } from "../../src/api/tasks.ts";
 import { eventually, openStage, type Stage } from "../agents/stage.ts";
 import { root } from "../documents.ts";
 import { runCommand } from "./person.ts";
 
-/** The built-in one, with less patience. */
+/** The built-in workflow, with shorter timeouts. */
 const quick = readFileSync(join(root, "workflows/crew.yml"), "utf8")
   .replace("steps: 20", "steps: 3")
   .replace("stall: 5m", "stall: 10s")
@@ -24,7 +24,7 @@ const commit = '{ write: { file: "{branch}.txt", text: "work" } }, { commit: "Wo
 const fails = "{ count: errors }, { error: { kind: other, message: No luck } }";
 const failing = (first: string) =>
   Array.from({ length: 5 }, (_, n) => `{ when: { counter: { errors: ${n} } }, steps: [${first}${fails}] }`);
-/** Until the test says so, in a file beside the home. */
+/** A step that waits until the test creates a file beside the home. */
 const until = (file: string) => `{ run: [sh, -c, "while ! test -e ../../../../${file}; do sleep 0.1; done"] }`;
 
 /** What the agents do, by ticket. */
@@ -103,7 +103,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-test("an agent gets init, then step in the same session, until it prints DONE; what it used stays with it", async () => {
+test("an agent gets init, then step in the same session, until it prints DONE; its usage is recorded", async () => {
   const { task, name } = await whoHas("c-plain");
   await closed("c-plain");
   const [first = "", second = "", ...more] = await heard(task);
@@ -120,7 +120,7 @@ test("an agent gets init, then step in the same session, until it prints DONE; w
   });
 });
 
-test("failing tests go back to the same session as test_failure", async () => {
+test("failing tests are sent to the same session as test_failure", async () => {
   const { task } = await whoHas("c-tests");
   await closed("c-tests");
   const prompts = await heard(task);
@@ -129,7 +129,7 @@ test("failing tests go back to the same session as test_failure", async () => {
   expect(existsSync(join(stage.repository, "broken.txt"))).toBe(false);
 });
 
-test("what conflicts is given to an agent as merge_conflict, tested again, and both are merged", async () => {
+test("a conflict is given to an agent as merge_conflict, tested again, and both tasks are merged", async () => {
   const [left, right] = await Promise.all([whoHas("c-left"), whoHas("c-right")]);
   await Promise.all([left, right].map(({ task }) => stage.until(task, ({ status }) => status === "working")));
   writeFileSync(join(stage.base, "both"), "");
@@ -139,7 +139,7 @@ test("what conflicts is given to an agent as merge_conflict, tested again, and b
   expect(routesTaken.filter((moved) => moved.includes("merging → resolving"))).toHaveLength(1);
 });
 
-test("five errors in a row make it stuck; with a clean workspace it is ready again, in a new session", async () => {
+test("five errors in a row make an agent stuck; with a clean workspace it is ready again, in a new session", async () => {
   const { task } = await whoHas("c-clean");
   await closed("c-clean");
   const moved = await moves(task);
@@ -149,7 +149,7 @@ test("five errors in a row make it stuck; with a clean workspace it is ready aga
   expect(runs.filter(({ word }) => word === "error").length).toBe(5);
 });
 
-test("with uncommitted work it goes on working, and the work is still there", async () => {
+test("an agent with uncommitted work continues working, and the work is still there", async () => {
   const { task } = await whoHas("c-dirty");
   await closed("c-dirty");
   const moved = await moves(task);
@@ -157,7 +157,7 @@ test("with uncommitted work it goes on working, and the work is still there", as
   expect(readFileSync(join(stage.repository, "spilt.txt"), "utf8")).toBe("milk");
 });
 
-test("without a workspace it gets one again for each attempt; once it is stuck without one, its task begins again", async () => {
+test("an agent without a workspace gets a new one for each attempt; if it is stuck without one, its task begins again", async () => {
   const { task } = await whoHas("c-gone");
   await closed("c-gone");
   const moved = await moves(task);
@@ -166,14 +166,14 @@ test("without a workspace it gets one again for each attempt; once it is stuck w
   expect(runs.filter(({ word }) => word === "error").length).toBe(5);
 });
 
-test("at the step limit what there is is tested and merged, and history says that it was cut off", async () => {
+test("at the step limit the work so far is tested and merged, and the history says that it was cut off", async () => {
   const { task } = await whoHas("c-limit");
   await closed("c-limit");
   expect(await heard(task)).toHaveLength(3);
   expect((await events(task)).some(({ type, data }) => type === "agent.stepped" && data.limit === 3)).toBe(true);
 });
 
-test("one that gives no sign of life is ended and started in a new session", async () => {
+test("a stalled agent is ended and started in a new session", async () => {
   const { task } = await whoHas("c-stall");
   await closed("c-stall");
   const runs = (await stage.runs(true)).filter((run) => run.task === task);
@@ -181,14 +181,14 @@ test("one that gives no sign of life is ended and started in a new session", asy
   expect(new Set(runs.map(({ session }) => session)).size).toBeGreaterThan(1);
 });
 
-test("a session that somebody else has is not gone on with", async () => {
+test("a session that another process uses is not resumed", async () => {
   const { task } = await whoHas("c-session");
   await closed("c-session");
   const runs = (await stage.runs(true)).filter((run) => run.task === task);
   expect(new Set(runs.map(({ session }) => session).filter(Boolean)).size).toBe(2);
 });
 
-test("DONE without a change is told once, then it is stuck with a reason, and keeps nobody else from working", async () => {
+test("an agent that prints DONE without a change is reminded once, then it is stuck with a reason, and other agents continue", async () => {
   const { task, name } = await whoHas("c-empty");
   const { held } = await stage.until(task, (now) => now.held !== null);
   expect(held?.reason).toContain("its branch has no change");
@@ -198,11 +198,11 @@ test("DONE without a change is told once, then it is stuck with a reason, and ke
   expect(stdout).toMatch(new RegExp(`^! +${name} +stuck +c-empty `, "m"));
   const refused = await signalbox("crew", "assign", name, "c-empty");
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toContain(`${name} is stuck; "assign" is for one that is idle.`);
+  expect(refused.stderr).toContain(`${name} is stuck; "assign" needs an agent that is idle.`);
   expect(refused.stderr).toContain(`signalbox crew kill ${name}`);
 });
 
-test("whose workspace is gone when the daemon starts begins again, with the ticket open and what was committed kept", async () => {
+test("a task whose workspace is gone when the daemon starts begins again, with the ticket open and its commits kept", async () => {
   const { task } = await whoHas("c-away");
   const { workspace } = await stage.until(task, ({ status }) => status === "working");
   await stage.killDaemon();
@@ -244,7 +244,7 @@ async function moves(task: string): Promise<readonly string[]> {
     .map(({ data }) => `${data.from} → ${data.to}`);
 }
 
-/** What the agents of a task were told, over all sessions, in order. */
+/** All messages to the agents of a task, over all sessions, in order. */
 async function heard(task: string): Promise<readonly string[]> {
   const sessions = new Set((await stage.runs(true)).filter((run) => run.task === task).map(({ session }) => session));
   return [...sessions].flatMap((session) =>

@@ -2,20 +2,20 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { routes } from "../../src/api/routes.ts";
-import type { EventView, TaskView } from "../../src/api/task-wires.ts";
+import type { EventView, TaskView } from "../../src/api/tasks.ts";
 import type { Stage } from "../agents/stage.ts";
 import type { Ran } from "./person.ts";
 
-/** What is needed of the stage that the task is on. */
+/** The parts of the stage that a task needs. */
 type Ground = Stage & {
   signalbox(...args: readonly string[]): Promise<Ran>;
   heard(session: string): readonly string[];
 };
 
-/** How long something may take, in milliseconds. */
-const patience = Number(process.env.SCENARIO_PATIENCE ?? 240_000);
+/** The timeout of a wait, in milliseconds. */
+const waitTimeout = Number(process.env.SCENARIO_PATIENCE ?? 240_000);
 
-/** A task, as a person sees it, and what a person can find out with git, tmux and the system. */
+/** A task as a person sees it, with what git, tmux and the system say about it. */
 export type Life = ReturnType<typeof beginLife>;
 
 export function beginLife(stage: Ground, id: string, branch: string) {
@@ -33,16 +33,16 @@ export function beginLife(stage: Ground, id: string, branch: string) {
 
   const life = {
     ...{ id, branch, now, until, runs, soon: eventually },
-    /** What has happened, for whoever has to find out why something did not. */
+    /** The history, for error messages. */
     story: async () =>
       (await stage.events(id)).map(({ type, by, data }) => `${type} ${by} ${JSON.stringify(data)}`).join("\n"),
-    /** A person's command about the task, which is granted. */
+    /** Runs a person's command about the task, which must succeed. */
     async does(verb: string, ...rest: readonly string[]): Promise<string> {
       const ran = await person(verb, ...rest);
       expect(ran.code, `task ${verb} ${rest.join(" ")}: ${ran.stderr}`).toBe(0);
       return ran.stdout;
     },
-    /** One that is refused: it changes nothing but history, and says why. */
+    /** Runs a command that must be refused: it changes only the history, and says why. */
     async isRefused(verb: string, ...rest: readonly string[]): Promise<string> {
       const before = standing(await now());
       const ran = await person(verb, ...rest);
@@ -50,29 +50,29 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       expect(standing(await now())).toEqual(before);
       return ran.stderr;
     },
-    /** Lets an agent go on that waits for a person's sign. */
+    /** Lets an agent continue that waits for `go`. */
     go: () => writeFileSync(join(stage.base, `go-${branch}`), ""),
-    /** Agrees to what an agent asks in its dialog, as a person at its window would. */
+    /** Agrees in an agent's dialog, as a person in its window would. */
     async allows(key: string): Promise<void> {
       const asking = await eventually(async () =>
         (await runs()).find((run) => run.key === key && run.activity === "asks"),
       );
       stage.press(asking, "y");
     },
-    /** Waits until an agent has said this, so that it counts. */
+    /** Waits until an agent's statement is recorded. */
     async hasWritten(words: string): Promise<void> {
       await eventually(async () => {
         const { text } = await stage.call(routes.getDocument, { params: { task: id } });
         return text.includes(words) ? true : undefined;
       }, life.story);
     },
-    /** Waits until the task is in this state, and everything that belongs to that is done. */
+    /** Waits until the task is in this state and has settled. */
     async reaches(status: string): Promise<TaskView> {
       const there = await until((task) => task.held !== null || (task.status === status && task.phase !== "entering"));
       expect({ status: there.status, held: there.held }, await life.story()).toEqual({ status, held: null });
       return there;
     },
-    /** Waits until the task has made a move, where it was in the new state before. */
+    /** Waits until the task has made a move, for a state that it was in before. */
     async makes(move: string): Promise<void> {
       await eventually(async () => ((await life.moves()).includes(move) ? true : undefined), life.story);
     },
@@ -92,7 +92,7 @@ export function beginLife(stage: Ground, id: string, branch: string) {
           return `${by} ${request.to ?? request.kind}: ${reasons.map(({ code }) => code).join(", ")}`;
         });
     },
-    /** The keys of runs whose processes live. */
+    /** The keys of runs with live processes. */
     async alive(): Promise<readonly string[]> {
       const marks = processMarks(id);
       return (await runs()).map(({ key }) => key).filter((key) => marks.has(key));
@@ -110,12 +110,12 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       try {
         listed = stage.tmux("list-windows", "-a", "-F", format);
       } catch {
-        // Nobody has a window any more, and the server is gone with the last.
+        // The tmux server ends with its last window.
       }
       const own = listed.split("\n").filter((line) => line.startsWith(`sb-${id} `));
       return own.map((line) => line.slice(`sb-${id} `.length));
     },
-    /** Waits until so many requests were refused, and says why. */
+    /** Waits until this many requests were refused, and returns the reasons. */
     async isRefusedAll(...expected: readonly string[]): Promise<void> {
       await eventually(async () => ((await life.refusals()).length >= expected.length ? true : undefined), life.story);
       expect(await life.refusals()).toEqual(expected);
@@ -131,11 +131,11 @@ export function beginLife(stage: Ground, id: string, branch: string) {
         async () => `Windows: ${life.windows().join("; ")}; expected: ${wanted}.`,
       );
     },
-    /** What a run was told, message by message, as it heard it. */
+    /** The messages that a run received. */
     async heard(key: string): Promise<readonly string[]> {
       return stage.heard((await runs()).find((run) => run.key === key)?.session ?? "");
     },
-    /** Waits until a run has heard something that contains this. */
+    /** Waits until a run has received a message that contains this. */
     async hears(key: string, words: string): Promise<string> {
       return eventually(
         async () => (await life.heard(key)).find((each) => each.includes(words)),
@@ -149,14 +149,14 @@ export function beginLife(stage: Ground, id: string, branch: string) {
       expect(stage.git(workspace, "branch", "--show-current")).toBe(branch);
       return workspace;
     },
-    /** Its agents were ended before their workspace was given back, and nothing of them is left. */
+    /** Its agents were ended before the workspace was released, and none of their processes is left. */
     async endedFirst(): Promise<void> {
       await eventually(async () => ((await now()).workspace === "" ? true : undefined), life.story);
       expect(await life.alive()).toEqual([]);
       await life.gaveBack();
       expect(life.windows()).toEqual([]);
     },
-    /** It has none any more, and the folder is free for others. */
+    /** It has no workspace any more, and the folder is free for others. */
     async gaveBack(): Promise<void> {
       await eventually(async () => ((await now()).workspace === "" ? true : undefined));
       const { workspaces } = await stage.call(routes.listWorkspaces, { query: {} });
@@ -167,12 +167,12 @@ export function beginLife(stage: Ground, id: string, branch: string) {
   return life;
 }
 
-/** Asks until there is an answer, less and less often: asking keeps others from their work. */
+/** Polls until there is an answer, backing off, because polling slows other scenarios down. */
 async function eventually<T>(
   ask: () => Promise<T | undefined>,
   tell: () => Promise<string> = async () => "",
 ): Promise<T> {
-  const end = Date.now() + patience;
+  const end = Date.now() + waitTimeout;
   for (let pause = 60; ; pause = Math.min(pause * 1.4, 600)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
@@ -181,7 +181,7 @@ async function eventually<T>(
   }
 }
 
-/** What a person's refused request must not change; agents may do something meanwhile. */
+/** What a refused request must not change; agents may change other things in the meantime. */
 function standing({ status, counters, workspace, held, summary, branch, dependsOn }: TaskView) {
   return { status, counters, workspace, held, summary, branch, dependsOn };
 }
@@ -190,7 +190,7 @@ function moveText({ by, data }: EventView): string {
   return `${data.from} → ${data.to} (${by} ${data.cause})`;
 }
 
-/** The runs of a task that have living processes, by what these were started with. */
+/** The runs of a task with live processes, found by their environment. */
 function processMarks(task: string): ReadonlySet<string> {
   const marks = readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];

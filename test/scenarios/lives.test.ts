@@ -16,7 +16,7 @@ import {
   whenAllowed,
 } from "./steps.ts";
 
-/** Whole lives of `default`, from the person's first command to the last. The last test kills the daemon of all of them. */
+/** Whole lives of `default`, from the person's first command to the last. The last test kills their daemon. */
 const scenes = await openScenes("default");
 afterAll(scenes.close);
 
@@ -34,7 +34,7 @@ const live = (name: string, branch: string, part: Behaviour, play: (life: Life) 
     }
   });
 
-/** Merges what a person has looked at. */
+/** Reviews and merges the work, as a person. */
 async function merged(life: Life): Promise<void> {
   await life.does("merge");
   expect((await life.reaches("done")).outcome).toBe("done");
@@ -43,7 +43,7 @@ async function merged(life: Life): Promise<void> {
 }
 
 live(
-  "work that passes at once: one worker, one reviewer, and the name that the worker gave its branch",
+  "work that passes the first review: one worker, one reviewer, and the branch name that the worker chose",
   "happy",
   {
     worker: [
@@ -80,7 +80,7 @@ live(
 );
 
 live(
-  "work that fails once: the same worker mends it, and the second review passes",
+  "work that fails once: the same worker fixes it, and the second review passes",
   "once",
   {
     worker: [mends, during("planning", ...planned)],
@@ -96,7 +96,7 @@ live(
 );
 
 live(
-  "work that fails twice: a person mends it with the worker, looks at it and merges it",
+  "work that fails twice: a person fixes it with the worker, reviews it and merges it",
   "twice",
   {
     worker: [
@@ -142,7 +142,8 @@ live(
   async (life) => {
     await life.reaches("clarification");
     expect((await scenes.signalbox("task", "show", life.id, "--json")).stdout).toContain("How strong?");
-    await life.does("continue");
+    expect(await life.isRefused("continue")).toContain("signalbox task answer ");
+    await life.does("continue", "--yes");
     await life.does("send", "Twice as strong");
     await life.reaches("reviewing");
     await merged(life);
@@ -150,7 +151,7 @@ live(
   },
 );
 
-test("a daemon that is killed costs no task anything, whatever state it is in", async () => {
+test("a killed daemon does not harm any task, whatever its state", async () => {
   const begin = (branch: string, part: Behaviour, ...flags: readonly string[]) => scenes.begin(branch, part, { flags });
   const lives: Readonly<Record<string, Life>> = {
     pending: await begin("k-pending", { worker: [busy] }, "--no-spawn"),
@@ -194,7 +195,7 @@ test("a daemon that is killed costs no task anything, whatever state it is in", 
   expect(await alive()).toEqual(before);
   expect(await Promise.all(Object.values(lives).map((life) => life.moves()))).toEqual(moves);
 
-  // And every life goes on, with the agents it had.
+  // Every task continues with the same agents.
   await of("pending").does("spawn");
   for (const status of ["planning", "working", "clarification"]) of(status).go();
   await of("agent-review").allows("reviewer#1");

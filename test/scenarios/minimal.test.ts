@@ -20,7 +20,7 @@ scenario(
 );
 scenario(
   scenes,
-  "pending → working (human asked): task spawn starts one that does not start by itself",
+  "pending → working (human asked): task spawn starts a task that does not start by itself",
   { worker: [busy] },
   async (life) => {
     await life.reaches("pending");
@@ -33,7 +33,7 @@ scenario(
 );
 scenario(
   scenes,
-  "pending → cancelled (human asked): a task that never started is cancelled, and nothing was begun for it",
+  "pending → cancelled (human asked): a task that never started is cancelled, and nothing was started for it",
   {},
   async (life) => {
     await life.reaches("pending");
@@ -84,7 +84,7 @@ scenario(
 );
 scenario(
   scenes,
-  "working → reviewing (human asked): the gate binds people too",
+  "working → reviewing (human asked): the gate applies to people too",
   { worker: [{ steps: [untilGo, handoff("one"), "hang"] }] },
   async (life) => {
     await life.hears("worker#1", "# Task:");
@@ -98,7 +98,7 @@ scenario(
 );
 scenario(
   scenes,
-  "working → cancelled (human asked): the worker is ended, and the workspace given back",
+  "working → cancelled (human asked): the worker is ended, and the workspace is released",
   { worker: [deaf] },
   async (life) => {
     await life.reaches("working");
@@ -110,7 +110,7 @@ scenario(
 );
 scenario(
   scenes,
-  "working → cancelled (worker asked): so it is where the worker asks for it",
+  "working → cancelled (worker asked): the same happens if the worker asks",
   { worker: [{ steps: [askFor("cancelled"), { hang: "deaf" }] }] },
   async (life) => {
     await life.reaches("cancelled");
@@ -119,7 +119,7 @@ scenario(
 );
 scenario(
   scenes,
-  "working (crash): without a state for it, a task whose worker keeps ending stays where it is, marked for a person",
+  "working (crash): without a state for it, a task whose worker keeps ending stays where it is and needs a person",
   { worker: [{ steps: [{ exit: 1 }] }] },
   async (life) => {
     expect(await life.isHeld()).toMatchObject({ status: "working", crashCount: 1, session: "dead", needsPerson: true });
@@ -131,7 +131,7 @@ scenario(
 );
 scenario(
   scenes,
-  "reviewing → done (human asked): task merge brings the work into main, then everything of the task is cleaned up",
+  "reviewing → done (human asked): task merge merges the work into main, then the task's agents, workspace and branch are cleaned up",
   { worker: [{ steps: [...build("one"), handoff("one"), askFor("reviewing")] }] },
   async (life) => {
     await life.reaches("reviewing");
@@ -146,11 +146,12 @@ scenario(
 );
 scenario(
   scenes,
-  "reviewing → cancelled (human asked): the workspace is given back, and the branch stays",
+  "reviewing → cancelled (human asked): the workspace is released, and a branch with a commit is kept",
   {},
   async (life) => {
     await life.reaches("reviewing");
-    await life.hasWorkspace();
+    const workspace = await life.hasWorkspace();
+    scenes.git(workspace, "commit", "--quiet", "--allow-empty", "-m", "by hand");
     await life.does("cancel");
     await life.reaches("cancelled");
     await life.gaveBack();

@@ -5,14 +5,14 @@ import { loadWorkflow } from "../../src/engine/language/load.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import { tableOf } from "./table.ts";
 
-/** A workflow file from which one thing was taken. */
+/** A workflow file with one part removed. */
 export interface Mutant {
-  /** What was taken out, for people. */
+  /** The removed part, for people. */
   readonly what: string;
   readonly text: string;
-  /** What is known without playing anything: it cannot be loaded, say. Empty where it must be played. */
+  /** The result if no scenario has to be played, such as that the file does not load; otherwise empty. */
   readonly verdict: string;
-  /** Matches the names of the scenarios that it is about. */
+  /** Matches the names of the scenarios that should fail. */
   readonly about: string;
 }
 
@@ -28,7 +28,7 @@ export function mutantsOf(text: string): readonly Mutant[] {
     const workflow = loaded(copy);
     const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
     if (workflow === undefined) return { what, text: copy, about, verdict: "refused at load" };
-    // Who may ask decides which moves there are, and the last scenario compares all that were made with these.
+    // `by` decides which moves exist, and the last scenario compares all moves with these.
     const isToldByTable = what.endsWith(": by") && tableOf(copy).join() !== table;
     return { what, text: copy, about, verdict: isSame ? "makes no difference" : isToldByTable ? "another table" : "" };
   });
@@ -74,7 +74,7 @@ function parts(text: string): readonly Cut[] {
   });
 }
 
-/** Each rule of a state, in either of the two places where rules stand, and each `next`. */
+/** Each rule of a state, in both places where rules can be, and each `next`. */
 function rules(text: string): readonly Cut[] {
   const document = parseDocument(text);
   const cut = (state: string, what: string, ...path: Path): Cut => ({
@@ -137,8 +137,8 @@ function loaded(text: string): Workflow | undefined {
 }
 
 /**
- * Everything that a workflow does, by exploring it: each step in each position, what happens then, and what is owed. Ending
- * what does not run and giving back what nobody has is left out, for it does nothing.
+ * The behaviour of a workflow, by exploring it: each step in each position, its events and its effects. Ending a
+ * session without runs, and releasing a workspace that does not exist, are left out because they do nothing.
  */
 function behaviourOf(workflow: Workflow): string {
   const { nodes, edges: steps } = explore(workflow, "", {});
@@ -165,7 +165,7 @@ function behaviourOf(workflow: Workflow): string {
 
 function positionOf(world: ReturnType<typeof explore>["nodes"][number]["world"] | undefined): unknown {
   if (world === undefined) return undefined;
-  // Failures are told apart only as far as something depends on how many there were; that they are counted is in the events.
+  // The number of failures matters only where something depends on it; the events show that they are counted.
   const { workflowHash: _, crashCount: __, ...task } = world.task;
   return { ...world, task };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Scenes } from "./scenes.ts";
 import { build, busy, handoff } from "./steps.ts";
 
-/** Who is started when a task gives its slot back. */
+/** Which task is started when a slot becomes free. */
 export function nextInLine(scenes: Scenes): void {
   const begin = (branch: string, project: string, ...flags: readonly string[]) =>
     scenes.begin(
@@ -13,7 +13,7 @@ export function nextInLine(scenes: Scenes): void {
       },
     );
 
-  test.concurrent("reviewing → done (human asked): the next task of the project starts, and only that of this project", async () => {
+  test.concurrent("reviewing → done (human asked): the next task of the same project starts, and no other", async () => {
     await scenes.addProject("juice", 1);
     const first = await begin("juice-1", "juice", "--status", "reviewing");
     await first.reaches("reviewing");
@@ -28,7 +28,7 @@ export function nextInLine(scenes: Scenes): void {
     for (const life of [third, second, first]) await scenes.end(life);
   });
 
-  test.concurrent("reviewing → cancelled (human asked): a slot that is given back starts nobody by itself", async () => {
+  test.concurrent("reviewing → cancelled (human asked): a freed slot starts no task by itself", async () => {
     await scenes.addProject("water", 1);
     scenes.teach("water-2", { worker: [busy] });
     const first = await begin("water-1", "water", "--status", "reviewing");

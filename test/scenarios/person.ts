@@ -7,7 +7,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** The command line as a person calls it, in a process of its own. */
+/** Runs the command line as a person does, in a separate process. */
 export function runCommand(cwd: string, env: Readonly<Record<string, string>>, args: readonly string[]): Promise<Ran> {
   return new Promise((done) => {
     const child = execFile(process.execPath, [cliFile, ...args], { cwd, env: { ...env } }, (error, stdout, stderr) =>

@@ -9,14 +9,14 @@ import { runCommand } from "./person.ts";
 import type { Behaviour, Turn } from "./steps.ts";
 import { tableOf } from "./table.ts";
 
-/** Where the workflows are taken from: a copy in which something is missing, where such a copy is tried. */
+/** The folder of the workflows: a mutant's copy, if one is being tested. */
 const folder = process.env.SCENARIO_WORKFLOWS;
 
 /** How a task is created. */
 export interface How {
   readonly summary?: string;
   readonly flags?: readonly string[];
-  /** Instead of the one that the scenes are about. */
+  /** Overrides the scenes' workflow. */
   readonly workflow?: string;
 }
 
@@ -25,7 +25,7 @@ export const byHand: How = { flags: ["--no-spawn"] };
 
 export type Scenes = Awaited<ReturnType<typeof openScenes>>;
 
-/** One daemon in which scenarios of one workflow are played side by side: a task for each, with agents that know their part. */
+/** One daemon in which the scenarios of a workflow run concurrently: a task for each, with scripted agents. */
 export async function openScenes(workflow: string, options: Partial<Parameters<typeof openStage>[0]> = {}) {
   const file = join(folder ?? join(root, "workflows"), `${workflow}.yml`);
   const text = readFileSync(file, "utf8");
@@ -39,7 +39,7 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
   const seen = new Set<string>();
   const parts = new Map<string, Behaviour>();
 
-  /** An agent reads the script when it starts; those of other branches have other parts. */
+  /** An agent reads the script when it starts; each branch has its own turns. */
   const publish = () => {
     const roles: Record<string, readonly Turn[]> = {};
     for (const [branch, part] of parts)
@@ -53,7 +53,7 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
     publish();
   };
 
-  /** The words that an agent was told, as it heard them. */
+  /** The messages that an agent received. */
   const heard = (session: string): readonly string[] => {
     const transcript = join(stage.places.runs, ".scripted", "sessions", `${session}.jsonl`);
     if (session === "" || !existsSync(transcript)) return [];
@@ -67,7 +67,7 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
 
   return {
     ...{ ...stage, workflow, text, env, signalbox, seen, teach },
-    /** Begins a life whose agents behave so. */
+    /** Creates a task whose agents behave like this. */
     async begin(branch: string, part: Behaviour, how: How = {}): Promise<Life> {
       const { summary = `About ${branch}`, flags = [] } = how;
       teach(branch, part);
@@ -77,13 +77,13 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
       if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
       return beginLife({ ...stage, signalbox, heard }, JSON.parse(stdout).task.id, branch);
     },
-    /** Whatever the life is at, it ends here, and its agents with it. */
+    /** Ends the task, in whatever state it is, and its agents. */
     async end(life: Life): Promise<void> {
       for (const move of await life.moves()) seen.add(move);
       await stage.call(routes.cancelTask, { params: { task: life.id } }).catch(() => {});
       parts.delete(life.branch);
     },
-    /** Another project, with a repository that nobody else works in. */
+    /** Adds another project, with its own repository. */
     async addProject(name: string, poolSize: number): Promise<string> {
       const repository = join(stage.base, name);
       stage.git(stage.base, "clone", "--quiet", "--origin", "elsewhere", stage.origin, repository);
@@ -110,7 +110,7 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
   };
 }
 
-/** A turn that only the agents of one task play. */
+/** A turn for the agents of one task only. */
 function turnOf(branch: string, { when = {}, ...rest }: Turn): Turn {
   return { when: { ...when, task: { ...(when.task as object | undefined), branch } }, ...rest };
 }
@@ -118,7 +118,7 @@ function turnOf(branch: string, { when = {}, ...rest }: Turn): Turn {
 let count = 0;
 
 /**
- * One scenario. Where its name begins with a move, such as `a → b (human asked): …`, the history of its task must have it.
+ * One scenario. If its name begins with a move, such as `a → b (human asked): …`, the task must make that move.
  */
 export function scenario(
   scenes: Scenes,
@@ -140,9 +140,9 @@ export function scenario(
   });
 }
 
-/** The last test of a file: whatever can move a task of the workflow has moved one in some scenario, and nothing else has. */
+/** The last test of a file: every possible move of the workflow was made in some scenario, and no other. */
 export function everyMoveWasSeen({ seen, text }: Scenes): void {
-  test("every way was taken, by everybody and everything that can take it, and no other", () => {
+  test("every possible move was made, by each actor and cause, and no other", () => {
     expect([...seen].sort()).toEqual(tableOf(text));
   });
 }

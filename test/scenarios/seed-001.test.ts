@@ -5,11 +5,11 @@ import { build, handoff, review, type Step } from "./steps.ts";
 
 const [ofDefault = "", ofMinimal = ""] = seedDocuments();
 
-/** The two files of the seed as it prints them, as a user's own workflows. Their prompts call the command line `orange`. */
+/** The two workflow files of the seed, unchanged, as a user's own. Their prompts call the command line `orange`. */
 const scenes = await openScenes("classic", { workflows: { seeded: ofDefault, small: ofMinimal } });
 afterAll(scenes.close);
 
-/** Gives the command that the prompt says, as it stands there. */
+/** Runs the command exactly as the prompt has it. */
 const obey = (words: string): Step => ({
   run: ["sh", "-c", 'command=$(printf "%s" "$1" | grep -o "$0") && exec $command', words, "{prompt}"],
 });

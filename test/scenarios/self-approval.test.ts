@@ -4,11 +4,11 @@ import { afterAll, expect, test } from "vitest";
 import { openScenes } from "./scenes.ts";
 import { askFor, build, busy, handoff, type Step, section, told, untilGo, whenAllowed } from "./steps.ts";
 
-/** A worker that tries everything to pass its own review, with the commands it can give in its own window. */
+/** A worker that tries everything to pass its own review, with the commands of its own window. */
 const scenes = await openScenes("default");
 afterAll(scenes.close);
 
-/** Runs a line of shell, and notes how it ended. */
+/** Runs a shell command, and records its exit code. */
 const attempt = (name: string, line: string): Step => ({
   run: ["sh", "-c", `${line}; echo "${name}: $?" >>"$HOME/attempts-{branch}"`],
 });
@@ -196,7 +196,7 @@ test.concurrent("a verdict that a worker wrote into the reviewer's file is worth
             askFor("agent-review"),
             untilGo,
             ghostwriting,
-            // Whatever anybody asks for makes the engine look.
+            // Any request makes the engine check the gates.
             attempt("asking", "signalbox task update --status reviewing"),
             attempt("telling", "signalbox task update --summary 'The same cup'"),
             noMore,

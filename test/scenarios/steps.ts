@@ -13,9 +13,9 @@ export type Behaviour = Readonly<Record<string, readonly Turn[]>>;
 export const section = (heading: string, text: string): Step => ({ section: { heading: `## ${heading}`, text } });
 export const update = (...args: readonly string[]): Step => ({ cli: ["task", "update", ...args] });
 export const askFor = (status: string): Step => update("--status", status);
-/** What stands in the file of a role that works beside another is its word. */
+/** Hands in the task file of a role that works beside another. */
 export const handIn: Step = update("--file", "{task_file}");
-/** Asks for what will be refused, and goes on. */
+/** Asks for a state that will be refused, and continues. */
 export const tryFor = (status: string): Step => ({ try: [askFor(status)] });
 
 export const plan = section("Plan", "APPROACH: one small file.\nTOUCHING: cup.md");
@@ -27,15 +27,15 @@ export const handoff = (text: string): Step => section("Handoff", `DONE: ${text}
 export const review = (verdict: "PASS" | "FAIL", text = "Look at the cup."): Step =>
   section("Review", `Verdict: ${verdict}\n\n${text}`);
 
-/** Stays busy, so that nothing more comes from it. */
+/** Stays busy and does nothing more. */
 export const busy: Turn = { steps: ["hang"] };
-/** So too, and does not even listen to being asked to end. */
+/** The same, and ignores requests to end. */
 export const deaf: Turn = { steps: [{ hang: "deaf" }] };
-/** Waits until the test says `go`, busy all the time. */
+/** Waits until the test says `go`, and stays busy. */
 export const untilGo: Step = { run: ["sh", "-c", 'until [ -e "$HOME/go-$0" ]; do sleep 0.1; done', "{branch}"] };
-/** Shows a dialog, and does this once a person has agreed. */
+/** Shows a dialog, and continues after a person has agreed. */
 export const whenAllowed = (...yes: readonly Step[]): Step => ({ ask: { about: "May I?", yes } });
-/** Listens, and does nothing. */
+/** Is ready for input, and does nothing. */
 export const quiet: Turn = { steps: [{ say: "I am listening." }] };
 
 /** Steps of a turn for messages that come in this status. */

@@ -1,10 +1,10 @@
 import { explore } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
-import { startOf } from "../../src/engine/start-of.ts";
+import { startOf } from "../../src/engine/persons-turn.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 
-/** Every move that a workflow makes possible, as `from → to (who cause)`: whatever exploring it comes upon. */
+/** Every move that a workflow makes possible, as `from → to (who cause)`: found by exploring it. */
 export function tableOf(text: string): readonly string[] {
   const workflow = loaded(text);
   const { nodes, edges } = explore(workflow, "", {});
@@ -18,7 +18,7 @@ export function tableOf(text: string): readonly string[] {
   return [...new Set([...moves, ...startsOf(workflow, nodes[0]?.world.task)])].sort();
 }
 
-/** Where nothing waits for a slot, the scheduler asks for the first state itself. */
+/** If no state waits for a slot, the scheduler asks for the first state itself. */
 function startsOf(workflow: Workflow, task: Parameters<typeof startOf>[1] | undefined): readonly string[] {
   const start = task && startOf(workflow, task);
   return start?.kind === "move" ? [`${task?.status} → ${start.to} (engine asked)`] : [];

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.clear());
 
-/** Every process writes its number into `pids`; gives those that live. */
+/** Every process writes its pid into the file `pids`; returns the live ones. */
 const alive = async () => {
   const pids = (await readFile(join(stage.folder, "pids"), "utf8")).trim().split("\n").map(Number);
   const identities = await Promise.all(pids.map((pid) => procTable.identify(pid)));
@@ -19,7 +19,7 @@ const alive = async () => {
 };
 const openScript = (script: string) => stage.open({ run: "r-1", argv: ["sh", "-c", script] });
 
-test("a program that ignores everything ends with its children, also those that left its group", async () => {
+test("a program that ignores all signals ends with its children, including those that left its group", async () => {
   await openScript(`trap '' TERM HUP INT; echo $$ >> pids
     sleep 1000 & echo $! >> pids
     setsid sh -c 'echo $$ >> pids; trap "" TERM HUP; setsid sleep 1000 & echo $! >> pids; while :; do sleep 1; done' &
@@ -31,21 +31,21 @@ test("a program that ignores everything ends with its children, also those that 
   expect(await stage.terminal.list()).toEqual([]);
 });
 
-test("a program may end in good order first", async () => {
+test("a program has time to end by itself", async () => {
   await openScript(`trap 'echo bye > said; exit 0' TERM; echo $$ >> pids; printf ready; while :; do sleep 0.05; done`);
   await stage.terminal.close("r-1");
   expect(await readFile(join(stage.folder, "said"), "utf8")).toBe("bye\n");
   expect(await alive()).toEqual({ started: 1, alive: 0 });
 });
 
-test("a program that is stopped ends too", async () => {
+test("a stopped program ends too", async () => {
   const { pid } = await openScript("echo $$ >> pids; printf ready; while :; do sleep 0.05; done");
   process.kill(pid, "SIGSTOP");
   await stage.terminal.closeSession("s-1");
   expect(await alive()).toEqual({ started: 1, alive: 0 });
 });
 
-test("what a program that has ended left in its group ends with its window", async () => {
+test("processes that an ended program left in its group end with its window", async () => {
   await openScript("trap '' HUP; sleep 1000 & echo $! >> pids; printf ready; exit 0");
   await until(stage.terminal.list, ([pane]) => pane?.dead !== undefined);
   expect(await alive()).toEqual({ started: 1, alive: 1 });

@@ -5,7 +5,7 @@ import { until } from "./until.ts";
 
 const esc = "\x1b";
 
-/** What every terminal keeps to. */
+/** The contract of every terminal. */
 export function terminalContract(name: string, createStage: () => Promise<TerminalStage>): void {
   describe(name, () => {
     let stage: TerminalStage;
@@ -21,18 +21,18 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
         (pane) => pane?.dead !== undefined,
       );
 
-    test("a window that is opened is in the list, with the program alive", async () => {
+    test("an opened window is in the list, with a live program", async () => {
       const pane = await stage.open({ run: "r-1", session: "task-1", window: "review-1" });
       expect(pane).toMatchObject({ run: "r-1", session: "task-1", window: "review-1", dead: undefined, watchers: 0 });
       expect(pane.pid).toBeGreaterThan(0);
       expect(await stage.terminal.list()).toMatchObject([{ run: "r-1", pid: pane.pid, dead: undefined }]);
     });
 
-    test("without a window there is nothing in the list", async () => {
+    test("without windows the list is empty", async () => {
       expect(await stage.terminal.list()).toEqual([]);
     });
 
-    test("opened again, or at the same time, a run has one program", async () => {
+    test("a run that is opened again, or twice concurrently, has one program", async () => {
       const order = stage.orderOf({ run: "7" });
       const first = await Promise.all([1, 2, 3, 4].map(() => stage.terminal.open(order)));
       await stage.open({ run: "7" });
@@ -43,7 +43,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect((await stage.terminal.list()).map(({ run }) => run)).toEqual(["7", "8"]);
     });
 
-    test("a run whose program has ended is given back dead, and not started again", async () => {
+    test("opening a run whose program has ended returns a dead pane, and does not start it again", async () => {
       await stage.open({ run: "r-1" });
       await stage.end("r-1", { code: 3 });
       await untilDead("r-1");
@@ -51,7 +51,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(await stage.starts("r-1")).toBe(1);
     });
 
-    test("a run whose window was closed is given back dead, and not started again", async () => {
+    test("opening a run whose window was closed returns a dead pane, and does not start it again", async () => {
       const { pid } = await stage.open({ run: "r-1" });
       await stage.terminal.close("r-1");
       const pane = await stage.terminal.open(stage.orderOf({ run: "r-1" }));
@@ -60,7 +60,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(await stage.starts("r-1")).toBe(1);
     });
 
-    test("how a program ended is told exactly", async () => {
+    test("the exit code or signal of a program is reported exactly", async () => {
       const ends = [{ code: 0 }, { code: 1 }, { code: 255 }, { signal: "SIGKILL" }, { signal: "SIGTERM" }] as const;
       for (const [index, how] of ends.entries()) {
         const run = `r-${index}`;
@@ -70,7 +70,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       }
     });
 
-    test("what the program shows can be read, with more from above where it is asked for", async () => {
+    test("the screen of a program can be read, with scrollback if requested", async () => {
       await stage.open({ run: "r-1" });
       await stage.print("r-1", Array.from({ length: 200 }, (_, index) => `line ${index}.`).join("\n"));
       const screen = await until(
@@ -84,7 +84,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(await stage.terminal.capture("r-1", 10_000)).toContain("line 10.");
     });
 
-    test("a plain screen has no control in it, and a styled one only colours", async () => {
+    test("a plain screen has no control characters, and a styled screen only styles", async () => {
       await stage.open({ run: "r-1" });
       await stage.print("r-1", "\x1b[1;31mred\x1b[0m and \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ end\n");
       const plain = await until(
@@ -98,7 +98,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(styled.replaceAll(new RegExp(`${esc}\\[[0-9;:]*m`, "g"), "")).toMatch(/^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u);
     });
 
-    test("the program's title is told", async () => {
+    test("the program's title is reported", async () => {
       await stage.open({ run: "r-1" });
       expect((await paneOf("r-1"))?.title).toBe("");
       for (const title of ["✳ Ready", "a #(touch PWNED) b; #{pane_id} 0 1 2"]) {
@@ -110,7 +110,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       }
     });
 
-    test("a text arrives as one paste, without what could end it", async () => {
+    test("a text arrives as one paste, without characters that could end it", async () => {
       await stage.open({ run: "r-1" });
       await stage.terminal.paste("r-1", "one\n\ttwo; #(x)\r\nthree\x1b[201~\x9b\x00\x03\x7f ж🚂;");
       await stage.terminal.press("r-1", ["Enter", ";", "C-u"]);
@@ -129,7 +129,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(await stage.received("r-1")).toBe("");
     });
 
-    test("what is put into a program that has ended, or was never there, is refused", async () => {
+    test("input for a program that has ended or never existed is refused", async () => {
       await stage.open({ run: "r-1" });
       await stage.open({ run: "r-2" });
       await stage.end("r-1", { code: 0 });
@@ -142,7 +142,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect((await paneOf("r-2"))?.dead).toBeUndefined();
     });
 
-    test("closing takes away what is named, and nothing that has a similar name", async () => {
+    test("closing removes the named session only, not those with similar names", async () => {
       await stage.open({ run: "r-1", session: "task-1" });
       await stage.open({ run: "r-2", session: "task-1" });
       await stage.open({ run: "r-10", session: "task-10" });
@@ -156,7 +156,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(await stage.terminal.list()).toMatchObject([{ run: "r-10", session: "task-10", dead: undefined }]);
     });
 
-    test("what people call a window comes back as it was, whatever it is", async () => {
+    test("a window's name is returned unchanged, whatever it contains", async () => {
       for (const [index, text] of hostileTexts.entries()) {
         const pane: Pane = await stage.terminal.open(stage.orderOf({ run: `r-${index}`, window: text, title: text }));
         expect(pane.window).toBe(text);
@@ -165,12 +165,12 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect((await stage.terminal.list()).map(({ window }) => window)).toEqual(hostileTexts);
     });
 
-    test("a title for a session that is not there changes nothing", async () => {
+    test("setting the title of a missing session does nothing", async () => {
       await stage.terminal.setTitle("s-1", "x");
       expect(await stage.terminal.list()).toEqual([]);
     });
 
-    test("what is no id is refused", async () => {
+    test("an invalid id is refused", async () => {
       for (const id of ["", "A", "a.b", "a:b", "a b", "#(touch PWNED)", "=a", "ä", "a\n", "x".repeat(5000)]) {
         const refused = { code: "terminal.id" };
         await expect(stage.terminal.open(stage.orderOf({ run: id }))).rejects.toMatchObject(refused);
@@ -184,7 +184,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(await stage.terminal.list()).toEqual([]);
     });
 
-    test("whoever watches is called when a program ends, until it stops to", async () => {
+    test("a watcher is called when a program ends, until it stops watching", async () => {
       await stage.open({ run: "r-1" });
       await stage.open({ run: "r-2" });
       await stage.open({ run: "r-3" });
@@ -209,7 +209,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
       expect(calls).toBe(before);
     });
 
-    test("a server that dies leaves nothing, is told of, and is followed by another", async () => {
+    test("watchers are notified when the server dies, its windows are gone, and a new server can follow", async () => {
       await stage.open({ run: "r-1" });
       await stage.open({ run: "r-0" });
       const seen: (readonly Pane[])[] = [];
@@ -219,7 +219,7 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
           async () => seen.at(-1),
           (panes) => panes !== undefined && will(panes),
         );
-      // A watch may begin with a call of its own; after the first death that is over.
+      // A watch may begin with an extra call; after the first death there is none.
       await stage.end("r-0", { code: 0 });
       await untilSeen((panes) => panes.some(({ dead }) => dead !== undefined));
       await stage.loseServer();

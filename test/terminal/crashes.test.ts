@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writeOrder } from "../../src/adapters/terminal/tmux/launch-order.ts";
+import { writeOrder } from "../../src/adapters/tmux/launch-order.ts";
 import { procTable } from "./proc-table.ts";
 import { createTmuxStage, launcher, type TmuxStage } from "./tmux-stage.ts";
 import { until } from "./until.ts";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.clear());
 
-/** Opens a run in another process; `program` stands for tmux. */
+/** Opens a run in another process; `program` replaces tmux. */
 const openElsewhere = async (run: string, program = "tmux") => {
   const opening = { socket: stage.socket, program, launcher, order: stage.orderOf({ run }) };
   const child = spawn(process.execPath, [join(import.meta.dirname, "opener.ts"), JSON.stringify(opening)], {
@@ -26,11 +26,11 @@ const openElsewhere = async (run: string, program = "tmux") => {
 const windowsOf = async (run: string) =>
   (await stage.tmux("list-windows", "-a", "-F", "#{window_name}")).split("\n").filter((name) => name === `run-${run}`);
 
-// The version, the settings, the list, the window, the list again: whoever opens asks tmux five times.
+// Opening calls tmux five times: version, settings, list, window, list again.
 const points = [1, 2, 3, 4, 5].flatMap((call) => [`${call} before`, `${call} after`]);
 
 test.for(points)("a caller that is killed at call %s leaves one program", async (point) => {
-  // One run makes the session, the other only a window in it.
+  // The first run creates the session, the second only a window in it.
   for (const run of ["r-1", "r-2"]) {
     const mortal = join(stage.folder, `mortal-${run}`);
     const count = join(stage.folder, `count-${run}`);
@@ -49,7 +49,7 @@ exit $code
   }
 });
 
-test("several callers at once make one program, also where there is no server yet", async () => {
+test("concurrent callers start one program, even without a running server", async () => {
   expect(await Promise.all([1, 2, 3, 4].map(() => openElsewhere("r-1")))).toEqual([0, 0, 0, 0]);
   await stage.open({ run: "r-1" });
   expect(await Promise.all([1, 2, 3].map(() => openElsewhere("r-2")))).toEqual([0, 0, 0]);
@@ -60,7 +60,7 @@ test("several callers at once make one program, also where there is no server ye
   }
 });
 
-test("two callers who both have found no window make one", async () => {
+test("two callers that both found no window open one", async () => {
   await stage.open({ run: "r-0" });
   const together = join(stage.folder, "together");
   const script = `#!/bin/sh
@@ -92,7 +92,7 @@ test("of several launchers for one run, one becomes the program", async () => {
   expect(JSON.parse(await readFile(join(folder, "process.json"), "utf8"))).toMatchObject({ pid: winner?.pid });
 });
 
-test("a program that outlives its server is told as alive, and ends when its run is closed", async () => {
+test("a program that outlives its server is reported as alive, and ends when its run is closed", async () => {
   const argv = ["sh", "-c", "trap '' HUP; printf ready; while :; do sleep 1; done"];
   const { pid } = await stage.open({ run: "r-1", argv });
   await stage.loseServer();
@@ -104,7 +104,7 @@ test("a program that outlives its server is told as alive, and ends when its run
   expect(again.dead).toEqual({ code: undefined, signal: "" });
 });
 
-test("a stranger who has the number of a program now is left alone", async () => {
+test("a process that has reused a program's pid is not killed", async () => {
   const stranger = spawn("sleep", ["1000"], { stdio: "ignore", detached: true });
   const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
   await mkdir(stage.folderOf("r-1"), { recursive: true });

@@ -13,14 +13,14 @@ beforeEach(async () => {
 });
 afterEach(() => stage.clear());
 
-/** Lets a program run until it has ended; gives how, and what is on its screen. */
+/** Runs a program until it ends; returns how it ended, and its screen. */
 const runToEnd = async (order: Partial<WindowOrder>) => {
   await stage.terminal.open(stage.orderOf({ run: "r-1", ...order }));
   const [pane] = await until(stage.terminal.list, ([each]) => each?.dead !== undefined);
   return { dead: pane?.dead, screen: (await stage.terminal.capture("r-1")).trim() };
 };
 
-test("a program gets the ordered environment, what the terminal says about itself, and nothing else", async () => {
+test("a program gets the order's environment, the terminal's own variables, and nothing else", async () => {
   process.env.SIGNALBOX_STRAY_KEY = "secret";
   const argv = ["/usr/bin/env", "-0"];
   const env = { PATH: "/bin", TERM: "wrong", TMUX_TMPDIR: "/mine", MULTI: "a\nb=c;#(x)" };
@@ -39,7 +39,7 @@ test("a program gets the ordered environment, what the terminal says about itsel
   delete process.env.SIGNALBOX_STRAY_KEY;
 });
 
-test("the program is the pane's own process, recorded, with nothing between", async () => {
+test("the program is the pane's own process, without a wrapper, and is recorded", async () => {
   const pane = await stage.open({ run: "r-1" });
   const record = JSON.parse(await readFile(join(stage.folderOf("r-1"), "process.json"), "utf8"));
   expect(record).toEqual(await procTable.identify(pane.pid));
@@ -49,7 +49,7 @@ test("the program is the pane's own process, recorded, with nothing between", as
   expect(Number(status.slice(status.lastIndexOf(")")).split(" ")[2])).toBe(await stage.serverPid());
 });
 
-test("an order is for nobody else to read, and is gone once the program is there", async () => {
+test("an order is private, and is deleted once the program runs", async () => {
   await stage.open({ run: "r-1" });
   expect(existsSync(join(stage.folderOf("r-1"), "order.json"))).toBe(false);
   expect((await stat(stage.folderOf("r-1"))).mode & 0o077).toBe(0);
@@ -61,21 +61,21 @@ test("signals that Node ignores are not ignored by the program", async () => {
   expect(screen).toMatch(/SigIgn:\s+0+$/);
 });
 
-test("a program that is not there ends with 127, and a line that says so", async () => {
+test("a missing program ends with 127 and a message", async () => {
   expect(await runToEnd({ argv: ["no-such-program", "x"] })).toEqual({
     dead: { code: 127, signal: "" },
     screen: 'signalbox: The program "no-such-program" was not found.',
   });
 });
 
-test("what cannot be run ends with 126, and a line that says why", async () => {
+test("a program that cannot be executed ends with 126 and the reason", async () => {
   const file = (name: string) => join(stage.folder, name);
   await writeFile(file("plain"), "x", { mode: 0o644 });
   await writeFile(file("orphan"), "#!/no/such/shell\n", { mode: 0o755 });
   await mkdir(file("folder"));
   const cases: readonly (readonly [Partial<WindowOrder>, string])[] = [
     [{ argv: [file("plain")] }, "is not executable"],
-    [{ argv: [file("orphan")] }, 'its interpreter "/no/such/shell" is not there'],
+    [{ argv: [file("orphan")] }, 'its interpreter "/no/such/shell" does not exist'],
     [{ argv: ["true"], cwd: file("nowhere") }, "cannot be entered (ENOENT)"],
     [{ argv: ["true", "x".repeat(200_000)] }, "over 128 KB"],
     [{ argv: ["true", "a\0b"] }, "zero byte"],
@@ -89,7 +89,7 @@ test("what cannot be run ends with 126, and a line that says why", async () => {
   }
 });
 
-test("a script without a first line that says so is the shell's, and programs are found beside the folder too", async () => {
+test("a script without a #! line is run by sh, and relative paths are resolved in the run's folder", async () => {
   await writeFile(join(stage.folder, "script"), "echo ran $1\n", { mode: 0o755 });
   expect(await runToEnd({ argv: ["./script", "it"] })).toEqual({ dead: { code: 0, signal: "" }, screen: "ran it" });
 });

@@ -1,5 +1,5 @@
-// Opens a window as the daemon would, in a process of its own that can be killed.
-import { createTmux } from "../../src/adapters/terminal/tmux/create-tmux.ts";
+// Opens a window as the daemon would, in a separate process that can be killed.
+import { createTmux } from "../../src/adapters/tmux/tmux.ts";
 import type { WindowOrder } from "../../src/ports/terminal.ts";
 import { procTable } from "./proc-table.ts";
 

@@ -5,11 +5,11 @@ import type { AttachCommand } from "../../src/ports/terminal.ts";
 
 const run = promisify(execFile);
 
-/** Somebody who sits in a tmux of their own, and attaches from there. */
+/** A person who works inside another tmux, and attaches from there. */
 export interface Person {
   screen(): Promise<string>;
   press(...keys: readonly string[]): Promise<void>;
-  /** Whether the command that they ran has come back to them. */
+  /** Whether the person's attach command has returned. */
   isBack(): Promise<boolean>;
   leave(): Promise<void>;
 }

@@ -10,7 +10,7 @@ interface Entry {
 
 const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 
-/** The processes of this machine as the kernel shows them, with no more than these tests need. */
+/** A minimal process table from /proc, with only what these tests need. */
 export const procTable: ProcessTable = {
   identify: async (pid) => identityOf(entryOf(pid)),
   isAlive: async ({ pid, start, boot: of }) => of === boot && entryOf(pid)?.start === start,

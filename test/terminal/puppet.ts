@@ -1,4 +1,4 @@
-// A program that does what it is told over a socket in its folder, and notes every byte that it is given to read.
+// A program that follows commands from a socket in its folder, and records every byte of its input.
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

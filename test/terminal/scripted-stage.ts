@@ -1,4 +1,4 @@
-import { createScriptedTerminal, type Input } from "../../src/testing/scripted-terminal.ts";
+import { createScriptedTerminal, type Input } from "../scripted-terminal.ts";
 import type { TerminalStage } from "./stage.ts";
 
 const bytes: Readonly<Record<string, string>> = { Enter: "\r", Escape: "\x1b", "C-u": "\x15", ";": ";" };

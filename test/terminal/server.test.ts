@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTmux } from "../../src/adapters/terminal/tmux/create-tmux.ts";
+import { createTmux } from "../../src/adapters/tmux/tmux.ts";
 import { procTable } from "./proc-table.ts";
 import { createTmuxStage, launcher, type TmuxStage } from "./tmux-stage.ts";
 import { until } from "./until.ts";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.clear());
 
-test("without tmux it is said what to install", async () => {
+test("a missing tmux is a fault that says what to install", async () => {
   const terminal = createTmux({ socket: stage.socket, launcher, table: procTable, program: "/no/such/tmux" });
   await expect(terminal.list()).rejects.toMatchObject({
     code: "terminal.missing",
@@ -22,7 +22,7 @@ test("without tmux it is said what to install", async () => {
   });
 });
 
-test("a tmux that is too old is refused, and one without a number is not", async () => {
+test("a tmux that is too old is refused; a version without a number is accepted", async () => {
   const listWith = async (version: string) => {
     const program = join(stage.folder, "other-tmux");
     await writeFile(program, `#!/bin/sh\n[ "$1" = -V ] && echo 'tmux ${version}' && exit\nexec tmux "$@"\n`, {
@@ -36,14 +36,14 @@ test("a tmux that is too old is refused, and one without a number is not", async
     expect(await listWith(version)).toEqual([]);
 });
 
-test("a socket whose path is too long is refused before anything is tried", async () => {
+test("a socket path that is too long is refused before tmux is called", async () => {
   const socket = join(stage.folder, "x".repeat(108));
   const terminal = createTmux({ socket, launcher, table: procTable });
   await expect(terminal.list()).rejects.toMatchObject({ code: "terminal.socket" });
   await expect(terminal.open(stage.orderOf({ run: "r-1" }))).rejects.toMatchObject({ code: "terminal.socket" });
 });
 
-test("a server that does not answer is given up on, and works again when it does", async () => {
+test("a call to a hanging server times out, and works again when the server answers", async () => {
   await stage.open({ run: "r-1" });
   const terminal = createTmux({ socket: stage.socket, launcher, table: procTable, timeout: 1_000 });
   await terminal.list();
@@ -74,9 +74,9 @@ test("a text of 256 KB arrives byte for byte", async () => {
   expect(received === `<${text}>`).toBe(true);
 });
 
-test("a program that dies while it is pasted to does not take the server with it", async () => {
+test("a program that dies during a paste does not crash the server", async () => {
   await stage.open({ run: "r-0" });
-  // The list is from before the death: tmux itself must not believe it.
+  // The list is from before the death, so tmux itself must check.
   for (let index = 1; index <= 5; index++) {
     const run = `r-${index}`;
     await stage.open({ run });
@@ -88,8 +88,8 @@ test("a program that dies while it is pasted to does not take the server with it
   expect(await stage.tmux("list-buffers")).toBe("");
 });
 
-test("bytes of any kind on the screen, and many of them, stay inside of it", async () => {
-  // What chance has begun is ended first: strings swallow everything up to their end.
+test("arbitrary bytes, in any number, stay on their own screen", async () => {
+  // First end an escape sequence that random bytes may have begun: it swallows everything up to its terminator.
   const reset = "printf '\\033\\134\\033\\134\\033c'";
   const script = `head -c 3000000 /dev/urandom; ${reset}; seq 300000; printf '\\nready'; exec cat`;
   await stage.open({ run: "r-1", argv: ["sh", "-c", script] });
@@ -107,13 +107,13 @@ test("bytes of any kind on the screen, and many of them, stay inside of it", asy
   expect((await stage.terminal.list()).map(({ run }) => run)).toEqual(["r-1", "r-2"]);
 });
 
-test("whoever waited for one that was killed does not wait for ever", async () => {
+test("a wait that a killed watcher left behind does not last for ever", async () => {
   await stage.open({ run: "r-1" });
   let isOver = false;
   const waiting = stage.tmux("wait-for", "signalbox-death").then(() => {
     isOver = true;
   });
-  // Nobody can tell when tmux has noted who waits: a watcher that was faster frees nobody, the next one does.
+  // It is unknown when tmux has registered a wait: a watcher that comes too early frees none, the next one does.
   await until(
     async () => {
       const stop = stage.terminal.watch(() => {});
@@ -126,7 +126,7 @@ test("whoever waited for one that was killed does not wait for ever", async () =
   await waiting;
 });
 
-test("every death is told of by itself, and soon", async () => {
+test("every death of a pane is reported separately and soon", async () => {
   const dead = new Set<string>();
   const stop = stage.terminal.watch(async () => {
     for (const pane of await stage.terminal.list()) if (pane.dead?.code === 3) dead.add(pane.run);
@@ -142,7 +142,7 @@ test("every death is told of by itself, and soon", async () => {
   stop();
 });
 
-test("a server is ours from its first moment, and one of another version becomes so", async () => {
+test("a new server is configured from the start, and a running server of another version is configured later", async () => {
   await stage.open({ run: "r-1" });
   const looks = async () => [
     await stage.tmux("show-options", "-g"),
@@ -174,7 +174,7 @@ test("a server is ours from its first moment, and one of another version becomes
   expect(await looks()).toEqual(before);
 });
 
-test("a session is found only by its whole name", async () => {
+test("a session is found only by its full name", async () => {
   await stage.open({ run: "r-1", session: "task-10", title: "right" });
   for (const session of ["task-1", "task", "t"]) await stage.terminal.setTitle(session, "wrong");
   expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("right\n");
@@ -182,7 +182,7 @@ test("a session is found only by its whole name", async () => {
   expect(await stage.tmux("show-options", "-v", "-t", "=task-10:", "@signalbox_title")).toBe("new\n");
 });
 
-test("a server whose socket was deleted makes it again, and its panes are the same", async () => {
+test("a server whose socket was deleted creates it again, and keeps its panes", async () => {
   const { pid } = await stage.open({ run: "r-1" });
   const server = await stage.serverPid();
   await rm(stage.socket);
@@ -192,14 +192,14 @@ test("a server whose socket was deleted makes it again, and its panes are the sa
   expect(await stage.starts("r-1")).toBe(1);
 });
 
-test("a caller that has never seen the server brings it back by its record", async () => {
+test("a caller that has never seen the server revives it by its record", async () => {
   const { pid } = await stage.open({ run: "r-1" });
   await rm(stage.socket);
   const other = createTmux({ socket: stage.socket, launcher, table: procTable });
   expect(await other.list()).toMatchObject([{ run: "r-1", pid, dead: undefined }]);
 });
 
-test("a pane that a person renamed, moved or shares a window with stays that of its run", async () => {
+test("a pane that a person renamed, moved or joined to another window still belongs to its run", async () => {
   await stage.open({ run: "r-1" });
   await stage.open({ run: "r-2", session: "s-2" });
   const { pid } = await stage.open({ run: "r-3", session: "s-3" });

@@ -1,16 +1,16 @@
 import type { Pane, Terminal, WindowOrder } from "../../src/ports/terminal.ts";
 
-/** A terminal whose programs do what they are told. */
+/** A terminal whose programs follow the test's commands. */
 export interface TerminalStage {
   readonly terminal: Terminal;
-  /** Opens a window with such a program, and waits until it listens. */
+  /** Opens a window with such a program, and waits until it is ready. */
   open(order: Partial<WindowOrder> & { readonly run: string }): Promise<Pane>;
-  /** The order alone, for who wants to open it otherwise. */
+  /** Only the order, for tests that open the window themselves. */
   orderOf(order: Partial<WindowOrder> & { readonly run: string }): WindowOrder;
   print(run: string, text: string): Promise<void>;
   call(run: string, title: string): Promise<void>;
   end(run: string, how: { readonly code: number } | { readonly signal: NodeJS.Signals }): Promise<void>;
-  /** Everything that came in, with `<` and `>` round each paste. */
+  /** All input so far, with `<` and `>` around each paste. */
   received(run: string): Promise<string>;
   /** How many programs were ever started for a run. */
   starts(run: string): Promise<number>;

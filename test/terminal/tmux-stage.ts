@@ -4,14 +4,14 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { createTmux } from "../../src/adapters/terminal/tmux/create-tmux.ts";
+import { createTmux } from "../../src/adapters/tmux/tmux.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { procTable } from "./proc-table.ts";
 import type { Told } from "./puppet.ts";
 import type { TerminalStage } from "./stage.ts";
 import { until } from "./until.ts";
 
-export const launcher = [process.execPath, resolve(import.meta.dirname, "../../src/adapters/terminal/tmux/launch.ts")];
+export const launcher = [process.execPath, resolve(import.meta.dirname, "../../src/adapters/tmux/launch.ts")];
 const puppet = join(import.meta.dirname, "puppet.ts");
 const run = promisify(execFile);
 
@@ -19,7 +19,7 @@ export interface TmuxStage extends TerminalStage {
   readonly folder: string;
   readonly socket: string;
   folderOf(run: string): string;
-  /** Asks the server directly. */
+  /** Sends a command to the server directly. */
   tmux(...args: readonly string[]): Promise<string>;
   serverPid(): Promise<number>;
 }

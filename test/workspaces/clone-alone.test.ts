@@ -9,7 +9,7 @@ import { createScenes } from "./stage.ts";
 
 const { open, stage } = createScenes("clone", "alone");
 
-test("nothing that is planted in the user's repository runs in our processes", async () => {
+test("programs that are planted in the user's repository do not run in the daemon's git processes", async () => {
   const user = repositoryWithBranches(stage);
   user.write(".env", "secret\n");
   const { at, folder, kind, prepare } = await open({ user });
@@ -40,7 +40,7 @@ test("a clone reaches neither the user's repository nor any remote", async () =>
   expect(at().git("fsck")).toBe("");
 });
 
-test("whoever commits in a clone is who the project says", async () => {
+test("the author of commits in a clone is the project's person", async () => {
   const { at, folder, base, again } = await open();
   const kind = again({ person: { name: `Ada "the" \\ first`, email: "ada@work.example" } });
   await kind.prepare({ folder, branch: "task", base, existing: false, salvaged: false });
@@ -48,7 +48,7 @@ test("whoever commits in a clone is who the project says", async () => {
   expect(at().git("log", "-1", "--format=%an <%ae>")).toBe(`Ada "the" \\ first <ada@work.example>`);
 });
 
-test("what the user ignores everywhere is ignored in clones too", async () => {
+test("the user's global ignore file applies in clones too", async () => {
   const { at, folder, base, again } = await open();
   const ignoreFile = stage.path("ignore");
   writeFileSync(ignoreFile, ".DS_Store\n");
@@ -58,7 +58,7 @@ test("what the user ignores everywhere is ignored in clones too", async () => {
   expect(await kind.inspect(folder)).toMatchObject({ dirty: false });
 });
 
-test("all refs of a clone count as work, not only the one that is checked out", async () => {
+test("commits of all refs of a clone count as work, not only those of HEAD", async () => {
   const { at, folder, kind, prepare, salvage } = await open();
   await prepare();
   at().git("checkout", "--quiet", "-b", "aside");
@@ -71,7 +71,7 @@ test("all refs of a clone count as work, not only the one that is checked out", 
   expect(await prepare({ branch: "next", salvaged: true })).toMatchObject({ how: "recycled" });
 });
 
-test("a branch that an agent made in its clone is in nobody's way", async () => {
+test("a branch that an agent created in its clone does not block another task", async () => {
   const { at, base, prepare, salvage } = await open();
   await prepare();
   at().git("checkout", "--quiet", "-b", "next");
@@ -81,14 +81,14 @@ test("a branch that an agent made in its clone is in nobody's way", async () => 
   expect(at().read("a.txt")).toBe("a\n");
 });
 
-test("an index that lies about the files is not believed", async () => {
+test("a forged index does not hide changes", async () => {
   const scene = await open();
   const { at, folder, kind, prepare } = scene;
   await prepare();
-  // The index says that the changed file is the committed one, with the changed file's own size and times.
+  // The index has the committed id for the changed file, with the changed file's own size and times.
   const id = at().git("rev-parse", "HEAD:a.txt");
   at().write("a.txt", "evil\n");
-  // Of a file that is as young as the index, git reads the content.
+  // Git reads the content of a file that is as young as the index.
   utimesSync(join(folder, "a.txt"), 1e9, 1e9);
   at().git("update-index", "--add", "a.txt");
   const index = join(folder, ".git/index");
@@ -107,7 +107,7 @@ test("an index that lies about the files is not believed", async () => {
   expect(at().read("a.txt")).toBe("a\n");
 });
 
-test("a folder called .git that is none is repaired", async () => {
+test("a .git folder that is not a repository is repaired", async () => {
   const { at, folder, kind, prepare, trashed } = await open();
   await prepare();
   rmSync(join(folder, ".git"), { recursive: true });

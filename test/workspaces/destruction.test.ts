@@ -5,12 +5,12 @@ import { play } from "./destruction/play.ts";
 import { createWorld } from "./destruction/world.ts";
 import { createScenes, type KindName, type Scenes, statusOf } from "./stage.ts";
 
-// The long suite does the same with more of everything.
+// The long suite sets these to larger numbers.
 const seeds = Number(process.env.SIGNALBOX_SEEDS ?? 4);
 const first = Number(process.env.SIGNALBOX_SEED ?? 1);
 const rounds = Number(process.env.SIGNALBOX_ROUNDS ?? 3);
 
-/** What the lots have found, each by itself. */
+/** Bugs that the random simulation has found, each as a test of its own. */
 function found(kind: KindName, open: Scenes["open"]): void {
   const begin = async () => {
     const scene = await open();
@@ -35,7 +35,7 @@ function found(kind: KindName, open: Scenes["open"]): void {
     expect([statusOf(at), at.git("branch", "--show-current")]).toEqual(["", `signalbox/${next}`]);
   });
 
-  test(`a task that acquires its ${kind} once more keeps what it has not committed`, async () => {
+  test(`a task that acquires its ${kind} once more keeps its uncommitted work`, async () => {
     const { world, first, at } = await begin();
     at.git("checkout", "--quiet", "-b", "aside");
     at.write("a.txt", "changed\n");
@@ -44,7 +44,7 @@ function found(kind: KindName, open: Scenes["open"]): void {
   });
 
   if (kind === "worktree")
-    test("commits of no branch outlive the folder of their worktree, and are in nobody's way", async () => {
+    test("commits without a branch survive the deletion of their worktree, and do not block the next acquire", async () => {
       const { scene, world, first, path, at } = await begin();
       at.git("checkout", "--quiet", "--detach");
       const commit = at.commit({ "detached.txt": "detached\n" });

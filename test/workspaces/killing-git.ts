@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "../../src/fault.ts";
 
-/** A program that is git, except that one of its calls is killed some time after it began. */
+/** A program in place of git that kills one of its calls after a delay. */
 export interface KillingGit {
   readonly program: string;
-  /** Which of the next calls is killed, counted from one, and after how many milliseconds. */
+  /** Chooses which of the next calls is killed, counted from one, and after how many milliseconds. */
   aim(victim: number, delay: number): void;
-  /** How many calls there were since. */
+  /** The number of calls since `aim`. */
   calls(): number;
 }
 
 export function createKillingGit(folder: string): KillingGit {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "git");
-  // Those that come after the killed one are whole: git may start others, which live on.
+  // Later calls are not killed.
   writeFileSync(
     program,
     `#!/bin/sh
@@ -45,7 +45,7 @@ exec git "$@"
   return { program, aim, calls: () => Number(readFileSync(join(folder, "count"), "utf8")) };
 }
 
-/** The same numbers every time, so that what failed once fails again. */
+/** A seeded random generator, so that a failure can be repeated. */
 export function createLots(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -56,7 +56,7 @@ export function createLots(seed: number): (below: number) => number {
   };
 }
 
-/** As the daemon does it: what may be tried again is. */
+/** Retries as the daemon does, if the fault allows it. */
 export async function untilDone<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

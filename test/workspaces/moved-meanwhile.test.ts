@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createRunner, defaultLimits, type RunGit } from "../../src/adapters/git/git-runner.ts";
+import { createRunner, defaultLimits, type RunGit } from "../../src/adapters/git/runner.ts";
 import { author, date, faultOf } from "../git/stage.ts";
 import { createScenes } from "./stage.ts";
 
 const scenes = createScenes("worktree", "meanwhile");
 
-/** Git that lets something happen right before a ref of the user's is written. */
+/** Calls `happens` right before git writes a ref. */
 function beforeRefs(happens: () => void): RunGit {
   const run = createRunner({ program: "git", env: scenes.stage.env, signal: undefined, limits: defaultLimits });
   return (place, args, options) => {
@@ -14,7 +14,7 @@ function beforeRefs(happens: () => void): RunGit {
   };
 }
 
-test("a branch that somebody adds to while it is being deleted stays", async () => {
+test("a branch that gets a commit while it is being deleted stays", async () => {
   const { user, again } = await scenes.open();
   const tip = user.at("main");
   user.git("branch", "over", tip);
@@ -24,7 +24,7 @@ test("a branch that somebody adds to while it is being deleted stays", async () 
   expect(user.at("over")).toBe(more);
 });
 
-test("what an agent commits while the rest is committed for it is not lost", async () => {
+test("a commit that an agent makes during commitAll is not lost", async () => {
   const { again, prepare, at, folder } = await scenes.open();
   await prepare();
   const agent = at();

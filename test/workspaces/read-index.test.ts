@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { hasPath, isSameContent, isSound, readIndex } from "../../src/adapters/git/workspace/read-index.ts";
+import { hasPath, isSameContent, isSound, readIndex } from "../../src/adapters/git/workspace/changes.ts";
 import { removeFolder } from "../remove-folder.ts";
 
 function repository(...options: readonly string[]) {
@@ -19,7 +19,7 @@ function repository(...options: readonly string[]) {
     writeFileSync(join(folder, name), text);
   };
   const bytes = () => readFileSync(join(folder, ".git/index"));
-  /** What git says is in it. */
+  /** The entries that git lists. */
   const staged = () =>
     git("ls-files", "--stage", "-z")
       .split("\0")
@@ -27,7 +27,7 @@ function repository(...options: readonly string[]) {
   return { folder, git, write, bytes, staged };
 }
 
-/** An index in git's own words. */
+/** An index in the format of `git ls-files --stage`. */
 function shown(bytes: Buffer, idLength = 40) {
   return readIndex(bytes, idLength)?.map(({ is, path }) => {
     const mode = is.readUInt32BE(0).toString(8).padStart(6, "0");
@@ -62,7 +62,7 @@ test.each([
   ]);
 });
 
-test("two are the same only where all files are, with their modes and their contents", () => {
+test("two indexes are the same only if all files are, with modes and contents", () => {
   const { git, write, bytes } = repository();
   write("a", "a\n");
   write("b", "b\n");
@@ -86,7 +86,7 @@ test("two are the same only where all files are, with their modes and their cont
   }
 });
 
-test("what is of another kind, or cut off, is left to git", () => {
+test("an index of another kind, or a truncated one, is left to git", () => {
   const { git, write, bytes } = repository();
   write("a", "a\n");
   git("add", "--all");

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createRunner } from "../../src/adapters/git/git-runner.ts";
-import { createClones, createWorktrees } from "../../src/adapters/git/workspace/create-kind.ts";
+import { createRunner } from "../../src/adapters/git/runner.ts";
+import { createClones, createWorktrees } from "../../src/adapters/git/workspace/kinds.ts";
 import type { WorkspaceOptions } from "../../src/adapters/git/workspace/workshop.ts";
 import type { ControlRepository, Salvage } from "../../src/ports/control-repository.ts";
 import type { Prepared, PrepareOrder, WorkspaceKind } from "../../src/ports/workspaces.ts";
@@ -17,7 +17,7 @@ export interface Scene {
   readonly control: ControlRepository;
   readonly kind: WorkspaceKind;
   readonly base: string;
-  /** Where the first workspace is, or will be. */
+  /** The folder of the first workspace, which may not exist yet. */
   readonly folder: string;
   readonly trash: string;
   readonly state: string;
@@ -28,7 +28,7 @@ export interface Scene {
   salvage(folder?: string): Promise<Salvage>;
   /** Files in the trash, by the names they had. */
   trashed(): readonly string[];
-  /** The same workspaces, as a daemon has them that was just started. */
+  /** The same workspaces, as a restarted daemon sees them. */
   again(changes?: Partial<WorkspaceOptions> & { readonly program?: string }): WorkspaceKind;
 }
 
@@ -40,7 +40,7 @@ export interface Scenes {
 export function createScenes(kind: KindName, name: string): Scenes {
   const stage = createStage(`${kind}-${name}`);
   let first: Promise<readonly [user: Repository, control: ControlRepository]> | undefined;
-  /** Making both takes long; most scenes begin with the same ones. */
+  /** Copies instead of creating both again, which takes long: most scenes begin with the same two repositories. */
   const copies = async () => {
     first ??= openBoth(stage, stage.repository());
     const [user, control] = await first;
@@ -92,7 +92,7 @@ function trashedIn(trash: string): readonly string[] {
   });
 }
 
-/** What `git status` says there, to somebody who believes it. */
+/** The output of `git status`, which trusts the workspace's own index and settings. */
 export function statusOf(repository: Repository): string {
   return repository.git("status", "--short", "--untracked-files=all");
 }

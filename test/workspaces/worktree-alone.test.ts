@@ -12,7 +12,7 @@ import { createScenes, statusOf } from "./stage.ts";
 
 const { open, stage } = createScenes("worktree", "alone");
 
-test("an agent in a worktree can make the user's git run what it likes; the fingerprint is what tells", async () => {
+test("an agent in a worktree can plant programs for the user's git; the fingerprint shows the change", async () => {
   const { at, folder, kind, prepare, stage, user } = await open();
   await prepare();
   const before = await stage.git.fingerprint(user.folder);
@@ -20,14 +20,14 @@ test("an agent in a worktree can make the user's git run what it likes; the fing
   plantAll(trap);
   expect(await stage.git.fingerprint(user.folder)).not.toBe(before);
   expect(trap.seen()).toEqual([]);
-  // Whoever looks all the same is caught: hooks and the like are off, but filters have names that nobody can list.
+  // An inspection in spite of the fingerprint runs them: hooks are off, but filters have arbitrary names.
   at().write("a.txt", "changed\n");
   await kind.inspect(folder).catch(() => undefined);
   expect(trap.seen().filter((name) => !name.startsWith("filter-"))).toEqual([]);
   expect(trap.seen()).not.toEqual([]);
 });
 
-test("a configuration of the worktree's own counts for nothing", async () => {
+test("a worktree's own configuration has no influence", async () => {
   const user = stage.repository();
   user.git("config", "extensions.worktreeConfig", "true");
   const scene = await open({ user });
@@ -47,9 +47,9 @@ test("a configuration of the worktree's own counts for nothing", async () => {
   expect(at().git("config", "--list")).not.toContain("evil");
 });
 
-test("what a killed `git worktree add` left is made whole", async () => {
+test("a worktree that a killed `git worktree add` left half-created is completed", async () => {
   const { at, base, folder, prepare, user, kind } = await open();
-  // Git writes these in this order; it can be killed after each of them.
+  // Git writes these files in this order; it can be killed after each of them.
   const entry = join(user.folder, ".git/worktrees/one");
   const steps: readonly (() => void)[] = [
     () => mkdirSync(entry, { recursive: true }),
@@ -91,7 +91,7 @@ test("what a killed `git worktree add` left is made whole", async () => {
   }
 });
 
-test("a worktree that git says it is still making, but that has commits, is left alone", async () => {
+test("a worktree that is marked as being created, but has commits, is refused and not changed", async () => {
   const { at, folder, prepare, user, base } = await open();
   user.git("worktree", "add", "--quiet", "-b", "task", folder);
   const work = at().commit({ "work.txt": "work\n" });
@@ -116,7 +116,7 @@ test("a real `git worktree add` can be killed at any moment", { timeout: 120_000
     try {
       process.kill(-(child.pid ?? 0), "SIGKILL");
     } catch {
-      // It was faster.
+      // Git ended before the kill.
     }
     await ended;
     const isWhole =
@@ -135,7 +135,7 @@ test("a real `git worktree add` can be killed at any moment", { timeout: 120_000
   expect(readdirSync(join(user.folder, ".git/worktrees"))).toHaveLength(12);
 });
 
-test("entries of other worktrees stay, also those whose folders are gone", async () => {
+test("git's records of other worktrees stay, even if their folders are gone", async () => {
   const { folder, kind, prepare, stage, user } = await open();
   const gone = stage.path("gone");
   user.git("worktree", "add", "--quiet", "-b", "gone", gone);
@@ -150,7 +150,7 @@ test("entries of other worktrees stay, also those whose folders are gone", async
   expect((await faultOf(prepare({ branch: "gone", existing: true }))).message).toContain(gone);
 });
 
-test("a folder that was moved is known again, a copy of one is not taken for it", async () => {
+test("a moved folder is recognised, a copy is not", async () => {
   const { at, folder, kind, place, prepare, user } = await open();
   await prepare();
   at().write("a.txt", "uncommitted\n");
@@ -177,7 +177,7 @@ test("a worktree that a person has locked is recycled, but not removed", async (
   expect(await kind.inspect(folder)).toMatchObject({ branch: "next", locked: "person" });
 });
 
-test("a worktree that was made to belong to another repository belongs to this one again", async () => {
+test("a worktree that was redirected to another repository is connected to its own again", async () => {
   const { at, base, folder, kind, prepare, stage, user } = await open();
   await prepare();
   const other = stage.repository("other");
@@ -197,13 +197,13 @@ test("a worktree that was made to belong to another repository belongs to this o
   expect(user.git("worktree", "list").split("\n")).toHaveLength(2);
 });
 
-test("a branch cannot lie below another one", async () => {
+test("a branch whose name is below another branch's name is refused", async () => {
   const { folder, prepare } = await open();
   expect((await faultOf(prepare({ branch: "main/below" }))).code).toBe("git.bad-ref");
   expect(existsSync(join(folder, ".git"))).toBe(false);
 });
 
-test("the filters of the user's own configuration are used", async () => {
+test("the filters of the user's configuration are used", async () => {
   const user = stage.repository();
   user.git("config", "filter.upper.smudge", "tr a-z A-Z");
   user.git("config", "filter.upper.clean", "tr A-Z a-z");
@@ -214,7 +214,7 @@ test("the filters of the user's own configuration are used", async () => {
   expect(await kind.inspect(folder)).toMatchObject({ dirty: false });
 });
 
-test("the daemon's own blocks stay out of the user's files", async () => {
+test("the exclude block hides task files, and the user's own TASK.md stays", async () => {
   const { folder, prepare, user } = await open();
   rmSync(join(user.folder, ".git/info"), { recursive: true, force: true });
   await prepare();
@@ -225,13 +225,13 @@ test("the daemon's own blocks stay out of the user's files", async () => {
   expect(existsSync(join(folder, "TASK.md"))).toBe(false);
 });
 
-test("a branch is deleted only at the commit it is known at, and never where a person works on it", async () => {
+test("a branch is deleted only at the expected commit, and never while a person has it checked out", async () => {
   const { at, base, folder, kind, prepare, user } = await open();
   await prepare();
   const tip = at().commit({ "work.txt": "work\n" });
   expect((await faultOf(kind.deleteBranch("task", base))).code).toBe("git.ref-moved");
   expect(at().git("symbolic-ref", "--short", "HEAD")).toBe("task");
-  // A workspace that was given back still has it.
+  // A released workspace still has the branch checked out.
   expect(await kind.deleteBranch("task", tip)).toEqual({ kind: "deleted" });
   expect(await kind.deleteBranch("task", tip)).toEqual({ kind: "gone" });
   expect(await kind.inspect(folder)).toMatchObject({ branch: undefined, head: tip, dirty: false });

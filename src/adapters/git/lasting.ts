@@ -1,22 +1,22 @@
 import { existsSync, type Stats } from "node:fs";
 import { open, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder } from "../sync-folder.ts";
-import { isObjectId } from "./check-names.ts";
+import { syncFolderIfThere } from "../../durable-file.ts";
+import { isObjectId } from "./names.ts";
 
-// Git fsyncs what it writes into files if it is told to (`core.fsync`), but never a directory. Until the directory is
-// synced as well, a power cut may take the name away, and with it the file.
+// Git fsyncs the files that it writes if `core.fsync` says so, but never a directory. Until the directory is synced as
+// well, a power cut may remove the file's name, and with it the file.
 
-/** Directories whose own name is durable, with their identity: git removes empty ones, and makes them again. */
+/** Directories whose own name is durable, with their identity: git removes empty directories and creates them again. */
 const named = new Map<string, string>();
 
-/** Fsyncs a directory of a repository, and those above it up to `top` that nobody has synced since it was made. */
+/** Fsyncs a directory of a repository, and those above it, up to `top`, that were not synced since their creation. */
 export async function syncNames(folder: string, top: string): Promise<void> {
-  await syncFolder(folder);
+  await syncFolderIfThere(folder);
   for (let each = folder; each.length > top.length; each = dirname(each)) {
     const found = await stat(each).catch(() => undefined);
     if (found === undefined || named.get(each) === identityOf(found)) return;
-    await syncFolder(dirname(each));
+    await syncFolderIfThere(dirname(each));
     if (named.size >= maxNamed) named.clear();
     named.set(each, identityOf(found));
   }
@@ -28,13 +28,13 @@ function identityOf({ dev, ino, birthtimeMs }: Stats): string {
   return `${dev} ${ino} ${birthtimeMs}`;
 }
 
-/** Makes a ref of a repository survive a power cut. Its file was synced by our own git, unless it is `foreign`. */
+/** Makes a ref durable. Our own git has already synced its file; a `foreign` ref's file is synced here. */
 export async function syncRef(repository: string, ref: string, foreign = false): Promise<void> {
   if (foreign) await syncFile(join(repository, ref));
   await syncNames(dirname(join(repository, ref)), repository);
 }
 
-/** Makes the names of objects survive a power cut that our own git has written, each by itself or in a pack. */
+/** Makes the names of objects durable that our own git has written, loose or packed. */
 export async function syncObjects(objects: string, ids: ReadonlySet<string>): Promise<void> {
   const parts = new Set<string>();
   let isPacked = ids.size > maxLooked;
@@ -47,10 +47,10 @@ export async function syncObjects(objects: string, ids: ReadonlySet<string>): Pr
   await Promise.all(folders.map((folder) => syncNames(folder, objects)));
 }
 
-/** More than this are looked for nowhere: then all directories are synced. */
+/** Above this number all directories are synced, without checking where each object is. */
 const maxLooked = 5_000;
 
-/** Makes all objects of a repository survive a power cut, whoever wrote them. Git syncs none that it writes by itself. */
+/** Makes all objects of a repository durable. By default git does not sync the objects that it writes. */
 export async function syncAllObjects(objects: string): Promise<void> {
   const parts = (await readdir(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name) || name === "pack");
   const files: string[] = [];
@@ -65,7 +65,7 @@ export async function syncAllObjects(objects: string): Promise<void> {
 }
 
 async function syncFile(path: string): Promise<void> {
-  // Git may have packed or removed it meanwhile.
+  // Git may have packed or removed the file meanwhile.
   const handle = await open(path, "r").catch(() => undefined);
   try {
     await handle?.sync();
@@ -74,15 +74,15 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Commits of a repository that survive a power cut with all that they need, the newest first. */
-export interface LastingCommits {
+/** Commits of a repository that are durable with everything that they reach, the newest first. */
+interface LastingCommits {
   readonly known: readonly string[];
   add(commit: string): Promise<void>;
 }
 
 /**
- * Reads which commits of a repository are known to be durable. The note needs no fsync: without it, or with an old one, more
- * is synced than would be necessary.
+ * Reads which commits of a repository are known to be durable. The note itself needs no fsync: if it is lost or old,
+ * more is synced than necessary.
  */
 export async function lastingCommits(control: string, objects: string): Promise<LastingCommits> {
   const file = join(control, "lasting");

@@ -16,11 +16,11 @@ test.each<HarnessEvent>([
   { kind: "usage", usage },
   { kind: "failed", error: { kind: "rate-limit", message: "Too much.", resetAt: 5 } },
   { kind: "over" },
-])("$kind is read as it was written", (event) => {
+])("an event of the kind $kind is read unchanged", (event) => {
   expect(readEventLine(JSON.stringify(event))).toEqual(event);
 });
 
-test("a cost that nobody told is unknown, and amounts below zero are none", () => {
+test("an unreported cost is unknown, and negative amounts do not count", () => {
   const line = JSON.stringify({ kind: "usage", usage: { inputTokens: -5, outputTokens: "7", cost: null } });
   const none = { model: "", inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: undefined };
   expect(readEventLine(line)).toEqual({ kind: "usage", usage: none });
@@ -31,7 +31,7 @@ test("an error of an unknown kind is still an error", () => {
   expect(readEventLine(line)).toMatchObject({ kind: "failed", error: { kind: "other" } });
 });
 
-test("whatever a program writes: it is an event or nothing", () => {
+test("every line that a program may write is an event or nothing", () => {
   const kinds = fc.constantFrom("session", "usage", "failed", "tool", "toString");
   const line = fc.oneof(
     fc.string(),

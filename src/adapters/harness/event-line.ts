@@ -1,25 +1,14 @@
-import { isObject } from "../../engine/answer-schema.ts";
 import { definedErrors } from "../../engine/harness-definition.ts";
+import { type JsonObject, objectOf, parseObject, textOf } from "../../json.ts";
 import type { HarnessError, HarnessEvent, TokenUsage } from "../../ports/harness.ts";
 
-/** Reads an event from a line of JSON that any program may have written. Undefined for what is none. */
+/** Reads an event from a line of JSON that any program may have written; undefined if the line is not an event. */
 export function readEventLine(line: string): HarnessEvent | undefined {
   const read = parseObject(line);
   return read === undefined ? undefined : eventOf(read);
 }
 
-/** The object that a line is; undefined where it is something else. */
-export function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
-  if (!line.trimStart().startsWith("{")) return undefined;
-  try {
-    const read: unknown = JSON.parse(line);
-    return isObject(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function eventOf(read: Readonly<Record<string, unknown>>): HarnessEvent | undefined {
+function eventOf(read: JsonObject): HarnessEvent | undefined {
   switch (read.kind) {
     case "session":
       return { kind: "session", id: textOf(read.id), transcript: textOf(read.transcript) };
@@ -35,9 +24,9 @@ function eventOf(read: Readonly<Record<string, unknown>>): HarnessEvent | undefi
     case "asks":
       return { kind: "asks", about: textOf(read.about) };
     case "usage":
-      return { kind: "usage", usage: usageOf(isObject(read.usage) ? read.usage : {}) };
+      return { kind: "usage", usage: usageOf(objectOf(read.usage)) };
     case "failed":
-      return { kind: "failed", error: errorOf(isObject(read.error) ? read.error : {}) };
+      return { kind: "failed", error: errorOf(objectOf(read.error)) };
     case "over":
       return { kind: "over" };
     default:
@@ -45,7 +34,7 @@ function eventOf(read: Readonly<Record<string, unknown>>): HarnessEvent | undefi
   }
 }
 
-function usageOf(read: Readonly<Record<string, unknown>>): TokenUsage {
+function usageOf(read: JsonObject): TokenUsage {
   return {
     model: textOf(read.model),
     inputTokens: amountOf(read.inputTokens) ?? 0,
@@ -55,18 +44,14 @@ function usageOf(read: Readonly<Record<string, unknown>>): TokenUsage {
   };
 }
 
-function errorOf(read: Readonly<Record<string, unknown>>): HarnessError {
+function errorOf(read: JsonObject): HarnessError {
   const kind = errorKinds.find((each) => each === read.kind) ?? "other";
   return { kind, message: textOf(read.message) || "The program failed.", resetAt: amountOf(read.resetAt) };
 }
 
 const errorKinds = [...definedErrors, "start", "other"] as const satisfies readonly HarnessError["kind"][];
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** What is below zero or no number is no amount: sums must not be made smaller by what a program prints. */
+/** Undefined for negative numbers and other values: a program's output must never make a sum smaller. */
 export function amountOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

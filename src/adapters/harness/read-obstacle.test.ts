@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../../../test/documents.ts";
 import type { Harness } from "../../ports/harness.ts";
-import { readObstacle as claude } from "./claude/read-obstacle.ts";
-import { readObstacle as codex } from "./codex/read-obstacle.ts";
-import { readObstacle as gemini } from "./gemini/read-obstacle.ts";
-import { readObstacle as opencode } from "./opencode/read-obstacle.ts";
+import { readObstacle as claude } from "./claude/reading.ts";
+import { readObstacle as codex } from "./codex/reading.ts";
+import { readObstacle as gemini } from "./gemini/reading.ts";
+import { readObstacle as opencode } from "./opencode/reading.ts";
 
 type Read = NonNullable<Harness["readObstacle"]>;
 
 const screen = (name: string) => readFileSync(join(root, "test/fixtures/screens", `${name}.txt`), "utf8");
 
-// Captured from the real programs in a home in which nobody has logged in.
+// Captured from the real programs in a home without a login.
 const captured: readonly (readonly [string, Read, "login" | "trust", string])[] = [
   ["claude-not-logged-in", claude, "login", "claude auth login"],
   ["claude-trust", claude, "trust", "in its window"],
@@ -22,17 +22,17 @@ const captured: readonly (readonly [string, Read, "login" | "trust", string])[] 
   ["gemini-trust", gemini, "trust", "in its window"],
 ];
 
-test.for(captured)("the screen %s is told as what it is, with what mends it", ([name, read, kind, mends]) => {
+test.for(captured)("the screen %s is recognised, with the command that helps", ([name, read, kind, mends]) => {
   const obstacle = read(screen(name));
   expect(obstacle?.kind).toBe(kind);
   expect(obstacle?.told).toContain(mends);
 });
 
-test("a program that cannot reach its provider is not taken for one that is not logged in", () => {
+test("a program that cannot reach its provider does not count as logged out", () => {
   expect(claude(screen("claude-unreachable"))).toBeUndefined();
 });
 
-test("what programs print before they end is read with the same words", () => {
+test("the output of a program that ended is recognised like its screen", () => {
   expect(gemini("Please set an Auth method in your /home/ada/.gemini/settings.json")?.kind).toBe("login");
   expect(claude("Not logged in · Please run /login")?.kind).toBe("login");
   expect(claude("No conversation found with session ID: 1111")?.kind).toBe("session");
@@ -40,7 +40,7 @@ test("what programs print before they end is read with the same words", () => {
   expect(opencode("Session not found")?.kind).toBe("session");
 });
 
-test("an update that has to be decided on is told with the command", () => {
+test("a question about an update is reported with the command that updates", () => {
   const prompt = "✨ Update available! 0.166.0 -> 0.170.0\n› 1. Update now\n  2. Skip\n  3. Skip until next version\n";
   expect(codex(prompt)).toMatchObject({
     kind: "update",
@@ -50,7 +50,7 @@ test("an update that has to be decided on is told with the command", () => {
   expect(claude(needs)?.told).toContain("claude update");
 });
 
-test("a screen on which an agent works has no obstacle", () => {
+test("the screen of a working agent shows no obstacle", () => {
   const ready = "› Write the tests\n\n  gpt-6-sol high · ~/project";
   for (const read of [claude, codex, gemini, opencode]) expect(read(ready)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reducedCommand } from "./reduced-commands.ts";
+import { reducedCommand } from "./launch.ts";
 
 const allowed = reducedCommand({ cli: "signalbox", testCommand: ["npm", "run", "test:all"] });
 
@@ -58,13 +58,13 @@ test.each([
   "git log 2>/dev/nullx",
 ])("a run with reduced permissions may not run %j", (command) => expect(allowed.test(command)).toBe(false));
 
-test("a test command with spaces and quotes in it is taken as a shell would read it", () => {
+test("a test command with spaces and quotes matches as a shell would quote it", () => {
   const pattern = reducedCommand({ cli: "signalbox", testCommand: ["sh", "-c", "echo it's > here"] });
   expect(pattern.test("sh -c 'echo it'\\''s > here'")).toBe(true);
   expect(pattern.test("sh -c 'echo it'\\''s > there'")).toBe(false);
 });
 
-test("a hostile command is judged in no time", () => {
+test("a hostile command is judged quickly", () => {
   const hostile = [
     `git log ${"'a' ".repeat(20_000)}>`,
     `git log ${"a".repeat(200_000)}'`,

@@ -46,7 +46,7 @@ test("a line is one JSON object with time, level, message and fields", async () 
   );
 });
 
-test("folder and file are made for nobody else", async () => {
+test("the folder and the file are private", async () => {
   const log = open();
   log.info("Here.");
   await log.close();
@@ -54,7 +54,7 @@ test("folder and file are made for nobody else", async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("what is below the level is not written, and the level can change for all", async () => {
+test("lines below the level are not written, and the level can be changed for all loggers", async () => {
   const log = open({ level: "warn" });
   const ofTask = log.with({ task: "t1" });
   ofTask.info("one");
@@ -67,7 +67,7 @@ test("what is below the level is not written, and the level can change for all",
   expect(messagesOf()).toEqual(["two", "three"]);
 });
 
-test("fields that were added are in every line, and the nearest wins", async () => {
+test("inherited fields are in every line, and the innermost value wins", async () => {
   const log = open().with({ task: "t1", part: "a" }).with({ part: "b" });
   log.info("one");
   log.info("two", { part: "c" });
@@ -78,14 +78,14 @@ test("fields that were added are in every line, and the nearest wins", async () 
   ]);
 });
 
-test("a field cannot pass for the time, the level or the message", async () => {
+test("a field cannot replace the time, the level or the message", async () => {
   const log = open();
   log.info("real", { message: "false", at: 1, level: "error" });
   await log.close();
   expect(linesOf()[0]).toMatchObject({ message: "real", level: "info", "fields.message": "false" });
 });
 
-test("errors show name, code, message, stack and what caused them", async () => {
+test("errors are written with name, code, message, stack and cause", async () => {
   const log = open();
   const cause = Object.assign(new Error("No room."), { code: "ENOSPC" });
   log.error("Failed.", { error: new Fault("store.disk", "It could not be saved.", { cause }) });
@@ -98,7 +98,7 @@ test("errors show name, code, message, stack and what caused them", async () => 
   });
 });
 
-test("secrets are taken out of messages, fields, keys and errors", async () => {
+test("secrets are removed from messages, fields, keys and errors", async () => {
   const log = open().with({ token: "Zx9QpLm42v" });
   const secret = "Zx9QpLm42v";
   log.info(`GET https://me:${secret}@example.org`, {
@@ -122,7 +122,7 @@ test("secrets are taken out of messages, fields, keys and errors", async () => {
   });
 });
 
-test("what cannot be written as JSON does not cost the line", async () => {
+test("a value that cannot be written as JSON does not lose the line", async () => {
   const log = open();
   const circle: Record<string, unknown> = { big: 1n, nan: Number.NaN, call: () => 1, when: new Date(Number.NaN) };
   circle.self = circle;
@@ -142,7 +142,7 @@ test("what cannot be written as JSON does not cost the line", async () => {
   expect(statSync(path).size).toBeLessThan(32 * 1024);
 });
 
-test("ordinary lines of a turn are written by its end, errors at once with all before them", async () => {
+test("ordinary lines are written at the end of the tick, errors immediately with all lines before them", async () => {
   const log = open();
   log.info("one");
   expect(existsSync(path)).toBe(false);
@@ -153,7 +153,7 @@ test("ordinary lines of a turn are written by its end, errors at once with all b
   expect(messagesOf()).toEqual(["one", "two", "three"]);
 });
 
-test("an error is on disk even if the process is killed right after", () => {
+test("an error is in the file even if the process is killed directly afterwards", () => {
   const script = `
     import { createFileLog } from ${JSON.stringify(join(import.meta.dirname, "file-log.ts"))};
     const log = createFileLog({ path: ${JSON.stringify(path)}, level: "info", now: () => Date.now() });
@@ -166,7 +166,7 @@ test("an error is on disk even if the process is killed right after", () => {
   expect(messagesOf()).toEqual(["before", "last words"]);
 });
 
-test("a file that would become too large is put aside, and the oldest goes", async () => {
+test("a file that would become too large is rotated, and the oldest file is deleted", async () => {
   const log = open({ maxBytes: 1_000, keep: 3 });
   for (let number = 0; number < 100; number++) log.info(`line ${number}`);
   await log.close();
@@ -180,7 +180,7 @@ test("a file that would become too large is put aside, and the oldest goes", asy
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => `line ${100 - kept.length + index}`));
 });
 
-test("with nothing to be kept, a file that is full is begun again", async () => {
+test("if no old files are kept, a full file is emptied", async () => {
   const log = open({ maxBytes: 200, keep: 0 });
   for (let number = 0; number < 10; number++) log.warn(`line ${number}`);
   await log.close();
@@ -188,7 +188,7 @@ test("with nothing to be kept, a file that is full is begun again", async () => 
   expect(messagesOf()).toEqual(["line 8", "line 9"]);
 });
 
-test("a file that cannot be put aside is written on", async () => {
+test("a file that cannot be rotated keeps growing", async () => {
   mkdirSync(`${path}.1/full`, { recursive: true });
   const log = open({ maxBytes: 200, keep: 1 });
   for (let number = 0; number < 10; number++) log.warn(`line ${number}`);
@@ -213,7 +213,7 @@ test("on a full disk lines are dropped and counted, and the count is written onc
   expect(messagesOf().slice(1)).toEqual(["four", "five", "six"]);
 });
 
-test("what is half written when the disk is full is taken back", () => {
+test("a partial write on a full disk is undone", () => {
   const log = JSON.stringify(join(import.meta.dirname, "file-log.ts"));
   const script = `
     import { createFileLog } from ${log};
@@ -229,7 +229,7 @@ test("what is half written when the disk is full is taken back", () => {
   expect(linesOf()).toMatchObject([{ message: "fits" }, { level: "warn", lost: 1 }, { message: "fits too" }]);
 });
 
-test("a folder that goes away is made again, one that cannot be made costs lines but no error", async () => {
+test("a deleted folder is created again; if that fails, lines are lost without an error", async () => {
   const log = open();
   log.error("one");
   rmSync(join(folder, "logs"), { recursive: true });
@@ -243,7 +243,7 @@ test("a folder that goes away is made again, one that cannot be made costs lines
   expect(linesOf()).toMatchObject([{ lost: 1 }, { message: "four" }]);
 });
 
-test("after a line that was torn off a new line begins", () => {
+test("after an incomplete line the next one begins on a new line", () => {
   mkdirSync(join(folder, "logs"));
   writeFileSync(path, '{"at":"2026-');
   chmodSync(path, 0o600);
@@ -252,7 +252,7 @@ test("after a line that was torn off a new line begins", () => {
   expect(JSON.parse(readFileSync(path, "utf8").split("\n")[1] ?? "")).toMatchObject({ message: "next" });
 });
 
-test("a turn that says very much is written in between", () => {
+test("a tick with very many lines is written in parts", () => {
   const log = open();
   for (let number = 0; number < 2_000; number++) log.info("x".repeat(100));
   expect(statSync(path).size).toBeGreaterThan(200_000);

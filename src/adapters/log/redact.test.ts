@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ownTime } from "../../testing/own-time.ts";
+import { ownTime } from "../../../test/scripted-ports.ts";
 import { isSecretKey, redact } from "./redact.ts";
 
-// Put together here, so that no scanner takes this file for a leak.
+// Assembled at run time, so that no scanner takes this file for a leak.
 const secret = ["Zx9", "QpLm42", "vRt7Kd"].join("");
 
 const planted: readonly (readonly [what: string, text: string, becomes: string])[] = [
@@ -45,7 +45,7 @@ const planted: readonly (readonly [what: string, text: string, becomes: string])
   ["a token of GitLab", `glpat-${secret}`, "glpat-…"],
 ];
 
-test.each(planted)("%s is taken out", (_what, text, becomes) => {
+test.each(planted)("%s is redacted", (_what, text, becomes) => {
   expect(redact(text)).toBe(becomes);
   expect(redact(`before ${text}\nafter`)).toBe(`before ${becomes}\nafter`);
 });
@@ -63,19 +63,19 @@ test.each([
   "https://example.org:8080/a?b=c#d mail me@example.org",
   "task-force risk-assessment-2024-report sk-learn desk-12345678",
   "/home/me/.signalbox/daemon.log 2026-07-01T12:03:11.000Z 127.0.0.1:4711",
-])("ordinary text stays: %s", (text) => {
+])("ordinary text is not changed: %s", (text) => {
   expect(redact(text)).toBe(text);
 });
 
-test("keys that name a secret are told from those that count or describe", () => {
+test("keys of secrets are distinguished from keys that count or describe", () => {
   const yes = ["token", "GITHUB_TOKEN", "accessToken", "client-secret", "dbPassword", "api_key", "apiKey", "APIKEY"];
   const no = ["tokens", "inputTokens", "token_count", "secretary", "key", "author", "passwordless", ""];
   expect(yes.filter((key) => !isSecretKey(key))).toEqual([]);
   expect(no.filter(isSecretKey)).toEqual([]);
 });
 
-test("taking out twice is the same as once", () => {
-  // What was cut off may go on with anything, so nothing can be said about what follows it.
+test("redacting is idempotent", () => {
+  // A text that was cut off may continue with anything, so these cases are left out.
   const whole = planted.flatMap(([what, text]) => (what.includes("cut off") ? [] : [text]));
   const piece = fc.oneof(fc.constantFrom(...whole), fc.string());
   fc.assert(
@@ -87,7 +87,7 @@ test("taking out twice is the same as once", () => {
   );
 });
 
-test("long text without an end takes no time", () => {
+test("a very long text is redacted quickly", () => {
   const start = ownTime();
   for (const piece of [
     "a",

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { Fault } from "../../fault.ts";
-import type { LogLevel } from "../../ports/log.ts";
+import type { LogLevel } from "../../ports/system.ts";
 import { createStreamLog } from "./stream-log.ts";
 
 const noon = new Date(2026, 6, 1, 12, 3, 11).getTime();
@@ -20,7 +20,7 @@ test("a line has the time, the level, the message and the fields", () => {
   );
 });
 
-test("what is below the level is not written, and the level can change", () => {
+test("lines below the level are not written, and the level can be changed", () => {
   const { log, read } = stage("error");
   log.warn("one");
   log.setLevel("warn");
@@ -28,7 +28,7 @@ test("what is below the level is not written, and the level can change", () => {
   expect(read()).toBe("12:03:11 warn  two\n");
 });
 
-test("an error shows its message and code, and its stack below where something went wrong", () => {
+test("an error is shown with message and code, and at level error with its stack", () => {
   const { log, read } = stage();
   const error = new Fault("store.disk", "It could not be saved.");
   log.warn("Later.", { error });
@@ -37,7 +37,7 @@ test("an error shows its message and code, and its stack below where something w
   expect(read()).toMatch(/^12:03:11 error Failed\. error=.*\n {4}at .*stream-log\.test\.ts.*\n/);
 });
 
-test("nothing in a message can command the terminal or begin a line of its own", () => {
+test("a message can neither control the terminal nor begin a new line", () => {
   const { log, read } = stage();
   log.info("a\u001b[2Jb\r\n12:00:00 error false \u009b1m \u202e", {
     "k\u0007": "v\u001b]0;x\u0007",
@@ -48,7 +48,7 @@ test("nothing in a message can command the terminal or begin a line of its own",
   );
 });
 
-test("secrets are taken out of messages, fields and stacks", () => {
+test("secrets are removed from messages, fields and stacks", () => {
   const { log, read } = stage();
   const secret = "Zx9QpLm42v";
   log.error(`token=${secret}`, { apiKey: secret, text: `{"secret":"${secret}"}`, error: new Error(`sk-${secret}`) });
@@ -57,7 +57,7 @@ test("secrets are taken out of messages, fields and stacks", () => {
   expect(text).not.toContain(secret);
 });
 
-test("a stream that breaks or never drains costs lines, not the process or the memory", async () => {
+test("a stream that breaks or never drains loses lines, but does not end the process or fill the memory", async () => {
   const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error("EPIPE")) });
   const log = createStreamLog(broken, "info");
   log.info("one");

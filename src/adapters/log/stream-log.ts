@@ -1,22 +1,21 @@
-import type { LeveledLog, LogLevel } from "../../ports/log.ts";
-import { leveledLog } from "./leveled-log.ts";
-import type { Plain } from "./plain-fields.ts";
-import { redact } from "./redact.ts";
+import type { LeveledLog, LogLevel } from "../../ports/system.ts";
+import { leveledLog } from "./file-log.ts";
+import { type Plain, redact } from "./redact.ts";
 
-// A reader that stopped reading must not make us keep everything.
-const mostWaiting = 1024 * 1024;
+// A reader that has stopped reading must not fill the memory.
+const maxBuffered = 1024 * 1024;
 
-/** Writes readable lines, for a person in front of a terminal: `12:03:11 info  message key=value`. */
+/** Writes readable lines for a person at a terminal: `12:03:11 info  message key=value`. */
 export function createStreamLog(
   stream: NodeJS.WritableStream,
   level: LogLevel,
   now: () => number = Date.now,
 ): LeveledLog {
-  // Without a listener, a terminal that was closed would end the process.
+  // Without a listener, a closed terminal would end the process.
   stream.on("error", () => {});
   return leveledLog(level, {
     write(level, message, fields) {
-      if (waiting(stream) > mostWaiting) return;
+      if (waiting(stream) > maxBuffered) return;
       const pairs = Object.entries(fields).flatMap(([key, value]) => pairsOf(key, value));
       const head = redact([timeOf(now()), level.padEnd(5), inert(message), ...pairs].join(" "));
       const stacks = level === "error" ? Object.values(fields).flatMap(stackOf) : [];
@@ -41,7 +40,7 @@ function pairsOf(key: string, value: Plain): readonly string[] {
   return [`${inert(key)}=${written(message)}`, ...(code === undefined ? [] : [`${inert(key)}.code=${written(code)}`])];
 }
 
-/** Quoted where one could not see where it ends. */
+/** Quotes values with spaces, quotes or equals signs. */
 function written(value: Plain): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return inert(typeof value === "string" && (text === "" || /[\s"=]/.test(text)) ? JSON.stringify(text) : text);
@@ -61,7 +60,7 @@ function isError(value: Plain): value is { name: string; message: string; stack:
   );
 }
 
-/** What a terminal would obey, or show in another order, is spelled out instead. */
+/** Escapes characters that would control a terminal or change the direction of writing. */
 function inert(text: string): string {
   return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) =>
     character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { createScriptedNotifier } from "../../../test/scripted-ports.ts";
 import { Fault } from "../../fault.ts";
-import { createScriptedNotifier } from "../../testing/scripted-notifier.ts";
-import { all } from "./all.ts";
+import { all } from "./notifiers.ts";
 
 const note = { title: "coffee#12 Brew", text: "It is done.", task: "t1", project: "coffee", key: "t1:7" };
 
@@ -15,18 +15,18 @@ function stage(...errors: readonly (Error | undefined)[]) {
   return { notifiers, failures, both: all(notifiers, (error) => failures.push(error)) };
 }
 
-test("every one is told", async () => {
+test("every channel is notified", async () => {
   const { notifiers, failures, both } = stage(undefined, undefined);
   await both.notify(note);
   expect(notifiers.map(({ notes }) => notes)).toEqual([[note], [note]]);
   expect(failures).toEqual([]);
 });
 
-test("with nobody to tell nothing happens", async () => {
+test("without channels nothing happens", async () => {
   await stage().both.notify(note);
 });
 
-test("while one was told the others' failures are only reported", async () => {
+test("if one channel succeeds, the failures of the others are only reported", async () => {
   const error = new Fault("notifier.refused", "No.", { retry: "later" });
   const { notifiers, failures, both } = stage(error, undefined);
   await both.notify(note);
@@ -34,19 +34,19 @@ test("while one was told the others' failures are only reported", async () => {
   expect(failures).toEqual([error]);
 });
 
-test("if all fail it fails with every reason, and may work later if one of them may", async () => {
+test("if all channels fail, the error has every reason, and is worth a retry if one of them is", async () => {
   const later = new Fault("notifier.refused", "Busy.", { retry: "later" });
   const { failures, both } = stage(new Error("Missing."), later);
   await expect(both.notify(note)).rejects.toMatchObject({
     code: "notifier.failed",
     retry: "later",
-    message: "The person could not be told in any way.\nMissing.\nBusy.",
+    message: "No notification could be delivered.\nMissing.\nBusy.",
   });
   expect(failures).toEqual([]);
   await expect(stage(new Error("a"), new Error("b")).both.notify(note)).rejects.toMatchObject({ retry: "never" });
 });
 
-test("the failure of the only one stays as it is", async () => {
+test("the failure of the only channel is passed on unchanged", async () => {
   const error = new Fault("notifier.missing", "No program.");
   await expect(stage(error).both.notify(note)).rejects.toBe(error);
 });

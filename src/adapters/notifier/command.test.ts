@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { removeFolder } from "../../../test/remove-folder.ts";
-import { spawnCommands } from "../commands/spawn-commands.ts";
-import { command } from "./command.ts";
+import { spawnCommands } from "../system.ts";
+import { command } from "./notifiers.ts";
 
 const need = {
   task: "t1",
@@ -22,7 +22,7 @@ const note = {
   key: "t1:3:approval~1",
 };
 
-/** A command that writes down its arguments and what it sees of the environment. */
+/** A command that records its arguments and its environment. */
 function stage(ending = "") {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-notify-"));
   onTestFinished(() => removeFolder(folder));
@@ -40,7 +40,7 @@ test("a command gets the texts as its last arguments and as variables, on one li
   const { notifier, seen } = stage();
   await notifier.notify({ ...note, text: "Merge\u001b[2J\n$(id) `id`", needs: [need] });
   const [argv, env] = seen();
-  expect(argv).toEqual(["me", "coffee#12 needs you: Brew", "Merge [2J $(id) `id`"]);
+  expect(argv).toEqual(["me", "coffee#12 needs you: Brew", "Merge $(id) `id`"]);
   expect(env).toMatchObject({
     SIGNALBOX_NOTE_TITLE: "coffee#12 needs you: Brew",
     SIGNALBOX_NOTE_TASK: "t1",
@@ -51,13 +51,13 @@ test("a command gets the texts as its last arguments and as variables, on one li
   expect(env).not.toHaveProperty("PATH");
 });
 
-test("what a task is called is no option of the command", async () => {
+test("a task's title cannot become an option of the command", async () => {
   const { notifier, seen } = stage();
   await notifier.notify({ ...note, title: "--exec=x" });
   expect(seen()[0][1]).toBe(" --exec=x");
 });
 
-test("a command that fails may work later", async () => {
+test("a failing command is worth a retry", async () => {
   const { notifier } = stage('console.log("no signal");process.exit(3)');
   await expect(notifier.notify(note)).rejects.toMatchObject({
     code: "notifier.failed",
@@ -66,7 +66,7 @@ test("a command that fails may work later", async () => {
   });
 });
 
-/** A command that never ends, and leaves a child behind that leaves its group. */
+/** A command that never ends, with a child that leaves its group. */
 function endless(more: Partial<Parameters<typeof command>[0]>) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-notify-"));
   onTestFinished(() => removeFolder(folder));
@@ -80,7 +80,7 @@ function endless(more: Partial<Parameters<typeof command>[0]>) {
   return { notifier, swept, mark: () => readFileSync(join(folder, "mark"), "utf8").trim() };
 }
 
-test("a command that does not end is ended with everything it started, and is not tried again", async () => {
+test("a command that does not end is killed with everything it started, and is not retried", async () => {
   const { notifier, swept, mark } = endless({ timeout: 500 });
   await expect(notifier.notify(note)).rejects.toMatchObject({
     ...{ code: "notifier.slow", retry: "never" },
@@ -90,7 +90,7 @@ test("a command that does not end is ended with everything it started, and is no
   expect(swept).toEqual([`SIGNALBOX_NOTE_OF=${mark()}`]);
 });
 
-test("a command that is under way when the daemon stops is ended at once, and counts as told; none is started then", async () => {
+test("a command that runs when the daemon stops is killed immediately and counts as delivered; no other is started", async () => {
   const stopping = new AbortController();
   const { notifier, swept } = endless({ signal: stopping.signal });
   const telling = notifier.notify(note);

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { removeFolder } from "../../../test/remove-folder.ts";
-import { spawnCommands } from "../commands/spawn-commands.ts";
-import { desktop } from "./desktop.ts";
+import { spawnCommands } from "../system.ts";
+import { desktop } from "./notifiers.ts";
 
 let folder = "";
 beforeAll(() => {
@@ -14,7 +14,7 @@ afterAll(() => removeFolder(folder));
 
 const note = { title: "coffee#12 Brew", text: "It is done.", task: "t1", project: "coffee", key: "t1:7" };
 
-/** Puts a program in place that writes down its arguments and environment. */
+/** Installs a program that records its arguments and environment. */
 function stage(platform: string, program: string, ending = "") {
   const out = join(folder, "out.json");
   const script = `require("fs").writeFileSync(${JSON.stringify(out)}, JSON.stringify([process.argv.slice(2), process.env]));${ending}`;
@@ -24,7 +24,7 @@ function stage(platform: string, program: string, ending = "") {
   return { notifier: desktop({ commands: spawnCommands, platform, env }), seen };
 }
 
-test("on Linux notify-send gets the texts, and sees what leads to the desktop and nothing else of ours", async () => {
+test("on Linux notify-send gets the texts, and only the environment variables for the desktop", async () => {
   const { notifier, seen } = stage("linux", "notify-send");
   await notifier.notify(note);
   const [argv, env] = seen();
@@ -39,7 +39,7 @@ test("on Linux nothing in a text is an option, an escape, markup or a control ch
   expect(seen()[0].slice(1)).toEqual(["--", "--help", "-x C:\\\\new &lt;a href='x'&gt;&amp; $(id)"]);
 });
 
-test("on macOS the texts are arguments of the script, not a part of it", async () => {
+test("on macOS the texts are arguments of the script, not part of it", async () => {
   const { notifier, seen } = stage("darwin", "osascript");
   await notifier.notify({ ...note, title: "-e", text: '" & (do shell script "id") & "' });
   expect(seen()[0]).toEqual([
@@ -58,10 +58,10 @@ test("on macOS the texts are arguments of the script, not a part of it", async (
 test("a long text is cut, between whole characters", async () => {
   const { notifier, seen } = stage("linux", "notify-send");
   await notifier.notify({ ...note, title: "", text: "😀".repeat(100_000) });
-  expect(seen()[0].slice(2)).toEqual(["Signalbox", `${"😀".repeat(999)}…`]);
+  expect(seen()[0].slice(2)).toEqual(["Signalbox", `${"😀".repeat(499)}…`]);
 });
 
-test("where the program is missing, the package is named", async () => {
+test("if the program is missing, the error names its package", async () => {
   const notifier = desktop({ commands: spawnCommands, platform: "linux", env: { PATH: join(folder, "nowhere") } });
   await expect(notifier.notify(note)).rejects.toMatchObject({
     code: "notifier.missing",
@@ -70,13 +70,13 @@ test("where the program is missing, the package is named", async () => {
   });
 });
 
-test("a system without a known desktop says so", async () => {
+test("an unsupported system is reported as such", async () => {
   const notifier = desktop({ commands: spawnCommands, platform: "win32", env: {} });
   await expect(notifier.notify(note)).rejects.toMatchObject({ code: "notifier.missing", retry: "never" });
 });
 
-test("a program that fails is quoted", async () => {
-  const { notifier } = stage("linux", "notify-send", 'console.error("No\\u001b bus"); process.exitCode = 1;');
+test("the error of a failing program quotes its output", async () => {
+  const { notifier } = stage("linux", "notify-send", 'console.error("No\\u001b[2J bus"); process.exitCode = 1;');
   await expect(notifier.notify(note)).rejects.toMatchObject({
     code: "notifier.failed",
     message: '"notify-send" ended with 1: No bus',

@@ -1,26 +1,26 @@
 import { createHmac } from "node:crypto";
 import { Fault } from "../../fault.ts";
-import type { Note, Notifier } from "../../ports/notifier.ts";
-import { createMask, decoded } from "./mask.ts";
-import { shownText } from "./shown-text.ts";
+import type { Note, Notifier } from "../../ports/system.ts";
+import { oneLine } from "../../text.ts";
+import { createMask, decoded } from "./notifiers.ts";
 
 export interface WebhookOptions {
   readonly url: string;
-  /** Signs the body, so that whoever receives it can tell that it comes from here. */
+  /** Signs the body, so that the receiver can verify its sender. */
   readonly secret?: string;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds for the whole exchange. */
   readonly timeout?: number;
-  /** When it fires, what is under way is given up. */
+  /** Aborts requests when it fires. */
   readonly signal?: AbortSignal;
 }
 
-// Less is shown than is read, so that a secret that was cut off at the end of the reading does not show.
-const mostRead = 2 * 1024;
-const mostShown = 500;
+// Shows less than it reads, so that a secret that is cut at the end of the reading is not shown.
+const maxRead = 2 * 1024;
+const maxShown = 500;
 
-/** Posts notes as JSON. Messages name the server alone: the rest of the address often is a secret. */
+/** Posts notes as JSON. Messages name only the server: the rest of the address is often secret. */
 export function webhook({ url, secret, now, timeout = 10_000, signal: stopping }: WebhookOptions): Notifier {
   const { target, authorization } = readUrl(url);
   const mask = createMask(url, secret);
@@ -40,7 +40,7 @@ export function webhook({ url, secret, now, timeout = 10_000, signal: stopping }
           throw unreachable(target, timeout, error);
         },
       );
-      if (!response.ok) throw refused(target, response.status, shownText(mask(await readStart(response)), mostShown));
+      if (!response.ok) throw refused(target, response.status, oneLine(mask(await readStart(response)), maxShown));
       await response.body?.cancel().catch(() => {});
     },
   };
@@ -54,7 +54,7 @@ function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
 
-/** `fetch` takes no address with name and password, so they become a header. */
+/** `fetch` does not accept an address with name and password, so they become a header. */
 function readUrl(url: string): { readonly target: URL; readonly authorization: string | undefined } {
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (target === undefined || (target.protocol !== "http:" && target.protocol !== "https:"))
@@ -82,23 +82,23 @@ function refused({ origin }: URL, status: number, said: string): Fault {
   const why = isElsewhere ? `answered ${status}; redirects are not followed` : `answered ${status}`;
   return new Fault("notifier.refused", `The webhook at ${origin} ${why}${said === "" ? "." : `: ${said}`}`, {
     retry: isTemporary ? "later" : "never",
-    hint: isTemporary ? "It is tried again." : "Check the address of the webhook.",
+    hint: isTemporary ? "Signalbox retries." : "Check the address of the webhook.",
   });
 }
 
-/** The start of what the server said. It may never stop talking, or stop in the middle. */
+/** The start of the server's answer, which may be endless or break off. */
 async function readStart(response: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the download.
     for await (const part of response.body ?? []) {
       parts.push(part);
       size += part.length;
-      if (size >= mostRead) break;
+      if (size >= maxRead) break;
     }
   } catch {
-    // What came until then is better than nothing.
+    // Use the part that arrived.
   }
-  return new TextDecoder().decode(Buffer.concat(parts).subarray(0, mostRead));
+  return new TextDecoder().decode(Buffer.concat(parts).subarray(0, maxRead));
 }

@@ -2,16 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { endFamily } from "./end-family.ts";
-import { systemProcessTable } from "./system-process-table.ts";
+import { systemProcessTable } from "./process-table.ts";
 
-test("who cannot be ended is told, instead of being waited for for ever", async () => {
+test("a process that cannot be ended is a fault instead of an endless wait", async () => {
   const ghost = { boot: "b", pid: 999_999_999, start: "1" };
   const haunted = { ...systemProcessTable(), bearersOf: async () => [ghost], isAlive: async () => true };
   const ending = endFamily(haunted, { head: undefined, entry: "m" }, 0, 100);
   await expect(ending).rejects.toMatchObject({ code: "processes.undying", retry: "later" });
 });
 
-test("somebody who has got the number of one of them just now is told nothing", async () => {
+test("a new process that has reused a pid of the family gets no signal", async () => {
   const bystander = spawn(process.execPath, ["-e", "process.stdin.pipe(process.stdout)"], {
     stdio: ["pipe", "pipe", "ignore"],
   });
@@ -23,7 +23,7 @@ test("somebody who has got the number of one of them just now is told nothing", 
     ...systemProcessTable(),
     bearersOf: async () => [],
     familyOf: async () => [head],
-    // It lives when it is looked for, and is dead when it is to be told.
+    // Alive when the family is listed, dead when the signal is sent.
     isAlive: async () => looks++ === 0,
   };
   await endFamily(table, { head, entry: "m" }, 0, 1_000);
@@ -31,4 +31,21 @@ test("somebody who has got the number of one of them just now is told nothing", 
   bystander.stdin.write("Still here.");
   const answer = once(bystander.stdout, "data").then(String);
   expect(await Promise.race([answer, once(bystander, "exit")])).toBe("Still here.");
+});
+
+test("the group of a dead program is ended, even if only its pid is known", async () => {
+  const shell = spawn("sh", ["-c", "sleep 600 & echo $!"], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+  const left = Number(String((await once(shell.stdout, "data"))[0]));
+  onTestFinished(() => {
+    try {
+      process.kill(left, "SIGKILL");
+    } catch {}
+  });
+  await once(shell, "exit");
+  const table = systemProcessTable();
+  const known = await table.identify(left);
+  const head = { boot: "", pid: shell.pid ?? 0, start: "" };
+  expect(await endFamily(table, { head }, 1_000)).toBe("");
+  expect(await endFamily(table, { head, keepsGroup: true }, 1_000)).not.toBe("");
+  expect(known !== undefined && (await table.isAlive(known))).toBe(false);
 });

@@ -1,32 +1,32 @@
 import { Fault } from "../../fault.ts";
 import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
-import { sleep } from "./sleep.ts";
 
-export interface Family {
-  /** The program; undefined where nobody knows who it was. */
+interface Family {
+  /** The program; undefined if its identity is unknown. */
   readonly head: ProcessIdentity | undefined;
-  /** What only they have in their environment: `NAME=value`. */
-  readonly entry: string;
-  /** Only for whoever has been there all the time: the head's number, where it is dead, is still only that of its group. */
+  /** The mark in their environment, as `NAME=value`. Without it only descendants, group and session count. */
+  readonly entry?: string;
+  /**
+   * Set only if no other program can have reused the head's pid: then the pid still names the group of a dead head.
+   */
   readonly keepsGroup?: boolean;
 }
 
 const pace = 20;
-/** Milliseconds after which whoever was killed and still lives is given up. */
-const longest = 10_000;
+/** Milliseconds after which `endFamily` gives up on a killed process that still lives: it hangs in the kernel. */
+const defaultKillTimeout = 10_000;
 
 /**
- * Ends a program with everybody who descends from it, belongs to its group or its session, or bears its mark: gently,
- * and after the grace not gently. Returns the signal that was needed last, once nobody of them lives; empty where nobody
- * lived in the first place.
+ * Ends a program with all its descendants, its group, its session and the bearers of its mark: with SIGTERM, and after
+ * the grace with SIGKILL. Resolves when all are dead, with the last signal that was needed; empty if none was alive.
  */
 export async function endFamily(
   table: ProcessTable,
   family: Family,
   grace: number,
-  patience = longest,
+  killTimeout = defaultKillTimeout,
 ): Promise<"" | "SIGTERM" | "SIGKILL"> {
-  // Whoever was seen once is remembered: when a parent dies nobody can tell any more where its children came from.
+  // Remembers every process once seen: after a parent's death its children can no longer be traced to it.
   const known = new Map<string, ProcessIdentity>();
   const told = new Set<string>();
   let last: "" | "SIGTERM" | "SIGKILL" = "";
@@ -34,10 +34,10 @@ export async function endFamily(
   for (;;) {
     await seek(table, family, known);
     if (known.size === 0) return last;
-    if (performance.now() >= deadline + patience) throw undying([...known.values()]);
+    if (performance.now() >= deadline + killTimeout) throw undying([...known.values()]);
     const signal = performance.now() >= deadline ? "SIGKILL" : "SIGTERM";
     for (const [key, identity] of known) {
-      // The gentle signal is for everybody once: a second one makes some programs drop what they were putting in order.
+      // Each process gets SIGTERM once: a second one makes some programs abort their clean-up.
       if (signal === "SIGTERM" && told.has(key)) continue;
       told.add(key);
       if (await table.isAlive(identity)) tell(identity.pid, signal);
@@ -47,13 +47,13 @@ export async function endFamily(
   }
 }
 
-/** Brings what is known up to date: who is there, and no longer who is not. */
+/** Updates the known processes: adds new ones and removes dead ones. */
 async function seek(table: ProcessTable, family: Family, known: Map<string, ProcessIdentity>): Promise<void> {
   const { head, entry, keepsGroup = false } = family;
   const heads = [...known.values(), ...(head === undefined ? [] : [head])];
-  const bearers = table.bearersOf(entry);
+  const bearers = entry === undefined ? [] : table.bearersOf(entry);
   const families = heads.map(async (each) => {
-    // Its number may be somebody else's by now, with a family of their own.
+    // Another process may have the pid by now, with its own family.
     const isTheirs = (await table.isAlive(each)) || (each === head && keepsGroup && !(await table.identify(each.pid)));
     if (isTheirs) return table.familyOf(each.pid);
     known.delete(keyOf(each));
@@ -62,7 +62,7 @@ async function seek(table: ProcessTable, family: Family, known: Map<string, Proc
   for (const found of await Promise.all([bearers, ...families])) for (const identity of found) add(known, identity);
 }
 
-/** Until nobody of them lives, or the time has come. */
+/** Waits until all are dead, or until the deadline. */
 async function rest(table: ProcessTable, known: ReadonlyMap<string, ProcessIdentity>, until: number): Promise<void> {
   while (performance.now() < until) {
     const living = await Promise.all([...known.values()].map((each) => table.isAlive(each)));
@@ -72,7 +72,7 @@ async function rest(table: ProcessTable, known: ReadonlyMap<string, ProcessIdent
 }
 
 function add(known: Map<string, ProcessIdentity>, identity: ProcessIdentity): void {
-  // A daemon that an agent had started would otherwise end itself.
+  // A daemon that was started by an agent must not end itself.
   if (identity.pid !== process.pid) known.set(keyOf(identity), identity);
 }
 
@@ -83,17 +83,22 @@ function keyOf({ pid, start }: ProcessIdentity): string {
 function tell(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);
-    // One that is stopped would not hear the gentle signal before it goes on.
+    // A stopped process handles SIGTERM only after it continues.
     if (signal === "SIGTERM") process.kill(pid, "SIGCONT");
   } catch {
-    // It has ended by itself, or is not ours to end.
+    // It has ended by itself, or belongs to another user.
   }
 }
 
 function undying(identities: readonly ProcessIdentity[]): Fault {
   const pids = identities.map(({ pid }) => pid).join(", ");
-  return new Fault("processes.undying", `Not everything that a run has started can be ended: ${pids} still lives.`, {
+  return new Fault("processes.undying", `Some processes that a run started cannot be ended: ${pids} still running.`, {
     retry: "later",
-    hint: `Look who that is and end it by hand: ps -fp ${pids.replaceAll(" ", "")}`,
+    hint: `See what they are, and end them by hand: ps -fp ${pids.replaceAll(" ", "")}`,
   });
+}
+
+/** Without importing node:timers/promises: there are many supervisors, and each should be small. */
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,19 +1,112 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { draftOf, linkFirst, syncFolderSync } from "../../durable-file.ts";
 import { Fault } from "../../fault.ts";
 import type { ProcessEnd, ProcessIdentity, ProcessOrder } from "../../ports/processes.ts";
 
 /**
- * What is in the folder of a run, each file whole or not there at all:
+ * The files that a program prints to. The program writes to them directly, so no output is lost or blocked when its
+ * supervisor dies; only the limit must be enforced from outside.
+ */
+export interface Printed {
+  readonly descriptors: readonly [output: number, errors: number];
+  /** The bytes of both files together. */
+  size(): number;
+  /** Whether the files were deleted. */
+  isGone(): boolean;
+  /** Truncates the files so that together they fit the limit. */
+  trim(limit: number): void;
+  /** Fsyncs both files. */
+  sync(): void;
+}
+
+export function openPrinted(folder: string): Printed {
+  const open = (name: string) => openSync(join(folder, name), "a", 0o600);
+  const [output, errors] = [open("output"), open("errors")];
+  const sizeOf = (descriptor: number) => fstatSync(descriptor).size;
+  const cut = (descriptor: number, most: number) => {
+    if (sizeOf(descriptor) > most) ftruncateSync(descriptor, most);
+  };
+  return {
+    descriptors: [output, errors],
+    size: () => sizeOf(output) + sizeOf(errors),
+    isGone: () => fstatSync(output).nlink === 0,
+    trim(limit) {
+      const kept = Math.min(sizeOf(output), limit - Math.min(sizeOf(errors), Math.floor(limit / 2)));
+      cut(output, kept);
+      cut(errors, limit - kept);
+    },
+    sync() {
+      for (const each of [output, errors]) fsyncSync(each);
+    },
+  };
+}
+
+/** Disk space reserved for one record, so that it can be written when the disk is full. */
+export interface ReservedRecord {
+  /** Writes the record durably. False if a record with that name exists already; that one stays. */
+  publish(value: unknown): boolean;
+  /** Frees the space. */
+  release(): void;
+}
+
+/** The maximum size of a record. */
+const maxRecord = 4_096;
+
+export function reserveRecord(folder: string, name: string): ReservedRecord {
+  const draft = draftOf(join(folder, name));
+  const descriptor = openSync(draft, "wx", 0o600);
+  let isOpen = true;
+  const release = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(descriptor);
+    rmSync(draft, { force: true });
+  };
+  try {
+    writeFileSync(descriptor, " ".repeat(maxRecord));
+    fsyncSync(descriptor);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return {
+    publish(value) {
+      const text = Buffer.from(`${JSON.stringify(value)}\n`);
+      writeSync(descriptor, text, 0, text.length, 0);
+      ftruncateSync(descriptor, text.length);
+      fsyncSync(descriptor);
+      const isFirst = linkFirst(draft, join(folder, name));
+      syncFolderSync(folder);
+      release();
+      return isFirst;
+    },
+    release,
+  };
+}
+
+/**
+ * The files in the folder of a run; each is complete or missing:
  *
- * - `order.json`: what the supervisor is to do. It goes when the program runs: it has the whole environment in it.
- * - `input`: what the program reads.
- * - `claim`: from here on the program may have been started, and nobody else may start it.
- * - `process.json`: who the program is.
- * - `kill`: somebody of ours wants it to end.
- * - `output`, `errors`: what it prints, straight from the program.
- * - `end.json`: how it ended.
- * - `trouble`: what the supervisor itself had to complain about.
+ * - `order.json`: the supervisor's order. It is deleted when the program runs, because it contains the environment.
+ * - `input`: the program's standard input.
+ * - `claim`: once it exists, the program may have been started, and no other supervisor may start it.
+ * - `process.json`: the program's identity.
+ * - `kill`: the daemon has asked for the run's end.
+ * - `output`, `errors`: what the program prints.
+ * - `end.json`: how the program ended.
+ * - `trouble`: errors of the supervisor itself.
  */
 export const orderFile = "order.json";
 export const inputFile = "input";
@@ -22,14 +115,14 @@ export const processFile = "process.json";
 export const killFile = "kill";
 export const endFile = "end.json";
 export const troubleFile = "trouble";
-/** Beside the folders of the runs: a file for each that goes on, touched when there is something new about it. */
+/** Beside the runs' folders: a file for each running one, touched when there is news about it. */
 export const newsFolder = ".news";
 export const newsOf = (folder: string) => join(dirname(folder), newsFolder, basename(folder));
 
 export interface OrderRecord extends Omit<ProcessOrder, "input"> {
-  /** Only this run's processes have it in their environment. */
+  /** A random value that only this run's processes have in their environment. */
   readonly mark: string;
-  /** Milliseconds between the gentle signal and the other one. */
+  /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace: number;
 }
 
@@ -39,7 +132,7 @@ export interface ClaimRecord {
   readonly at: number;
 }
 
-export interface ProcessRecord extends ClaimRecord {
+interface ProcessRecord extends ClaimRecord {
   readonly identity: ProcessIdentity;
 }
 
@@ -50,11 +143,11 @@ export const readProcess = (folder: string) =>
 
 export function readEnd(folder: string): ProcessEnd | undefined {
   const end = readRecord<ProcessEnd>(folder, endFile, ["cause"]);
-  // What is undefined does not come through JSON as such.
+  // JSON has no undefined.
   return end && { ...end, kind: "ended", code: end.code ?? undefined };
 }
 
-/** Undefined where it is not there, or was damaged by somebody: what it said is then as unknown as if it were not. */
+/** Undefined if the record is missing or damaged. */
 function readRecord<Record extends object>(
   folder: string,
   name: string,
@@ -70,19 +163,19 @@ function readRecord<Record extends object>(
   }
 }
 
-/** What is no plain file is as good as not there: to read from a pipe or a device may never end. */
+/** Anything but a plain file counts as missing: reading from a pipe or a device may never end. */
 function readIfThere(path: string): string | undefined {
   let handle: number | undefined;
   try {
     handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = fstatSync(handle);
-    return found.isFile() && found.size <= mostBytes ? readFileSync(handle, "utf8") : undefined;
+    return found.isFile() && found.size <= maxBytes ? readFileSync(handle, "utf8") : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw new Fault("processes.unreadable", `${path} cannot be read (${code}).`, {
       retry: "later",
-      hint: "Look at the folder's permissions and at the disk.",
+      hint: "Check the folder's permissions and the disk.",
       cause: error,
     });
   } finally {
@@ -90,4 +183,4 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-const mostBytes = 64 * 1024 ** 2;
+const maxBytes = 64 * 1024 ** 2;

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 export interface SpareSupervisor {
-  /** Gives one that waits for the folder of its run on its input, where there is one. */
+  /** Takes the spare supervisor, which waits for its run's folder on standard input; undefined if there is none. */
   take(): ChildProcess | undefined;
-  /** A run has been started: the next one may follow soon. */
+  /** Reports that a run was started, so another one may follow soon. */
   wanted(): void;
 }
 
-/** Whoever was just started needs the processor more. */
+/** Milliseconds to wait after a start: the program that was just started needs the processor more. */
 const pause = 300;
-/** How long one waits in vain. */
-const patience = 30_000;
+/** How long an unused spare supervisor is kept. */
+const spareTimeout = 30_000;
 
 /**
- * Starts a supervisor before it is needed, so that an agent's next step need not wait for Node. It is nobody's until it gets
- * a folder; without one it ends when its input does: when we let it go, stop or die.
+ * Starts a supervisor before it is needed, so that an agent's next step need not wait for Node. It belongs to no run
+ * until it gets a folder. Without one it ends when its input is closed: when the daemon releases it, stops or dies.
  */
 export function createSpare([program = "", ...rest]: readonly string[]): SpareSupervisor {
   let spare: ChildProcess | undefined;
@@ -31,13 +31,13 @@ export function createSpare([program = "", ...rest]: readonly string[]): SpareSu
       };
       made.on("error", forget);
       made.on("exit", forget);
-      // How it ended says why it does not read.
+      // The exit event reports the same failure.
       made.stdin?.on("error", () => {});
       made.unref();
       (made.stdin as unknown as { unref?(): void } | null)?.unref?.();
       spare = made;
     }
-    later(patience, () => {
+    later(spareTimeout, () => {
       spare?.stdin?.end();
       spare = undefined;
     });

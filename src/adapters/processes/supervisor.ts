@@ -1,31 +1,32 @@
-// The supervisor of one run: starts the program, sees to its limits, notes how it ended. It belongs to nobody: whoever
-// started it may die. Its only argument is the folder of the run; without one that comes from its input, once it is known.
 import { appendFileSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openPrinted } from "./printed.ts";
-import { reserveRecord } from "./reserve-record.ts";
+import { identifyChild } from "./process-table.ts";
+import type { Supervision } from "./processes.ts";
 import {
   claimFile,
   endFile,
   type OrderRecord,
+  openPrinted,
   orderFile,
   processFile,
   readEnd,
   readOrder,
   readProcess,
+  reserveRecord,
   troubleFile,
 } from "./run-records.ts";
 import { supervise } from "./supervise.ts";
-import type { Supervision } from "./supervision.ts";
-import { identifyChild } from "./system-process-table.ts";
 
-// When the machine goes down everybody is asked to end. The program decides for itself; we note what becomes of it.
+// The supervisor of one run: starts the program, enforces its limits, records how it ended. It outlives the daemon that
+// started it. Its only argument is the folder of the run; without one it reads the folder from standard input.
+
+// At a shutdown every process gets SIGTERM. The program handles it itself; the supervisor stays to record the end.
 for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) process.on(signal, () => {});
 
 const [, , given] = process.argv;
 const folder = given ?? readFileSync(0, "utf8");
 if (given === undefined && folder !== "") noteTrouble(folder);
-// Nobody needed us.
+// Empty input: the spare supervisor was not needed.
 if (folder !== "") begin(folder);
 
 function begin(folder: string): void {
@@ -35,7 +36,7 @@ function begin(folder: string): void {
   else if (order !== undefined) rmSync(join(folder, orderFile), { force: true });
 }
 
-/** Whoever started us did not know yet where our complaints go. */
+/** A spare supervisor is started before its folder is known, so its stderr goes nowhere. */
 function noteTrouble(folder: string): void {
   process.on("uncaughtException", (error) => {
     appendFileSync(join(folder, troubleFile), `${error.stack ?? error}\n`, { mode: 0o600 });
@@ -43,9 +44,9 @@ function noteTrouble(folder: string): void {
   });
 }
 
-/** Undefined where somebody else has it. Whatever can fail is done before the claim: after it there may be a program. */
+/** Undefined if another supervisor has the run. Everything that can fail comes before the claim. */
 function takeRun(folder: string, order: OrderRecord): Supervision | undefined {
-  // Where there is a record but no claim, somebody has deleted the claim.
+  // If there is a record but no claim, the claim was deleted.
   if (readProcess(folder) !== undefined || readEnd(folder) !== undefined) return undefined;
   const claiming = reserveRecord(folder, claimFile);
   const record = reserveRecord(folder, processFile);

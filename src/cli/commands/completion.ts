@@ -1,8 +1,8 @@
-import type { Context } from "../context.ts";
+import { command } from "./command.ts";
 
 /**
- * The scripts ask the command itself, so they never grow old. Where it has nothing to offer, the shell offers files. Offers
- * stay in the order in which they are made: what is open comes first. Bash before 4.4 sorts them.
+ * The scripts ask the command itself, so they stay current. If it offers nothing, the shell offers files. Offers
+ * keep their order: open tasks come first. Bash before 4.4 sorts them.
  */
 const scripts = {
   bash: `_signalbox() {
@@ -34,6 +34,31 @@ complete --command signalbox --no-files --keep-order --arguments '(__signalbox_o
 `,
 };
 
-export function completion(this: Context, _flags: object, shell: keyof typeof scripts): void {
-  this.print(scripts[shell]);
-}
+export const completion = command({
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        {
+          parse: (shell: string) => {
+            if (shell === "bash" || shell === "zsh" || shell === "fish") return shell;
+            throw new Error(`The shell "${shell}" is unknown. It can be bash, zsh or fish.`);
+          },
+          proposeCompletions: () => ["bash", "zsh", "fish"],
+          placeholder: "SHELL",
+          brief: "bash, zsh or fish",
+        },
+      ],
+    },
+  },
+  docs: {
+    brief: "Print a script that completes commands, flags and names",
+    fullDescription: `Put one of these into the start-up file of your shell:
+  eval "$(signalbox completion bash)"       # ~/.bashrc
+  eval "$(signalbox completion zsh)"        # ~/.zshrc, after compinit
+  signalbox completion fish | source        # ~/.config/fish/config.fish`,
+  },
+  func(_flags, shell): void {
+    this.print(scripts[shell]);
+  },
+});

@@ -1,54 +1,66 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { routes } from "../../api/routes.ts";
-import type { TaskView } from "../../api/task-wires.ts";
+import type { TaskView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
-import { shownPath } from "../../home/shown-path.ts";
+import { shownPath } from "../../home/places.ts";
 import { findWorkflow } from "../../home/workflows.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
-import { endStage } from "../demo/end-stage.ts";
-import { watchForInterruption } from "../demo/interruption.ts";
-import { nextSteps } from "../demo/next-steps.ts";
-import { createOnlooker } from "../demo/onlooker.ts";
-import { play } from "../demo/play.ts";
-import { readExport } from "../demo/read-export.ts";
-import { openStage, removeStage, type Stage } from "../demo/stage.ts";
-import { summarise, type Told } from "../demo/summarise.ts";
-import { writeSummary } from "../demo/write-summary.ts";
-import { programChecks } from "../doctor-programs.ts";
-import { exitCodes } from "../exit-code.ts";
-import { loadSound } from "../load-found.ts";
-import { writeJson } from "../write-json.ts";
+import { createOnlooker, play } from "../demo/play.ts";
+import { endStage, openStage, removeStage, type Stage, watchForInterruption } from "../demo/stage.ts";
+import { nextSteps, readExport, summarise, type Told, writeSummary } from "../demo/summary.ts";
+import { programChecks } from "../doctor/home.ts";
+import { exitCodes } from "../fast/tell.ts";
+import { loadSound } from "../findings.ts";
+import { writeJson } from "../text.ts";
+import { command, type FlagsOf } from "./command.ts";
+import { flag, json, textFlag } from "./parameters.ts";
 
-export interface DemoFlags {
-  readonly keep: boolean;
-  readonly export?: string;
-  readonly json: boolean;
-}
+const demoFlags = {
+  keep: flag("Keep the repository, the home and the history, so that you can inspect them"),
+  export: textFlag("DIR", "Write each task's history there, as signalbox task export prints it"),
+  json,
+} as const;
 
-export async function demo(this: Context, flags: DemoFlags) {
-  await mustHave("git", "tmux");
-  const files = flags.export === undefined ? undefined : makeFolder(flags.export);
-  const began = Date.now();
-  const stage = openStage(process.env);
-  const interruption = watchForInterruption(process);
-  try {
-    const outcome = await perform(this, stage, { ...flags, files, began }, interruption.signal);
-    await endStage(stage);
-    if (!flags.keep) removeStage(stage);
-    tell(this, outcome, flags, stage);
-  } catch (error) {
-    if (!interruption.signal.aborted) this.say("Ending what was started …");
-    await endStage(stage);
-    if (!interruption.signal.aborted) throw withEvidence(error, stage);
-    this.process.exitCode = exitCodes.failed;
-    if (!flags.keep) removeStage(stage);
-    this.say(`Interrupted. ${flags.keep ? `Everything is kept in ${stage.folder}.` : "Everything is taken away."}`);
-  } finally {
-    interruption.stop();
-  }
-}
+type DemoFlags = FlagsOf<typeof demoFlags>;
+
+export const demo = command({
+  parameters: {
+    flags: demoFlags,
+  },
+  docs: {
+    brief: "Watch four scripted agents work on four tasks, from creation to merge",
+    fullDescription: `Creates a temporary repository and home folder, starts a daemon, and lets four scripted agents work in their own terminals at the same time, through the workflow "default": one goes straight through, one fails its review once, one asks a person a question, one is killed and continues. You only watch; the demo answers and merges. It does not touch your files, calls no model, and leaves nothing running. It needs git and tmux.
+
+On a terminal it shows a live view; elsewhere it prints a line for each event. If it fails, everything is kept, and it prints where.
+
+--json: { took, scripted, tasks: [{ id, number, branch, summary, about, status, took, stays: [{ status, took }], reviews: [{ run, verdict, text }], question: { asked, answered } | null, crashes: [{ run, status, reason, next, after }], merged, usage: { runs, inputTokens, outputTokens, cachedTokens, cost, unknown }, events, replays }], home, repository, exported }. Times are in milliseconds; home and repository are null without --keep
+Exit codes: 0 all merged, 1 it failed or was interrupted, 2 wrong usage`,
+  },
+  async func(flags) {
+    await mustHave("git", "tmux");
+    const files = flags.export === undefined ? undefined : makeFolder(flags.export);
+    const began = Date.now();
+    const stage = openStage(process.env);
+    const interruption = watchForInterruption(process);
+    try {
+      const outcome = await perform(this, stage, { ...flags, files, began }, interruption.signal);
+      await endStage(stage);
+      if (!flags.keep) removeStage(stage);
+      tell(this, outcome, flags, stage);
+    } catch (error) {
+      if (!interruption.signal.aborted) this.say("Ending what was started …");
+      await endStage(stage);
+      if (!interruption.signal.aborted) throw withEvidence(error, stage);
+      this.process.exitCode = exitCodes.failed;
+      if (!flags.keep) removeStage(stage);
+      this.say(`Interrupted. ${flags.keep ? `Everything is kept in ${stage.folder}.` : "Everything is removed."}`);
+    } finally {
+      interruption.stop();
+    }
+  },
+});
 
 interface Outcome {
   readonly took: number;
@@ -56,7 +68,7 @@ interface Outcome {
   readonly files: readonly string[];
 }
 
-/** Plays it, and reads what came of it while the daemon is still there to ask. */
+/** Plays the demo, and reads the results while the daemon is still running. */
 async function perform(
   context: Context,
   stage: Stage,
@@ -111,14 +123,14 @@ function makeFolder(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" && statSync(folder).isDirectory()) return folder;
-    throw new Fault("unwritable", `${path} cannot be made (${code}).`, {
-      hint: "Name a folder, or one that can be made in a folder: --export DIR",
+    throw new Fault("unwritable", `${path} cannot be created (${code}).`, {
+      hint: "Name a folder that exists, or whose parent does: --export DIR",
       cause: error,
     });
   }
 }
 
-/** Told before anything is begun, and not by whatever fails first without them. */
+/** Reports missing programs before anything is started. */
 async function mustHave(...names: readonly string[]): Promise<void> {
   for (const { name, look } of programChecks(process.env, [])) {
     if (!names.includes(name)) continue;
@@ -127,11 +139,11 @@ async function mustHave(...names: readonly string[]): Promise<void> {
   }
 }
 
-/** What has failed, and where everything about it lies. */
+/** The failure, with the folder that has the evidence. */
 function withEvidence(error: unknown, { folder, places }: Stage): Fault {
   const fault = error instanceof Fault ? error : undefined;
   const message = fault?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const hint = `Everything is kept in ${folder}; what the daemon did is in ${places.log}. It can be removed when you have seen it.`;
+  const hint = `Everything is kept in ${folder}; the daemon's log is ${places.log}. You can remove the folder afterwards.`;
   return new Fault(fault?.code ?? "demo.failed", message, {
     hint: [fault?.hint, hint].filter((each) => each !== undefined).join(" "),
     cause: error,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { RunView } from "../../api/agent-wires.ts";
-import type { TaskView } from "../../api/task-wires.ts";
-import { createPaint } from "../paint.ts";
+import type { RunView } from "../../api/agents.ts";
+import type { TaskView } from "../../api/tasks.ts";
+import { createPaint } from "../fast/tell.ts";
 import { draw, type View } from "./draw.ts";
-import { demoTasks } from "./tasks.ts";
+import { demoTasks } from "./stage.ts";
 
 const plain = createPaint(false);
 const stays = ["pending", "planning", "clarification", "planning", "working", "agent-review", "working"].map(
@@ -32,19 +32,19 @@ test.each([
   [120, 39],
   [60, 14],
   [80, 5],
-])("at %i columns no line is wider, and at %i rows there are no more", (width, height) => {
+])("with %i columns no line is wider, and with %i rows there are no more lines", (width, height) => {
   const lines = draw(view, width, height, plain);
   expect(lines.filter((line) => line.length > width || line.includes("\n") || line.includes("\u001b"))).toEqual([]);
   expect(lines.length).toBe(height);
 });
 
-test("where there is little room the last states and the last happenings are shown", () => {
+test("a small screen shows the last states and the last events", () => {
   const lines = draw(view, 60, 20, plain);
   expect(lines[2]).toMatch(/^ {4}… › .*working 54\.0s$/);
   expect(lines.at(-1)).toMatch(/^ 39\.0s {2}#1 {2}thing 39 with a second line/);
 });
 
-test("a person sees who waits for them, and what is over", () => {
+test("a person sees which tasks wait for them, and which are over", () => {
   const [first, second] = view.tasks as [View["tasks"][number], View["tasks"][number]];
   const waits = { ...first, task: { outcome: null, needsPerson: true } as TaskView };
   const over = { ...second, task: { outcome: "done", needsPerson: false } as TaskView };

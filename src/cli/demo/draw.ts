@@ -1,18 +1,18 @@
-import type { RunView } from "../../api/agent-wires.ts";
-import type { TaskView } from "../../api/task-wires.ts";
-import { markOf } from "../agent-table.ts";
-import type { Paint } from "../paint.ts";
-import { visible } from "../visible.ts";
-import { cut } from "../wrap.ts";
-import type { Happening, Stay } from "./story.ts";
-import type { DemoTask } from "./tasks.ts";
+import type { RunView } from "../../api/agents.ts";
+import type { TaskView } from "../../api/tasks.ts";
+import { oneLine } from "../../text.ts";
+import type { Paint } from "../fast/tell.ts";
+import { agentMarkOf } from "../tables.ts";
+import { cut } from "../text.ts";
+import type { Happening, Stay } from "./play.ts";
+import type { DemoTask } from "./stage.ts";
 
-export interface ShownTask {
+interface ShownTask {
   readonly planned: DemoTask;
   /** Undefined before it is created. */
   readonly task: TaskView | undefined;
   readonly stays: readonly Stay[];
-  /** Those that are at work for it. */
+  /** The working runs of the task. */
   readonly runs: readonly RunView[];
 }
 
@@ -29,13 +29,13 @@ export interface View {
   readonly now: number;
 }
 
-/** The live view as lines, each at most so wide and all together at most so many. */
+/** The live view as at most `height` lines, each at most `width` wide. */
 export function draw({ tasks, happenings, began, now }: View, width: number, height: number, paint: Paint) {
   const clock = writeSeconds(now - began);
   const title = cut("Signalbox demo: four scripted agents; git, tmux and daemon are real", width - clock.length - 2);
   const head = `${paint.bold(title)}${" ".repeat(width - title.length - clock.length)}${paint.dim(clock)}`;
   const blocks = tasks.map((task, i) => drawTask(task, i + 1, now, width, paint));
-  // What happened last is worth more than empty lines.
+  // The latest events are worth more than empty lines.
   const isRoomy = height >= 2 + blocks.length * 4 + 4;
   const body = blocks.flatMap((block) => (isRoomy ? [...block, ""] : block));
   const above = isRoomy ? [head, "", ...body] : [head, ...body];
@@ -47,7 +47,7 @@ export function draw({ tasks, happenings, began, now }: View, width: number, hei
 /** `  3.2s  #2  agent-review → working, by reviewer#2 with ## Review: FAIL` */
 export function writeHappening({ at, number, text, mood }: ShownHappening, width: number, paint: Paint): string {
   const time = writeSeconds(at).padStart(6);
-  const line = cut(plain(text), width - time.length - 6);
+  const line = cut(oneLine(text), width - time.length - 6);
   return `${paint.dim(time)}  #${number}  ${moods(paint)[mood](line)}`;
 }
 
@@ -62,7 +62,7 @@ function drawTask({ planned, task, stays, runs }: ShownTask, number: number, now
   return [title, writeTrail(task, stays, now, width, paint), writeNow(task, runs, width, paint)];
 }
 
-/** The states so far, the last one as it is now; where there is no room for all, the first ones go. */
+/** The states so far, ending with the current one; without room for all, the first ones are left out. */
 function writeTrail(task: TaskView | undefined, stays: readonly Stay[], now: number, width: number, paint: Paint) {
   const last = stays.at(-1);
   if (task === undefined || last === undefined) return paint.dim("    not created yet");
@@ -79,19 +79,19 @@ function writeTrail(task: TaskView | undefined, stays: readonly Stay[], now: num
   return `    ${paint.dim(words.map((word) => `${word} › `).join(""))}${colour(cut(end, room))}`;
 }
 
-/** Who is at work for it, and at what. */
+/** The task's agent, and what it is doing. */
 function writeNow(task: TaskView | undefined, runs: readonly RunView[], width: number, paint: Paint): string {
   if (task === undefined) return "";
   if (task.outcome !== null) return paint.green("    ✓ merged into main");
-  // Whoever is busy says more than who waits.
+  // A busy run is more interesting than a waiting one.
   const [run] = [...runs].sort((a, b) => Number(b.activity === "busy") - Number(a.activity === "busy"));
-  const who = run === undefined ? "" : `${markOf(run)} ${run.key}  `;
-  const what = run === undefined ? "" : (tools[run.what] ?? plain(run.what || run.activity));
+  const who = run === undefined ? "" : `${agentMarkOf(run)} ${run.key}  `;
+  const what = run === undefined ? "" : (tools[run.what] ?? oneLine(run.what || run.activity));
   if (task.needsPerson) return paint.yellow(cut(`    ! waits for a person   ${who}${what}`, width));
   return run === undefined ? "" : cut(`    ${who}${what}`, width);
 }
 
-/** The scripted agent's tools, in words for somebody who looks on. */
+/** The scripted agent's tools, described for a viewer. */
 const tools: Readonly<Record<string, string>> = {
   section: "Writing its task file",
   cli: "Asking the engine",
@@ -105,7 +105,46 @@ export function writeSeconds(milliseconds: number): string {
   return `${(Math.max(0, milliseconds) / 1000).toFixed(1)}s`;
 }
 
-/** On one line, and nothing in it that a terminal would obey. */
-function plain(text: string): string {
-  return visible(text).replace(/\s+/g, " ").trim();
+/** Lines that are redrawn in place, below the earlier output of the terminal. */
+interface Screen {
+  show(lines: readonly string[]): void;
+  /** Erases the lines; the cursor returns to where they began. */
+  clear(): void;
 }
+
+type Terminal = Pick<NodeJS.WriteStream, "write" | "on" | "off">;
+
+/** Writes control sequences without the filter, so the caller must pass safe text. */
+export function createScreen(terminal: Terminal): Screen {
+  let shown = 0;
+  let isOpen = false;
+  const top = () => (shown > 1 ? `\u001b[${shown - 1}A\r` : "\r");
+  // After a resize the terminal has rewrapped the lines, so their number is unknown.
+  const forget = () => {
+    terminal.write("\u001b[H\u001b[2J");
+    shown = 0;
+  };
+  return {
+    show(lines) {
+      if (!isOpen) terminal.on("resize", forget);
+      const begin = isOpen ? "" : hideCursor;
+      isOpen = true;
+      const text = lines.map((line) => `${line}${endOfLine}`).join("\n");
+      // A synchronised update, for terminals that support it, so that no half-drawn screen is visible.
+      terminal.write(`${begin}\u001b[?2026h${top()}${text}${endOfScreen}\u001b[?2026l`);
+      shown = lines.length;
+    },
+    clear() {
+      if (!isOpen) return;
+      terminal.off("resize", forget);
+      terminal.write(`${top()}${endOfScreen}${showCursor}`);
+      isOpen = false;
+      shown = 0;
+    },
+  };
+}
+
+const hideCursor = "\u001b[?25l";
+const showCursor = "\u001b[?25h";
+const endOfLine = "\u001b[K";
+const endOfScreen = "\u001b[J";

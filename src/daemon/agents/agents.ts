@@ -1,33 +1,31 @@
 import { join } from "node:path";
-import { defaultNames } from "../../engine/default-names.ts";
+import { defaultNames } from "../../engine/run-spec.ts";
 import { Fault, tell } from "../../fault.ts";
+import { createTurns } from "../../keyed.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
 import { roleFileName } from "../../ports/workspaces.ts";
-import { killAgent, killSession } from "../effects/end-agents.ts";
 import type { Performers } from "../perform.ts";
-import { createTurns } from "../turns.ts";
-import { createAwaitLogin } from "./await-login.ts";
-import { type Brake, createBrake, type EndedRun, endByPerson } from "./brake.ts";
-import { checkCosts } from "./check-costs.ts";
-import { capsOf, createDispatch, type Dispatch, seatOf } from "./dispatch.ts";
-import { createKiller, endRun, killRun, noteEnding } from "./end-run.ts";
-import { healRun, raise } from "./heal-run.ts";
-import { createIdle } from "./idle-runs.ts";
-import { createMail, type Mail } from "./mail.ts";
-import { createPanes, type TerminalTrouble } from "./panes.ts";
-import type { Pauses } from "./pauses.ts";
-import { type ReportedEnd, reportEnd } from "./report-end.ts";
-import { sessionTitle, terminalSession } from "./run-name.ts";
-import { createSleepers } from "./sleepers.ts";
+import {
+  type Brake,
+  createAwaitLogin,
+  createBrake,
+  type EndedRun,
+  endByPerson,
+  killAgent,
+  killSession,
+} from "./brake.ts";
+import { capsOf, createDispatch, type Dispatch, type Pauses, seatOf } from "./dispatch.ts";
+import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, raise, reportEnd } from "./heal-run.ts";
+import { createMail, type Mail, tellAgent } from "./messages.ts";
+import { countedOf, readTurnOutput } from "./read-turn.ts";
+import { sessionTitle, terminalSession } from "./run-order.ts";
+import { createPanes, createStrangers, type TerminalTrouble } from "./run-signs.ts";
+import { createIdle, createSleepers, taskRank } from "./sleepers.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
-import { createStrangers } from "./strangers.ts";
-import { taskRank } from "./task-rank.ts";
-import { tellAgent } from "./tell-agent.ts";
-import { countedOf, readTurnOutput } from "./turn-reading.ts";
-import { createUsageBook, type UsageBook } from "./usage-book.ts";
+import { checkCosts, createUsageBook, type UsageBook } from "./usage.ts";
 import { limitsOf, type RunWatch, watchRun } from "./watch-run.ts";
 
 export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell" | "paused" | "launched"> {
@@ -36,7 +34,7 @@ export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "wat
   onError(error: unknown): void;
 }
 
-/** Everything that starts agents, looks after them, and talks to them. */
+/** Starts agents, watches them, sends them messages and ends them. */
 export interface Agents {
   readonly performers: Performers;
   readonly dispatch: Dispatch;
@@ -44,33 +42,35 @@ export interface Agents {
   readonly mail: Mail;
   readonly pauses: Pauses;
   readonly ports: AgentsPorts;
-  /** Those that are at work, as they are known. */
+  /** The runs that are being watched. */
   watches(): readonly RunWatch[];
   watchOf(run: string): RunWatch | undefined;
-  /** Why agents in windows can be told nothing; undefined where the terminal answers. */
+  /** Why agents in windows cannot be sent messages; undefined while the terminal server answers. */
   terminalTrouble(): TerminalTrouble | undefined;
-  /** Tells of every run that was looked at, whether or not something about it has changed; gives what ends it. */
+  /**
+   * Calls `tell` after every check of a run, whether or not anything changed. Returns the function that unsubscribes.
+   */
   follow(tell: (run: string) => void): () => void;
-  /** Ends programs on a person's word, before anything else is looked at. */
+  /** Ends programs on a person's order, before any other check. */
   readonly brake: Brake;
-  /** Ends a run that its task still wants; then the engine is told, and decides. */
+  /** Ends a run that its task still wants, then reports the end to the engine, which decides what follows. */
   end(run: Run, end: ReportedEnd): Promise<EndedRun>;
-  /** An idle run whose program was ended to make room: it lives, and has no program now. */
+  /** An idle run whose program was ended to make room: the run is alive but has no program. */
   isAsleep(run: string): boolean;
-  /** Starts the program of a run that sleeps, for a person to see it; undefined where it does not sleep. */
+  /** Starts the program of a sleeping run so that a person can see it; undefined where the run is not asleep. */
   wakeUp(run: string): Promise<Run | undefined>;
   noticed(stored: StoredTask): void;
-  /** Limits may have changed. */
+  /** The limits in the configuration may have changed. */
   configured(): void;
-  /** After a start: takes up what goes on, and ends what nobody wants. */
+  /** After a start: adopts the runs that are still wanted, and ends the others. */
   recover(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Events tell of everything at once; this is for what they miss. */
-const slowPoll = 3_000;
-/** While something is starting, or a message waits: screens tell nobody when they change. */
-const fastPoll = 400;
+/** Events arrive immediately; this poll finds what they miss. */
+const pollInterval = 3_000;
+/** Used while a run is starting or a message waits: a changing screen sends no event. */
+const urgentPollInterval = 400;
 
 export function createAgents(given: AgentsPorts): Agents {
   const { store, clock, terminal, processes, places, tails, harnesses, config, onError } = given;
@@ -112,7 +112,7 @@ export function createAgents(given: AgentsPorts): Agents {
     const hasSessions = all.some(({ watch }) => watch.started.mode === "session");
     const answers = hasSessions && (await panes.tryToLook());
     await Promise.all(all.map(({ watch }) => look(watch).catch(onError)));
-    // Nothing may be learnt of one that could not be told something while the terminal did not answer.
+    // A message that could not be delivered while the terminal did not answer is retried, even if no event wakes it.
     if (answers) for (const { watch } of watches.values()) if (mail.waits(watch)) mail.wake(watch);
     sleepers.tend([...watches.values()].map(({ watch }) => watch));
   };
@@ -120,17 +120,17 @@ export function createAgents(given: AgentsPorts): Agents {
     cancelPoll();
     if (isStopped || watches.size + strangers.list().length === 0) return;
     const isUrgent = [...watches.values()].some(
-      // Of one that is busy there will be news; one that waits for a seat is woken when there is one.
+      // A busy run will produce events, and a run that waits for a seat is woken when it gets one.
       ({ watch: { run, signs }, watch }) =>
         watch.hasMore ||
         signs.activity === "starting" ||
         (mail.waits(watch) && signs.activity !== "busy" && dispatch.whyRunWaits(run.id) === undefined),
     );
-    cancelPoll = clock.after(isUrgent ? fastPoll : slowPoll, () => track(lookAtAll().finally(poll)));
+    cancelPoll = clock.after(isUrgent ? urgentPollInterval : pollInterval, () => track(lookAtAll().finally(poll)));
   };
 
   const finish = async ({ run }: RunWatch, end: ReportedEnd) => void (await over(run, end));
-  /** Whoever cannot be told of an end because the disk is full is told later: until then the run is looked after. */
+  /** Where the end cannot be saved because the disk is full, it is reported later; until then the run stays watched. */
   const over = async (run: Run, end: ReportedEnd) => {
     const answer = await reportEnd(given, run.task, run.key, end).catch(async (error) => {
       await raiseFor(run, error);
@@ -142,7 +142,7 @@ export function createAgents(given: AgentsPorts): Agents {
     track(book.close(run, clock.now()).then(() => mail.giveUp(run)));
     return answer;
   };
-  /** What does not pass by itself, such as a repository that has to be looked at first, a person must hear of. */
+  /** Calls a person for a fault that does not pass by itself, such as a repository that needs to be checked first. */
   const raiseFor = async ({ id }: Run, error: unknown) => {
     const watched = watches.get(id)?.watch;
     const isTheirs = error instanceof Fault && error.retry === "never" && error.code !== "task.missing";
@@ -157,7 +157,7 @@ export function createAgents(given: AgentsPorts): Agents {
     idle.forget(run);
   };
   const isWatched = (watch: RunWatch) => watches.get(watch.run.id)?.watch === watch;
-  /** A run that works has a seat. One that is idle, or waits in a dialog, gives it up until it goes on. */
+  /** A working run has a seat. A run that is idle or waits in a dialog releases it until it continues. */
   const seat = (watch: RunWatch) => {
     const { activity } = watch.signs;
     if (watch.started.mode !== "session" || !isWatched(watch)) return;
@@ -238,11 +238,11 @@ export function createAgents(given: AgentsPorts): Agents {
         since: panes.looks,
         taskFileOf: ({ role }) => (role === defaultNames.roles.task ? "TASK.md" : roleFileName(role)),
         learnt(each) {
-          // What was learnt may have been that it has ended: then its record is closed, and must stay so.
+          // The check may have found that the run has ended: then its record is closed, and must stay closed.
           if (!isWatched(each)) return;
           if (each.started.raised !== "" && each.signs.activity === "busy")
             track(each.keep({ started: { ...each.started, raised: "" } }));
-          // In its turn: whoever ends it must say why before anybody sees that it has ended.
+          // Inside the run's mutex: the reason for ending it must be stored before its end is noticed.
           track(inTurn(each.run.id, async () => (isWatched(each) ? costs(each) : undefined)));
           mail.wake(each);
         },
@@ -251,7 +251,7 @@ export function createAgents(given: AgentsPorts): Agents {
       harness,
     );
     let isAboutToLook = false;
-    // One look covers all changes before it. A run that writes more than a look reads is looked at from time to time.
+    // One check covers all changes before it. A run that writes more than a check reads is left to the poll.
     const stopWatching = tails.watch(folderOf(run.started.name), () => {
       if (isAboutToLook || made.hasMore) return;
       isAboutToLook = true;
@@ -262,7 +262,7 @@ export function createAgents(given: AgentsPorts): Agents {
       );
     });
     watches.set(run.id, { watch: made, unwatch: stopWatching });
-    // Without a terminal nothing is asked of tmux, which may not be there.
+    // A run without a terminal asks nothing of tmux, which may not be installed.
     track((run.started.mode === "session" ? panes.look() : Promise.resolve()).then(() => look(made)));
     poll();
   };
@@ -277,7 +277,7 @@ export function createAgents(given: AgentsPorts): Agents {
 
   const { kill, close } = createKiller({
     ...{ ...given, track, isStopped: () => isStopped },
-    /** Nobody is to find it dead meanwhile; what it said before its end still counts. */
+    /** Stops watching, so that the killed run is not reported as dead. The watch still reads what the run wrote. */
     forget(run) {
       const watched = watches.get(run.id)?.watch;
       unwatch(run.id);
@@ -291,7 +291,7 @@ export function createAgents(given: AgentsPorts): Agents {
       dispatch.left(run.id);
     },
   });
-  /** A task is over: whoever its workflow has left behind is ended, and its windows go. */
+  /** A task is over: ends the runs that its workflow has left, and closes the task's windows. */
   const endTask = async (task: string) => {
     sleepers.forgetTask(task);
     const own = [...watches.values()].filter(({ watch }) => watch.run.task === task);
@@ -301,7 +301,7 @@ export function createAgents(given: AgentsPorts): Agents {
   };
   const isOwed = async (task: string, run: string) =>
     (await store.openEffects(task)).some(({ effect }) => effect.action === "spawn_agent" && effect.agent?.run === run);
-  /** Panes that live and belong to no run that is wanted: nobody would ever end them. */
+  /** Closes live panes that belong to no wanted run; nothing else would end them. */
   const closeStrays = async () => {
     const names = new Set((await store.liveRuns()).map(({ started }) => started?.name));
     for (const pane of await terminal.list())
@@ -345,7 +345,7 @@ export function createAgents(given: AgentsPorts): Agents {
       dispatch.moved(task.id);
       if (isOpen) track(sleepers.noticed(task));
       if (task.tmuxSession === "" || task.tmuxSession === sessionTitle(task) || !isOpen) return;
-      // Its branch has another name now.
+      // The task's branch was renamed.
       const title = sessionTitle(task);
       track(terminal.setTitle(terminalSession(task.id), title));
       track(given.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } }));
@@ -364,7 +364,7 @@ export function createAgents(given: AgentsPorts): Agents {
         if (run.endedAt !== undefined) continue;
         const task = (await store.getTask(run.task))?.task;
         if (task === undefined || !isWanted(task, run.key)) {
-          // One that cannot be ended must not keep the others from being taken up, and is not forgotten either.
+          // A run that cannot be ended must not stop the others from being adopted; `kill` retries it.
           await kill(run)
             .then(() => close(run))
             .catch(onError);
@@ -375,14 +375,14 @@ export function createAgents(given: AgentsPorts): Agents {
           sleeping.push(run);
           continue;
         }
-        // One that was only about to start is started by the effect that is still owed.
+        // The owed effect starts a run whose program was not started yet.
         if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
-        // Until it was looked at: one that is found idle gives its seat up.
+        // It keeps the seat until the first check; if it is idle then, it releases the seat.
         dispatch.seated(seatOf(run));
         watch(run);
-        idle.takenUp(run.id, await mail.lastTold(run));
+        idle.adopted(run.id, await mail.lastTold(run));
       }
-      for (const run of sleeping) await sleepers.takenUp(run);
+      for (const run of sleeping) await sleepers.adopted(run);
       if (hasWindows) await closeStrays().catch(onError);
     },
     async stop() {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import type { Pane } from "../../ports/terminal.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createAwaitLogin } from "./await-login.ts";
+import { createAwaitLogin } from "./brake.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 function stage() {
@@ -23,16 +23,16 @@ function stage() {
   return { now, look };
 }
 
-test("a run that waits to be logged in is started anew once somebody has logged in", async () => {
+test("a run that waits for a login is restarted once a person has logged in", async () => {
   const { now, look } = stage();
   expect(await look()).toEqual([]);
   now.state = "in";
   expect(await look()).toEqual(["lost"]);
-  // What it shows then is no missing login.
+  // By now the screen no longer shows a missing login.
   expect(await look()).toEqual(["lost"]);
 });
 
-test("a run is left alone where the login was never seen to be missing, or a person looks at its window", async () => {
+test("a run is not restarted where the login was never seen to be missing, or where a person has its window open", async () => {
   const { now, look } = stage();
   now.state = "in";
   expect(await look()).toEqual([]);

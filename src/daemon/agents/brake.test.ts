@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Run } from "../../ports/records.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
 import { type BrakePorts, createBrake } from "./brake.ts";
 
 const runOf = (id: string, change: object = {}) =>
   ({ id, task: "t1", started: { name: id, mode: "session" }, ...change }) as unknown as Run;
 
-/** Two runs that are recorded, and one that is only looked after. */
+/** Two runs that are recorded, and one that is only watched. */
 function stage(change: Partial<BrakePorts> = {}) {
   const clock = createScriptedClock();
   const closed: string[] = [];
@@ -33,7 +33,7 @@ function stage(change: Partial<BrakePorts> = {}) {
 
 const ending = { word: "lost", reason: "" } as const;
 
-test("every run that was started is meant once, whether it is recorded, looked after or both, also where the store is broken", async () => {
+test("every started run is listed once, whether it is recorded, watched or both, even if the store is broken", async () => {
   const { brake } = stage();
   expect((await brake.runsOf(() => true)).map(({ id, pid }) => [id, pid])).toEqual([
     ["one", undefined],
@@ -45,7 +45,7 @@ test("every run that was started is meant once, whether it is recorded, looked a
   expect(broken.errors).toHaveLength(1);
 });
 
-test("one that does not end keeps no other alive, and is told; until all of it is over nobody judges their deaths", async () => {
+test("a program that cannot be ended is reported and keeps no other alive; until the brake is released no end is judged", async () => {
   const { brake, closed } = stage();
   const runs = await brake.runsOf(() => true);
   const told = await brake.hold(runs, ending, async (halted) => {
@@ -60,7 +60,7 @@ test("one that does not end keeps no other alive, and is told; until all of it i
   expect([brake.isOn("one"), brake.isOn("two")]).toEqual([false, false]);
 });
 
-test("a store that does not answer keeps no program alive for longer than a second", async () => {
+test("a store that does not answer delays the end of a program by at most a second", async () => {
   const { brake, clock, closed } = stage({ note: () => new Promise(() => {}) });
   const held = brake.hold([runOf("one")], ending, async () => "over");
   await clock.pass(999);

@@ -1,44 +1,47 @@
 import { Fault, tell } from "../../fault.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Places } from "../../home/places.ts";
+import { createMemo, type Turns } from "../../keyed.ts";
+import type { Harness } from "../../ports/harness.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
+import { type Callers, publishAgents } from "../callers.ts";
+import type { Perform } from "../perform.ts";
 import type { Answer } from "../submit.ts";
-import type { Turns } from "../turns.ts";
-import { type Ending, type KillPorts, killRun } from "./end-run.ts";
-import type { ReportedEnd } from "./report-end.ts";
+import { type Ending, type KillPorts, killRun, type ReportedEnd } from "./heal-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 export interface BrakePorts extends KillPorts {
   readonly store: Store;
   readonly clock: Clock;
-  /** Runs that somebody looks after, as they are known. */
+  /** Runs that are being watched. */
   known(): readonly Run[];
-  /** Notes why a run is ended, for whoever finds its program dead. */
+  /** Records why a run is ended, so that its dead program is not taken for a crash. */
   note(run: Run, ending: Ending): Promise<void>;
   onError(error: unknown): void;
 }
 
-/** What became of one run: `problem` is why its program could not be ended; empty where it was. */
-export interface Halted {
+/** The result for one run: `problem` says why its program could not be ended, and is empty if it was. */
+interface Halted {
   readonly run: Run;
   readonly problem: string;
 }
 
-/** Ends programs on a person's word. Depends on no workspace, no task file, no git and no other decision. */
+/** Ends programs on a person's order. Depends on no workspace, no task file, no git and no other decision. */
 export interface Brake {
-  /** Whether a person is ending the run just now: then nobody else judges its death. */
+  /** Whether a person is ending the run now: then nothing else judges its end. */
   isOn(run: string): boolean;
-  /** Runs whose programs may live, whether or not anybody looks after them. */
-  runsOf(isMeant: (run: Run) => boolean): Promise<readonly Run[]>;
+  /** Runs whose programs may be alive, watched or not. */
+  runsOf(isSelected: (run: Run) => boolean): Promise<readonly Run[]>;
   /**
-   * Ends the programs of all these runs side by side, then does `then`. Until that is done nobody tells the engine of their
-   * deaths. A program that cannot be ended keeps no other alive.
+   * Ends the programs of all these runs in parallel, then calls `then`. Until `then` has returned, their ends are not
+   * reported to the engine. A program that cannot be ended keeps no other alive.
    */
   hold<T>(runs: readonly Run[], ending: Ending, then: (halted: readonly Halted[]) => Promise<T>): Promise<T>;
 }
 
-/** Milliseconds that the store has to note the reason before the program is ended without it. */
-const notePatience = 1_000;
+/** Milliseconds that the store has to record the reason before the program is ended without it. */
+const noteTimeout = 1_000;
 
 export function createBrake(ports: BrakePorts): Brake {
   const { store, clock, known, note, onError } = ports;
@@ -54,7 +57,7 @@ export function createBrake(ports: BrakePorts): Brake {
     try {
       await Promise.race([
         note(run, ending).catch(onError),
-        new Promise<void>((resolve) => clock.after(notePatience, resolve)),
+        new Promise<void>((resolve) => clock.after(noteTimeout, resolve)),
       ]);
       await killRun(ports, run);
       return { run, problem: "" };
@@ -85,29 +88,29 @@ export function createBrake(ports: BrakePorts): Brake {
 }
 
 export type EndedRun =
-  /** Its program is gone, and this is what the engine made of it. */
+  /** Its program is gone; `answer` is the engine's decision. */
   | { readonly kind: "told"; readonly answer: Answer }
-  /** Its program is gone; why the engine could not be told yet. */
+  /** Its program is gone; `problem` says why the engine could not be notified yet. */
   | { readonly kind: "ended"; readonly problem: string }
   /** Its program could not be ended. */
   | { readonly kind: "alive"; readonly problem: string };
 
-export interface EndByPersonPorts {
+interface EndByPersonPorts {
   readonly brake: Brake;
   readonly clock: Clock;
   readonly inTurn: Turns;
   watchOf(run: string): RunWatch | undefined;
-  /** The run is over: the engine is told, and nobody looks after it any more. */
+  /** The run is over: reports it to the engine and stops watching it. */
   over(run: Run, end: ReportedEnd): Promise<Answer>;
-  /** Somebody looks after it again. */
+  /** Watches the run again. */
   watch(run: Run): void;
   track(work: Promise<unknown>): void;
 }
 
-/** How long a person who ends a run waits until the engine has been told. */
-const tellPatience = 5_000;
+/** Milliseconds that a person who ends a run waits for the engine's decision. */
+const reportTimeout = 5_000;
 
-/** Ends a run that its task still wants. Its program is gone first; then the engine is told, and decides. */
+/** Ends a run that its task still wants: first its program, then the end is reported to the engine, which decides. */
 export function endByPerson({ brake, clock, inTurn, watchOf, over, watch, track }: EndByPersonPorts) {
   return (run: Run, end: ReportedEnd): Promise<EndedRun> =>
     brake.hold([run], { reason: "", ...end }, async ([halted]) => {
@@ -119,7 +122,7 @@ export function endByPerson({ brake, clock, inTurn, watchOf, over, watch, track 
           await watched?.readRest();
           return { kind: "told", answer: await over(run, end) };
         } catch (error) {
-          // Whoever looks after it tells the engine later.
+          // The watch reports the end to the engine later.
           watch(watched?.run ?? run);
           return { kind: "ended", problem: error instanceof Fault ? tell(error) : String(error) };
         }
@@ -127,9 +130,98 @@ export function endByPerson({ brake, clock, inTurn, watchOf, over, watch, track 
       track(told);
       let cancel = () => {};
       const late = new Promise<EndedRun>((resolve) => {
-        const busy = "Its task is busy with something else, and is told as soon as that is over.";
-        cancel = clock.after(tellPatience, () => resolve({ kind: "ended", problem: busy }));
+        const busy = "The task is busy with something else; the end is reported to it as soon as that is over.";
+        cancel = clock.after(reportTimeout, () => resolve({ kind: "ended", problem: busy }));
       });
       return Promise.race([told, late]).finally(() => cancel());
     });
+}
+
+interface AwaitLoginPorts {
+  readonly clock: Clock;
+  end(watch: RunWatch, ending: Ending): Promise<void>;
+}
+
+/** Milliseconds between two checks of a harness's login. */
+const checkInterval = 15_000;
+
+/**
+ * Restarts runs that wait for a login once a person has logged in elsewhere: programs read their login only when they
+ * start. Restarts only if the login was first seen to be missing and then to be there, so that restarts cannot loop.
+ */
+export function createAwaitLogin({ clock, end }: AwaitLoginPorts): (watch: RunWatch) => Promise<void> {
+  const looks = createMemo<string>({ maxAge: { clock, ms: checkInterval } });
+  const missed = new Set<string>();
+  const stateOf = ({ name, login }: Harness): Promise<string> =>
+    looks.get(name, async () => (await login?.().catch(() => undefined))?.state ?? "unknown");
+  return async (watch) => {
+    const { run, harness, pane } = watch;
+    const state = await stateOf(harness);
+    if (state === "out") missed.add(run.id);
+    // A person who has the window open may be logging in there.
+    if (state !== "in" || !missed.has(run.id) || (pane?.watchers ?? 0) > 0) return;
+    missed.delete(run.id);
+    await end(watch, { word: "lost", reason: "A person has logged in." });
+  };
+}
+
+interface EndAgentPorts {
+  readonly places: Places;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly callers: Pick<Callers, "revoke">;
+  /** Ends the run's process; missing where the daemon starts none. */
+  kill?(run: Run): Promise<void>;
+  /** Closes the remaining windows of a task. */
+  closeSession?(task: string): Promise<void>;
+}
+
+/** Ends one run of a task: revokes its credential first, then ends its process. */
+export function killAgent(ports: EndAgentPorts): Perform {
+  return ({ params: { run, role } }, { task }) =>
+    endRuns(ports, task.id, (key) => (run === undefined ? roleOf(key) === role : key === run));
+}
+
+/** Ends every run of a task. */
+export function killSession(ports: EndAgentPorts): Perform {
+  return async (_, { task }) => {
+    await endRuns(ports, task.id, () => true);
+    const runs = await ports.store.runs.list({ task: task.id });
+    // If no run had a window, asking the terminal would start a process for nothing.
+    const hasNone = runs.length > 0 && runs.every(({ started }) => started !== undefined && started.mode !== "session");
+    if (!hasNone) await ports.closeSession?.(task.id);
+  };
+}
+
+/**
+ * Deletes the record of folders that were lent to the task, so that their owner has them back. Does nothing without
+ * any.
+ */
+export function returnFolders({ store, places }: Pick<EndAgentPorts, "store" | "places">): Perform {
+  return async (_, { task }) => {
+    for (const { id, kind } of await store.workspaces.list({ task: task.id })) {
+      if (kind === "folder") await store.workspaces.remove(id);
+    }
+    await publishAgents({ store, places });
+  };
+}
+
+async function endRuns(
+  { store, places, clock, callers, kill }: EndAgentPorts,
+  task: string,
+  isMeant: (key: string) => boolean,
+): Promise<void> {
+  for (const run of await store.runs.list({ task })) {
+    if (!isMeant(run.key) || run.endedAt !== undefined) continue;
+    await callers.revoke(task, run.key);
+    await kill?.(run);
+    // `kill` may have written to the record.
+    const known = (await store.runs.get(run.id)) ?? run;
+    await store.runs.put({ ...known, endedAt: clock.now(), word: "killed" });
+  }
+  await publishAgents({ store, places });
+}
+
+function roleOf(key: string): string {
+  return key.slice(0, key.lastIndexOf("#"));
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scripted } from "../../adapters/harness/scripted/scripted.ts";
+import { scripted } from "../../adapters/harness/scripted.ts";
 import { loadWorkflow } from "../../engine/language/load.ts";
 import type { Workflow } from "../../engine/workflow.ts";
-import { packageRoot } from "../../home/package-root.ts";
+import { packageRoot } from "../../home/places.ts";
 import type { Capabilities, Harness } from "../../ports/harness.ts";
-import { checkNeeds, neededHarnesses } from "./check-needs.ts";
+import { checkNeeds, neededHarnesses } from "./harnesses.ts";
 
 const able = scripted({ program: ["none"], version: "1", state: "", script: "" });
 
@@ -30,18 +30,18 @@ function loaded(text: string): Workflow {
 
 const both = { harness: "one", reviewHarness: "two" };
 
-test("a harness that nobody knows is refused, whether or not an agent would run in it", () => {
+test("an unknown harness is refused, whether or not an agent would run in it", () => {
   const reasons = checkNeeds(harnesses(harness("one", {})), builtIn("default"), both);
   expect(reasons.map(({ text }) => text)).toEqual(['There is no harness "two".']);
   expect(reasons[0]?.fix).toContain("There are one.");
 });
 
-test("the built-in workflows need nothing that an able harness lacks", () => {
+test("a harness with every capability fulfils the needs of the built-in workflows", () => {
   for (const name of ["classic", "crew", "default", "minimal", "pipeline", "team", "team-subtask"])
     expect(checkNeeds(harnesses(able), builtIn(name), { harness: "scripted", reviewHarness: "scripted" })).toEqual([]);
 });
 
-test("what the reviewer's harness lacks is told of the reviewer alone", () => {
+test("a capability that the reviewer's harness lacks is reported for the reviewer alone", () => {
   const known = harnesses(harness("one", {}), harness("two", { session: false }));
   const reasons = checkNeeds(known, builtIn("default"), both);
   expect(reasons.map(({ text }) => text)).toEqual([
@@ -66,7 +66,7 @@ test.each([
   ["a wait", flow("agent: { role: worker }, outcomes: [{ then: end }]")],
   ["a hook", flow("waits_for: human, next: end", ", hooks: [{ action: spawn_agent, role: worker, prompt: work }]")],
   ["a person's helper", flow("agent: { role: worker }, waits_for: human, next: end")],
-])("what %s needs is looked at", (_, text) => {
+])("the needs of %s are checked", (_, text) => {
   const workflow = loaded(text);
   expect(neededHarnesses(workflow, both)).toEqual(["one"]);
   const reasons = checkNeeds(harnesses(harness("one", { turn: false }), harness("two", {})), workflow, both);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { loadText } from "../../../test/engine/drive.ts";
-import { spawnCommands } from "../../adapters/commands/spawn-commands.ts";
 import { command } from "../../adapters/harness/command/command.ts";
-import { scripted } from "../../adapters/harness/scripted/scripted.ts";
+import { scripted } from "../../adapters/harness/scripted.ts";
+import { spawnCommands } from "../../adapters/system.ts";
 import type { Harness } from "../../ports/harness.ts";
-import { areAllowed, fullPermissionRuns } from "./check-permissions.ts";
+import { areAllowed, fullPermissionRuns } from "./harnesses.ts";
 
 const definition = { name: "oracle", title: "The Oracle", turn: { argv: ["oracle"] } };
 const all: readonly Harness[] = [
@@ -24,19 +24,19 @@ states:
 prompts: { work: "Work on {summary}." }
 `);
 
-test("who may write or run has full permissions, who may only read has not", () => {
+test("a run that may write or execute has full permissions, a run that may only read has not", () => {
   const task = { harness: "oracle", reviewHarness: "oracle" };
   expect(fullPermissionRuns(harnesses, workflow, task)).toEqual([
     { harness: "oracle", title: "The Oracle", roles: ["builder", "mender"] },
   ]);
 });
 
-test("the scripted agent does what is written down, and a harness that nobody knows does nothing", () => {
+test("neither the scripted agent nor an unknown harness has full permissions", () => {
   for (const harness of ["scripted", "unheard-of"])
     expect(fullPermissionRuns(harnesses, workflow, { harness, reviewHarness: "oracle" })).toEqual([]);
 });
 
-test("they are allowed for a project, or for all", () => {
+test("full permissions are allowed for one project or for all", () => {
   const allowed = (agentsFullPermissions: "allow" | "ask", fullPermissions?: "allow" | "ask") =>
     areAllowed({ agentsFullPermissions }, fullPermissions === undefined ? {} : { fullPermissions });
   expect([allowed("ask"), allowed("ask", "ask"), allowed("ask", "allow"), allowed("allow", "ask")]).toEqual([

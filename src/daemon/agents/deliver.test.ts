@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { createScriptedTerminal } from "../../../test/scripted-terminal.ts";
 import type { Harness, HarnessEvent, ScreenState } from "../../ports/harness.ts";
 import type { Message, Run, StartedRun } from "../../ports/records.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createScriptedTerminal } from "../../testing/scripted-terminal.ts";
-import { type DeliverPorts, deliver } from "./deliver.ts";
+import { type DeliverPorts, deliver } from "./messages.ts";
 import { type WatchPorts, watchRun } from "./watch-run.ts";
 
 const name = "t-1";
@@ -11,11 +11,14 @@ const name = "t-1";
 interface Options {
   readonly started?: Partial<StartedRun>;
   readonly acknowledges?: "hook" | "no";
-  /** How often Enter does nothing before it sends what stands in the box. */
+  /** How often Enter does nothing before it sends the text in the input box. */
   readonly deaf?: number;
 }
 
-/** An agent with a box to type in: the last line of its screen says how it looks, and hooks tell what it was told. */
+/**
+ * An agent with an input box: the last line of its screen shows its state, and hooks report the prompts that it
+ * received.
+ */
 async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options = {}) {
   const clock = createScriptedClock(1_000_000);
   const terminal = createScriptedTerminal(clock);
@@ -93,7 +96,7 @@ async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options =
     heal: async () => {},
     learnt: () => {},
   } as unknown as WatchPorts;
-  /** As a daemon that has started again: everything is read anew. */
+  /** As after a restart of the daemon: everything is read again. */
   const watch = () => watchRun(watchPorts, run, harness);
   const lookAt = async (watched: ReturnType<typeof watch>) => {
     const panes = new Map((await terminal.list()).map((pane) => [pane.run, pane]));
@@ -122,7 +125,7 @@ async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options =
   return {
     ...{ clock, terminal, events, said, kept, noted, raised, watch, lookAt, ports, message, show, hear },
     pastes: () => terminal.received(name).filter(({ kind }) => kind === "paste").length,
-    /** Delivers while time passes; undefined where it takes longer than that. */
+    /** Delivers while time passes; undefined where it takes longer than `within`. */
     async deliver(watched: ReturnType<typeof watch>, what: Message, within = 90_000) {
       let answer: boolean | undefined;
       deliver(ports, watched, what).then((given) => {
@@ -144,7 +147,7 @@ test("a message is typed once, and Enter is pressed until it has arrived", async
   expect(stage.kept.get("a")).toMatchObject({ evidence: "seen" });
 });
 
-test("a message that never arrives is given to a person, after it was typed once", async () => {
+test("a message that never arrives is typed once, and then a person is called", async () => {
   const stage = await open({ deaf: 1_000 });
   const watched = stage.watch();
   await stage.lookAt(watched);
@@ -154,7 +157,7 @@ test("a message that never arrives is given to a person, after it was typed once
   expect(stage.kept.get("a")).toMatchObject({ deliveredAt: undefined, problem: expect.stringMatching(/typed/) });
 });
 
-test("a daemon that stops does not wait for an answer; the next one finds the message where it stands", async () => {
+test("a stopping daemon does not wait for a delivery; the next one finds the message in the input box", async () => {
   const stage = await open({ deaf: 1_000 });
   const watched = stage.watch();
   await stage.lookAt(watched);
@@ -167,7 +170,7 @@ test("a daemon that stops does not wait for an answer; the next one finds the me
   expect(stage.kept.get("a")?.problem).toBeUndefined();
 });
 
-test("what was said before does not pass for what is said now", async () => {
+test("an earlier prompt with the same text does not count as the delivery", async () => {
   const stage = await open({ deaf: 2 });
   stage.hear("Go on.");
   stage.hear("Go on. And then rest.");
@@ -179,7 +182,7 @@ test("what was said before does not pass for what is said now", async () => {
   expect(stage.said).toHaveLength(4);
 });
 
-test("one that the daemon died over stands in the box: it is sent, and not typed again", async () => {
+test("a message that a killed daemon left in the input box is sent, and not typed again", async () => {
   const stage = await open();
   await stage.terminal.paste(name, "Mind the step.");
   const watched = stage.watch();
@@ -191,7 +194,7 @@ test("one that the daemon died over stands in the box: it is sent, and not typed
   expect(stage.pastes()).toBe(1);
 });
 
-test("one that the daemon died over has arrived: nothing is typed", async () => {
+test("a message that arrived before the daemon was killed is not typed again", async () => {
   const stage = await open();
   stage.hear("Mind the step.");
   const watched = stage.watch();
@@ -202,7 +205,7 @@ test("one that the daemon died over has arrived: nothing is typed", async () => 
   expect(stage.terminal.received(name)).toEqual([]);
 });
 
-test("one that the daemon died over was never typed: it is, although the screen shows the same from before", async () => {
+test("a message that a killed daemon had not typed is typed, although the screen shows the same text from before", async () => {
   const stage = await open();
   stage.hear("Mind the step.");
   const watched = stage.watch();
@@ -214,7 +217,7 @@ test("one that the daemon died over was never typed: it is, although the screen 
   expect(stage.raised).toEqual([]);
 });
 
-test("nothing is typed before the prompt that an agent was started with has arrived", async () => {
+test("the daemon types nothing before the agent's first prompt has arrived", async () => {
   const stage = await open({ started: { hasPrompt: true } });
   const watched = stage.watch();
   await stage.clock.pass(5_000);
@@ -228,7 +231,7 @@ test("nothing is typed before the prompt that an agent was started with has arri
   expect(stage.said).toEqual(["The task is this.", "Hello."]);
 });
 
-test("an agent that looks ready for a minute listens, also where nothing shows that its prompt has arrived", async () => {
+test("an agent that looks ready for a minute is listening, even if nothing shows that its prompt has arrived", async () => {
   const stage = await open({ started: { hasPrompt: true } });
   const watched = stage.watch();
   await stage.lookAt(watched);
@@ -240,7 +243,7 @@ test("an agent that looks ready for a minute listens, also where nothing shows t
   expect(watched.signs.activity).toBe("idle");
 });
 
-test("after a dialog of which only the screen tells, an agent listens again", async () => {
+test("after a dialog that only the screen shows, an agent is listening again", async () => {
   const stage = await open();
   stage.show("asks");
   const watched = stage.watch();
@@ -254,7 +257,7 @@ test("after a dialog of which only the screen tells, an agent listens again", as
   expect(stage.said).toEqual(["Hello."]);
 });
 
-test("a dialog that comes up once an agent has gone idle is typed into by nobody", async () => {
+test("the daemon types nothing into a dialog that opens after the agent has gone idle", async () => {
   const stage = await open();
   stage.hear("The task is this.");
   const watched = stage.watch();
@@ -265,7 +268,7 @@ test("a dialog that comes up once an agent has gone idle is typed into by nobody
   expect(stage.terminal.received(name)).toEqual([]);
 });
 
-test("the key that sends a message is not pressed again while a dialog is there: it would decide something", async () => {
+test("Enter is not pressed again while a dialog is open, because it would answer the dialog", async () => {
   const stage = await open({ deaf: 1 });
   stage.hear("The task is this.");
   const watched = stage.watch();
@@ -280,7 +283,7 @@ test("the key that sends a message is not pressed again while a dialog is there:
   expect(stage.said).toEqual(["The task is this.", "Hello."]);
 });
 
-test("an agent that tells nothing is believed by its screen, and not typed to twice", async () => {
+test("for an agent without hooks the screen shows the delivery, and the message is not typed twice", async () => {
   const stage = await open({ acknowledges: "no", started: { hasPrompt: true } });
   const watched = stage.watch();
   await stage.lookAt(watched);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { type Caps, createDispatch, namedReset, type Rank } from "./dispatch.ts";
 
 function stage(caps: Partial<Caps> = {}) {
@@ -26,7 +26,7 @@ function stage(caps: Partial<Caps> = {}) {
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("no more start than may, and the next one starts when one has left", async () => {
+test("no more runs start than there are seats, and the next starts when one leaves", async () => {
   const { dispatch, started, enter } = stage({ most: 2 });
   await enter("a");
   await enter("b");
@@ -47,13 +47,13 @@ test("a project or a harness that is full keeps no other from starting", async (
   expect(started).toEqual(["a", "d"]);
 });
 
-test("a provider's limit holds its harness alone, until it is over", async () => {
+test("a provider's limit holds up its own harness only, until it is over", async () => {
   const { clock, dispatch, started, enter } = stage();
-  dispatch.limit("claude", clock.now() + 60_000, "Claude Code takes no more.");
+  dispatch.limit("claude", clock.now() + 60_000, "Claude Code accepts no more.");
   await enter("a");
   await enter("b", "coffee", "codex");
   expect(started).toEqual(["b"]);
-  expect(dispatch.whyWaiting("a")).toContain("takes no more");
+  expect(dispatch.whyWaiting("a")).toContain("accepts no more");
   expect(dispatch.limits()).toHaveLength(1);
   await clock.pass(60_000);
   await settle();
@@ -61,7 +61,7 @@ test("a provider's limit holds its harness alone, until it is over", async () =>
   expect(dispatch.limits()).toHaveLength(0);
 });
 
-test("of two limits of a provider the one that lasts longer holds", async () => {
+test("of two limits of a provider the longer one applies", async () => {
   const { clock, dispatch, started, enter } = stage();
   dispatch.limit("claude", clock.now() + 60_000, "Enough for today.");
   dispatch.limit("claude", clock.now() + 1_000, "Slow down.");
@@ -74,7 +74,7 @@ test("of two limits of a provider the one that lasts longer holds", async () => 
   expect(started).toEqual(["a"]);
 });
 
-test("what is paused starts when it is not any more", async () => {
+test("runs of a paused project start when it is resumed", async () => {
   const { dispatch, started, enter, halted } = stage();
   halted.add("coffee");
   await enter("a");
@@ -85,7 +85,7 @@ test("what is paused starts when it is not any more", async () => {
   expect(started).toEqual(["a"]);
 });
 
-test("a run that its task does not want any more waits no longer", async () => {
+test("a run that its task no longer wants stops waiting", async () => {
   const { dispatch, refused, enter, halted } = stage();
   halted.add("coffee");
   await enter("a");
@@ -95,7 +95,7 @@ test("a run that its task does not want any more waits no longer", async () => {
   expect(dispatch.whyWaiting("a")).toBeUndefined();
 });
 
-test("nobody is kept waiting by a daemon that stops", async () => {
+test("a stopping daemon refuses every waiting run", async () => {
   const { dispatch, refused, enter, halted } = stage();
   halted.add("coffee");
   await enter("a");
@@ -104,9 +104,9 @@ test("nobody is kept waiting by a daemon that stops", async () => {
   expect(refused).toEqual(["agents.stopping"]);
 });
 
-test("a provider's limit lasts no longer because the clock was put back", async () => {
+test("a provider's limit lasts no longer when the clock is set back", async () => {
   const { clock, dispatch, started, enter } = stage();
-  dispatch.limit("claude", clock.now() + 60_000, "It takes no more.");
+  dispatch.limit("claude", clock.now() + 60_000, "It accepts no more.");
   await enter("a");
   await clock.pass(-86_400_000);
   await clock.pass(30_000);
@@ -116,7 +116,7 @@ test("a provider's limit lasts no longer because the clock was put back", async 
   expect(started).toEqual(["a"]);
 });
 
-test("a run that rests gives its seat to the next, and takes one again before it goes on", async () => {
+test("a run that rests gives its seat to the next, and takes one again before it continues", async () => {
   const { dispatch, started, enter } = stage({ most: 1 });
   await enter("worker");
   await enter("reviewer");
@@ -131,7 +131,7 @@ test("a run that rests gives its seat to the next, and takes one again before it
   expect(started).toEqual(["worker", "reviewer", "worker"]);
 });
 
-test("who is nearest to its end goes first, then who has the higher priority, then the older task", async () => {
+test("the task nearest to its end goes first, then the one with the higher priority, then the older one", async () => {
   const { dispatch, started, enter, ranks } = stage({ most: 1 });
   ranks.set("planner", { ways: 4, priority: 9, order: 1 });
   ranks.set("young", { ways: 3, priority: 0, order: 8 });
@@ -149,7 +149,7 @@ test("who is nearest to its end goes first, then who has the higher priority, th
   expect(started).toEqual(["first", "reviewer", "urgent", "old", "young", "planner"]);
 });
 
-test("a task that moves has another place among those that wait", async () => {
+test("a task that moves changes its place in the queue", async () => {
   const { dispatch, started, enter, ranks } = stage({ most: 1 });
   await enter("first");
   await enter("a");
@@ -163,7 +163,7 @@ test("a task that moves has another place among those that wait", async () => {
   expect(started).toEqual(["first", "b"]);
 });
 
-test("a limit that is raised wakes the queue", async () => {
+test("raising a limit wakes the queue", async () => {
   const { dispatch, started, enter, limits } = stage({ most: 1 });
   await enter("a");
   await enter("b");
@@ -174,7 +174,7 @@ test("a limit that is raised wakes the queue", async () => {
   expect(started).toEqual(["a", "b"]);
 });
 
-test("a run that ends while it waits for a seat waits no longer", async () => {
+test("a run that ends while it waits for a seat stops waiting", async () => {
   const { dispatch, refused, enter } = stage({ most: 1 });
   await enter("a");
   await enter("b");
@@ -184,7 +184,7 @@ test("a run that ends while it waits for a seat waits no longer", async () => {
   expect(dispatch.waiting()).toEqual([]);
 });
 
-test("a run that begins to work by itself has a seat, also where none was free, and keeps others from theirs", async () => {
+test("a run that starts to work by itself takes a seat even if none is free, and others wait for it", async () => {
   const { dispatch, started, enter } = stage({ most: 1 });
   await enter("a");
   await enter("b");
@@ -200,19 +200,19 @@ test("a run that begins to work by itself has a seat, also where none was free, 
   expect(started).toEqual(["a", "b", "c"]);
 });
 
-test("a run that asks for a seat after the stop is refused instead of waiting for ever", async () => {
+test("a run that asks for a seat after the stop is refused", async () => {
   const { dispatch, refused, enter } = stage();
   dispatch.stop();
   await enter("a");
   expect(refused).toEqual(["agents.stopping"]);
 });
 
-test("a provider that refuses again and again without saying until when is a limit without an end", async () => {
+test("a provider that refuses repeatedly without saying until when counts as an endless limit", async () => {
   const { clock, dispatch, enter } = stage({ most: 1 });
   const refuse = (isGuess: boolean) => dispatch.limit("claude", clock.now() + 300_000, "No more", isGuess);
   refuse(true);
   await enter("a");
-  // The same refusal is heard of at every look.
+  // Every check reports the same refusal.
   refuse(true);
   expect(dispatch.endlessLimit("claude")).toBeUndefined();
   for (let i = 0; i < 2; i++) {
@@ -226,7 +226,7 @@ test("a provider that refuses again and again without saying until when is a lim
   expect(dispatch.endlessLimit("claude")).toBeUndefined();
 });
 
-test("a limit that lasts longer than six hours is told to a person, until it is over or lifted", async () => {
+test("a limit that lasts longer than six hours is reported to a person, until it is over or lifted", async () => {
   const { clock, dispatch, started, enter } = stage();
   const told: string[] = [];
   dispatch.followLimits((task) => told.push(task));
@@ -239,7 +239,7 @@ test("a limit that lasts longer than six hours is told to a person, until it is 
   dispatch.limit("claude", until, "No more");
   expect(told).toEqual(["a", "a"]);
   await clock.pass(2 * hour);
-  // Every look at the run that heard of it reports it again.
+  // Every check of the limited run reports it again.
   dispatch.limit("claude", until, "No more");
   expect(dispatch.endlessLimit("claude")).toContain("That lasts until");
   expect(dispatch.lift("claude")).toBe(true);
@@ -256,15 +256,15 @@ test.for([
   ["years away", 87_600 * 3_600_000],
   ["no time", Number.NaN],
   ["for ever", Number.POSITIVE_INFINITY],
-] as const)("a reset that is %s is not believed", ([, away]) => {
+] as const)("a reset time that is %s is ignored", ([, away]) => {
   expect(namedReset(1_000 + away, 1_000)).toBeUndefined();
 });
 
-test("a reset within the week is believed", () => {
+test("a reset time within the week is used", () => {
   expect(namedReset(1_000 + 7 * 24 * hour, 1_000)).toBe(1_000 + 7 * 24 * hour);
 });
 
-test("a provider whose resets prove wrong is not asked without a pause", async () => {
+test("a provider whose reset times prove wrong is retried only after a pause", async () => {
   const { clock, dispatch, enter, started } = stage();
   dispatch.limit("claude", clock.now() + 1_000, "No more", true);
   await clock.pass(1_001);

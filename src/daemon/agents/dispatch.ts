@@ -1,11 +1,12 @@
-import { sentence, sentences } from "../../engine/sentence.ts";
+import { readFileSync } from "node:fs";
+import { publishFile } from "../../durable-file.ts";
 import { Fault } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Run } from "../../ports/records.ts";
-import { shownTime } from "./shown-time.ts";
+import type { Clock } from "../../ports/system.ts";
+import { sentence, sentences, shownTime } from "../../text.ts";
 
-export interface Seat {
+interface Seat {
   /** The record's id. */
   readonly run: string;
   readonly task: string;
@@ -13,99 +14,110 @@ export interface Seat {
   readonly harness: string;
 }
 
-/** Who goes first where seats are short: who has the fewest ways to its end, then the higher priority, then the older task. */
+/**
+ * The order of waiting runs: the task with the fewest transitions to its end first, then the higher priority, then the
+ * older task.
+ */
 export interface Rank {
-  /** How many ways lead from the task's state to its end. */
+  /** The number of transitions from the task's state to its end. */
   readonly ways: number;
   readonly priority: number;
-  /** The number of the task among all tasks: an older one has a smaller number. */
+  /** The number of the task among all tasks; older tasks have smaller numbers. */
   readonly order: number;
 }
 
 export interface Caps {
   readonly most: number;
-  /** 0 for no limit of its own. */
+  /** 0 for no limit per project. */
   readonly perProject: number;
   readonly perHarness: Readonly<Record<string, number>>;
 }
 
 /**
- * Who may work now. A run that works has a seat; one that is idle has none, and takes one before it is started or told
- * something. A run that gets none waits here, without a try being spent on it.
+ * Decides which runs may work now. A working run has a seat. An idle run has none, and takes one before it is started
+ * or sent a message. A run without a seat waits in a queue; waiting counts as no attempt.
  */
 export interface Dispatch {
   /** Returns when the run has a seat. Refused with `agents.superseded` when it has ended or is not wanted any more. */
   enter(seat: Seat): Promise<void>;
-  /** A run that works already, whether or not there was a seat for it. */
+  /** Gives a seat to a run that is working already, even if none is free. */
   seated(seat: Seat): void;
-  /** The run does not work any more; it may still wait for another seat. */
+  /** The run has stopped working and releases its seat; it may still wait for another. */
   rests(run: string): void;
   /** The run is over. */
   left(run: string): void;
   isSeated(run: string): boolean;
-  /** A task has moved, or has another priority: its runs may have another place among those that wait. */
+  /** A task has moved or changed its priority, so its runs may move in the queue. */
   moved(task: string): void;
-  /** A task does not want these runs any more; `isWanted` tells. */
+  /** Refuses the waiting runs of a task that are no longer wanted. */
   recheck(task: string, isWanted: (run: string) => boolean): void;
-  /** A provider takes no more from this harness until then. `isGuess`: it did not say when; then is when it is tried again. */
+  /**
+   * A provider accepts nothing from this harness before `until`. `isGuess`: the provider named no time, and `until` is
+   * when to retry.
+   */
   limit(harness: string, until: number, reason: string, isGuess?: boolean): void;
-  /** What a person must hear of a limit: nobody says until when it lasts, or that is far away. Else undefined. */
+  /** Why a person must be told of a limit: its end is unknown or far away. Otherwise undefined. */
   endlessLimit(harness: string): string | undefined;
-  /** A person says that a limit does not hold any more; false where there is none. */
+  /** A person says that a limit no longer applies; false where there is none. */
   lift(harness: string): boolean;
-  /** When a person last said so. */
+  /** When a person last lifted a limit. */
   liftedAt(harness: string): number | undefined;
-  /** Tells of every task whose run waits when a limit begins, ends, or keeps the run from starting. */
+  /** Calls `tell` with each task that has a waiting run when a limit begins, ends, or holds up the run. */
   followLimits(tell: (task: string) => void): void;
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
-  /** Something else has changed: caps, or who is paused. */
+  /** The caps or the pauses have changed. */
   wake(): void;
-  /** Why a task's run does not start; undefined where none waits. */
+  /** Why a task's run does not start; undefined where none is waiting. */
   whyWaiting(task: string): string | undefined;
-  /** Why a run has no seat, and its place among those that wait for one; undefined where it does not wait. */
+  /** Why a run has no seat, and its place in the queue; undefined where it is not waiting. */
   whyRunWaits(run: string): string | undefined;
-  /** Those that wait for a seat, who is next first. */
+  /** The runs that wait for a seat, the next one first. */
   waiting(): readonly Seat[];
   atWork(): number;
   stop(): void;
 }
 
-export interface DispatchPorts {
+interface DispatchPorts {
   readonly clock: Clock;
   caps(): Caps;
   rankOf(task: string): Promise<Rank>;
-  /** Undefined where nothing is paused for the project; else a sentence. */
+  /** A sentence where the project is paused; otherwise undefined. */
   paused(project: string): string | undefined;
 }
 
 interface Waiting {
   readonly seat: Seat;
-  /** Undefined until it is known; until then it gets no seat. */
+  /** Undefined until it is known; until then the run gets no seat. */
   rank: Rank | undefined;
   start(): void;
   refuse(error: Fault): void;
 }
 
-/** How often in a row a provider may refuse without saying until when before a person is told, and how soon that is in a row. */
-const mostGuesses = 3;
-const patience = 10 * 60_000;
-/** A limit that lasts longer than this is told to a person. */
+/**
+ * A person is told after this many refusals in a row without a reset time. Refusals are in a row within `guessWindow`.
+ */
+const maxGuesses = 3;
+const guessWindow = 10 * 60_000;
+/** A limit that lasts longer than this is reported to a person. */
 const longLimit = 6 * 3_600_000;
-/** Providers count by the week at most. */
-const longestLimit = 8 * 24 * 3_600_000;
-/** Where a provider does not say when its limit is over. */
-export const usualLimit = 5 * 60_000;
+/** Providers count by the week at most, so a later reset time is wrong. */
+const maxLimit = 8 * 24 * 3_600_000;
+/** Used where a provider does not say when its limit is over. */
+export const defaultLimit = 5 * 60_000;
 
-/** When a limit is over that was told at `now`; undefined where that time is past, no time, or so far away that nobody means it. */
+/**
+ * The reset time that a provider named at `now`; undefined if it named none, or one that is past or implausibly far
+ * away.
+ */
 export function namedReset(at: number | undefined, now: number): number | undefined {
-  return at !== undefined && at > now && at - now <= longestLimit ? at : undefined;
+  return at !== undefined && at > now && at - now <= maxLimit ? at : undefined;
 }
 
 export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): Dispatch {
   const seats = new Map<string, Seat>();
   const queue: Waiting[] = [];
   const limits = new Map<string, { until: number; length: number; reason: string }>();
-  // How often in a row each provider has refused without saying until when, and when the last of that was to be over.
+  // How often in a row each provider has refused without a reset time, and until when the last guess lasted.
   const guesses = new Map<string, { count: number; until: number }>();
   const lifted = new Map<string, number>();
   const followers = new Set<(task: string) => void>();
@@ -121,7 +133,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       limits.delete(harness);
       tellOf(harness);
     }
-    // Nobody waits for longer because the clock was put back.
+    // A clock that was set back must not make the limit longer.
     else if (found !== undefined && found.until - now > found.length)
       limits.set(harness, { ...found, until: now + found.length });
     return limits.get(harness);
@@ -132,42 +144,42 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     const halt = paused(project);
     if (halt !== undefined) return halt;
     const limit = limitOf(harness);
-    if (limit !== undefined) return `${sentence(limit.reason)} It goes on at ${shownTime(limit.until)}.`;
+    if (limit !== undefined) return `${sentence(limit.reason)} It resumes at ${shownTime(limit.until)}.`;
     const { most, perProject, perHarness } = caps();
-    const count = (isMeant: (seat: Seat) => boolean) => [...seats.values()].filter(isMeant).length;
-    if (seats.size >= most) return `${most} agents are at work, which is the most (agents.most).`;
+    const count = (isSelected: (seat: Seat) => boolean) => [...seats.values()].filter(isSelected).length;
+    if (seats.size >= most) return `${most} agents are at work, which is the maximum (agents.most).`;
     if (perProject > 0 && count((seat) => seat.project === project) >= perProject)
-      return `${perProject} agents are at work for ${project}, which is the most (agents.per_project).`;
+      return `${perProject} agents are at work for ${project}, which is the maximum (agents.per_project).`;
     const own = perHarness[harness];
     if (own !== undefined && count((seat) => seat.harness === harness) >= own)
-      return `${own} agents are at work in ${harness}, which is the most (agents.per_harness).`;
+      return `${own} agents are at work in ${harness}, which is the maximum (agents.per_harness).`;
     return undefined;
   };
 
-  const whyWaits = (isMeant: (seat: Seat) => boolean): string | undefined => {
-    const place = queue.findIndex(({ seat }) => isMeant(seat));
+  const whyWaits = (isSelected: (seat: Seat) => boolean): string | undefined => {
+    const place = queue.findIndex(({ seat }) => isSelected(seat));
     const waiting = queue[place];
     if (waiting === undefined) return undefined;
-    // Nobody gets a seat in a pause, so no place is nearer to one.
+    // In a pause no run gets a seat, so the place in the queue means nothing.
     const halt = paused(waiting.seat.project);
     if (halt !== undefined) return halt;
     const why = whyNot(waiting.seat) ?? "It is about to get one.";
-    const number = `It is number ${place + 1} of the ${queue.length} that wait for a seat.`;
+    const number = `It is number ${place + 1} of the ${queue.length} runs that wait for a seat.`;
     return queue.length === 1 ? why : sentences([why, number]);
   };
-  const refuse = (isMeant: (seat: Seat) => boolean, fault: Fault) => {
-    for (const each of queue.filter(({ seat }) => isMeant(seat))) {
+  const refuse = (isSelected: (seat: Seat) => boolean, fault: Fault) => {
+    for (const each of queue.filter(({ seat }) => isSelected(seat))) {
       queue.splice(queue.indexOf(each), 1);
       each.refuse(fault);
     }
   };
-  const stopping = () => new Fault("agents.stopping", "The daemon stops.", { retry: "later" });
-  const superseded = () => new Fault("agents.superseded", "The run is not wanted any more.");
+  const stopping = () => new Fault("agents.stopping", "The daemon is stopping.", { retry: "later" });
+  const superseded = () => new Fault("agents.superseded", "The task no longer wants this run.");
 
   const fill = () => {
-    // Sorting is stable: of one task's runs the one that came first goes first.
+    // The sort is stable: runs of one task start in the order in which they came.
     queue.sort((one, other) => compareRanks(one.rank ?? last, other.rank ?? last));
-    // Whoever cannot start keeps nobody behind it from starting.
+    // A run that cannot start does not block the runs behind it.
     for (const each of [...queue]) {
       if (each.rank === undefined || whyNot(each.seat) !== undefined) continue;
       queue.splice(queue.indexOf(each), 1);
@@ -189,7 +201,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     enter: (seat) =>
       new Promise<void>((start, refuse) => {
         if (isStopped) return refuse(stopping());
-        // It is in the queue before its rank is known: if its task does not want it any more meanwhile, it is refused.
+        // Queued before its rank is known, so that `recheck` can refuse it meanwhile.
         const waiting: Waiting = { seat, rank: undefined, start, refuse };
         queue.push(waiting);
         if (limits.has(seat.harness)) for (const tell of followers) tell(seat.task);
@@ -197,7 +209,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       }),
     seated(seat) {
       seats.set(seat.run, seat);
-      // It may have waited for one when it began to work by itself.
+      // It may have been waiting for a seat when it started to work by itself.
       if (queue.some(({ seat: { run } }) => run === seat.run)) fill();
     },
     rests(run) {
@@ -214,13 +226,13 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     recheck: (task, isWanted) => refuse((seat) => seat.task === task && !isWanted(seat.run), superseded()),
     limit(harness, until, reason, isGuess = false) {
       const before = guesses.get(harness);
-      const isAgain = before !== undefined && clock.now() - before.until < patience;
-      // The same refusal is heard of more than once, by every look at a run that waits.
+      const isAgain = before !== undefined && clock.now() - before.until < guessWindow;
+      // Every check of a waiting run reports the same refusal again.
       const isSame = before !== undefined && clock.now() < before.until;
       if (!isGuess) guesses.delete(harness);
       else if (!isSame) guesses.set(harness, { count: isAgain ? before.count + 1 : 1, until });
-      // A provider that names a time and refuses again right after it is not asked without a pause.
-      const wait = isGuess && isAgain && !isSame ? Math.max(until, clock.now() + usualLimit) : until;
+      // A provider that refuses again right after the time that it named is retried only after a pause.
+      const wait = isGuess && isAgain && !isSame ? Math.max(until, clock.now() + defaultLimit) : until;
       const known = limitOf(harness);
       const end = Math.max(wait, known?.until ?? 0);
       const isNew = known?.until !== end;
@@ -253,8 +265,8 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       if (limit === undefined) return undefined;
       if (limit.length > longLimit) return `${sentence(limit.reason)} That lasts until ${shownTime(limit.until)}.`;
       const count = guesses.get(harness)?.count ?? 0;
-      if (count < mostGuesses) return undefined;
-      return `${sentence(limit.reason)} It was refused ${count} times in a row, and nobody says until when.`;
+      if (count < maxGuesses) return undefined;
+      return `${sentence(limit.reason)} The provider has refused ${count} times in a row without saying until when.`;
     },
     waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
@@ -266,7 +278,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
   };
 }
 
-/** Nobody knows how far it is from its end. */
+/** The rank of a task whose distance from its end is unknown. */
 const last: Rank = { ways: Number.MAX_SAFE_INTEGER, priority: 0, order: Number.MAX_SAFE_INTEGER };
 
 function compareRanks(one: Rank, other: Rank): number {
@@ -281,4 +293,57 @@ export function capsOf({ agentsMost, agentsPerProject, agentsPerHarness }: Agent
   const pairs = agentsPerHarness.map((each) => each.split("=") as [string, string]);
   const perHarness = Object.fromEntries(pairs.map(([name, most]) => [name, Number(most)]));
   return { most: agentsMost, perProject: agentsPerProject, perHarness };
+}
+
+/**
+ * Which projects are paused: nothing is started for them, and nothing is lost. Stored in a file, so that it survives a
+ * restart.
+ */
+export interface Pauses {
+  /** A sentence where the project or everything is paused; otherwise undefined. */
+  why(project: string): string | undefined;
+  list(): PausedState;
+  /** An empty project means all. `isAtOnce`: the working runs end too, and so do those that are about to start. */
+  set(project: string, isPaused: boolean, isAtOnce?: boolean): void;
+  /** Whether a program of the project that was just started must be ended. */
+  isHalted(project: string): boolean;
+}
+
+interface PausedState {
+  readonly all: boolean;
+  readonly projects: readonly string[];
+}
+
+export function createPauses(file: string): Pauses {
+  let state = read(file);
+  const halted = new Set<string>();
+  return {
+    why(project) {
+      if (state.all) return "Everything is paused. Resume with: signalbox resume --all";
+      return state.projects.includes(project)
+        ? `The project ${project} is paused. Resume with: signalbox resume --project ${project}`
+        : undefined;
+    },
+    list: () => state,
+    isHalted: (project) => halted.has("") || halted.has(project),
+    set(project, isPaused, isAtOnce = false) {
+      if (isAtOnce) halted.add(project);
+      else if (!isPaused && project === "") halted.clear();
+      else if (!isPaused) halted.delete(project);
+      const others = state.projects.filter((each) => each !== project);
+      // Resuming everything resumes the paused projects too.
+      if (project === "") state = { all: isPaused, projects: isPaused ? state.projects : [] };
+      else state = { ...state, projects: isPaused ? [...others, project] : others };
+      publishFile(file, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+    },
+  };
+}
+
+function read(file: string): PausedState {
+  try {
+    const { all, projects } = JSON.parse(readFileSync(file, "utf8")) as PausedState;
+    return { all: all === true, projects: Array.isArray(projects) ? projects.map(String) : [] };
+  } catch {
+    return { all: false, projects: [] };
+  }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createKiller, type EndingPorts, endRun, killRun } from "./end-run.ts";
+import { createKiller, type EndingPorts, endRun, killRun } from "./heal-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 const known = { boot: "b", pid: 4711, start: "1" };
@@ -42,20 +42,20 @@ interface Staged {
   readonly sweeps: boolean;
 }
 
-test("why a run is ended is noted before its program ends, and told when nothing of it lives", async () => {
+test("the reason for ending a run is recorded before its program ends, and reported when no process of it is alive", async () => {
   const { done, ports, watch } = stage();
-  await endRun(ports, watch, { word: "lost", reason: "Somebody has logged in." });
+  await endRun(ports, watch, { word: "lost", reason: "A person has logged in." });
   expect(done).toEqual(["note lost", "close t1-1", "sweep by its mark", "finish lost"]);
 });
 
-test("a terminal that hangs keeps no program alive of which it is known who it is", async () => {
+test("a terminal that hangs does not stop a program with a recorded identity from being ended", async () => {
   const { done, ports, run } = stage({ process: known, close: () => new Promise(() => {}) });
   void killRun(ports, run);
   await new Promise((resolve) => setImmediate(resolve));
   expect(done).toEqual(["sweep 4711", "close t1-1"]);
 });
 
-test("a window that cannot be closed is no failure where everything in it was found and ended", async () => {
+test("a window that cannot be closed is no failure if every process in it was found and ended", async () => {
   const close = () => Promise.reject(new Error("tmux does not answer"));
   for (const staged of [{ process: known, sweeps: false }, { sweeps: true }]) {
     const { ports, run } = stage({ ...staged, close });
@@ -63,12 +63,12 @@ test("a window that cannot be closed is no failure where everything in it was fo
   }
 });
 
-test("a run of which nobody knows anything, and whose window cannot be closed, is not taken for ended", async () => {
+test("a run without a recorded identity whose window cannot be closed does not count as ended", async () => {
   const { ports, run } = stage({ close: () => Promise.reject(new Error("tmux does not answer")), sweeps: false });
   await expect(killRun(ports, run)).rejects.toThrow("tmux does not answer");
 });
 
-test("a run that could not be ended is tried again until it is; then its record is closed", async () => {
+test("the daemon retries to end a run until it has ended; then its record is closed", async () => {
   let isDeaf = true;
   const close = () => (isDeaf ? Promise.reject(new Error("tmux does not answer")) : Promise.resolve());
   const { done, ports, run } = stage({ close, sweeps: false });

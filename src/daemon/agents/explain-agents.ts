@@ -1,17 +1,19 @@
-import { sentence } from "../../engine/sentence.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Store } from "../../ports/store.ts";
+import { sentence, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
 import { namedReset } from "./dispatch.ts";
-import { shownTime } from "./shown-time.ts";
 import { isWanted } from "./start-run.ts";
 
-export interface AgentsExplained {
+interface AgentsExplained {
   readonly blocked: readonly { readonly reason: string; readonly fix: string }[];
   readonly next: readonly { readonly what: string; readonly at: null }[];
 }
 
-/** What stands in the way of a task's agents and passes by itself, and what they are about to be told. `isOnHold`: it waits for a slot, or for the end of a pause. */
+/**
+ * What holds up a task's agents and passes by itself, and which messages wait for them. `isOnHold`: the task waits for
+ * a slot, or for the end of a pause.
+ */
 export async function explainAgents(
   store: Store,
   agents: Agents | undefined,
@@ -19,11 +21,11 @@ export async function explainAgents(
   isOnHold: boolean,
 ): Promise<AgentsExplained> {
   if (agents === undefined) return { blocked: [], next: [] };
-  const attach = (run: string) => `Look at it: signalbox task attach ${task.id} --role ${run}`;
+  const attach = (run: string) => `Attach to it: signalbox task attach ${task.id} --role ${run}`;
   const limits = agents.dispatch.limits();
   const tryAgain = (harness: string) =>
     limits.some((limit) => limit.harness === harness)
-      ? `If that does not hold any more: signalbox resume --harness ${harness}`
+      ? `If that no longer applies: signalbox resume --harness ${harness}`
       : "";
   const waiting = agents.dispatch.waiting().flatMap(({ run: id, task: of, harness }) => {
     const run = id.slice(id.indexOf("/") + 1);
@@ -32,7 +34,7 @@ export async function explainAgents(
     const isThere = agents.watchOf(id) !== undefined;
     return [
       {
-        reason: isThere ? `${run} is told something once it has a seat. ${why}` : `${run} waits to be started. ${why}`,
+        reason: isThere ? `${run} is sent a message once it has a seat. ${why}` : `${run} waits to be started. ${why}`,
         fix: tryAgain(harness),
       },
     ];
@@ -40,7 +42,7 @@ export async function explainAgents(
   const paused = isOnHold || task.phase === "doing" ? agents.pauses.why(task.project) : undefined;
   const watches = agents.watches().filter(({ run }) => run.task === task.id && isWanted(task, run.key));
   const limited = watches.flatMap(({ run, signs: { error, since } }) => {
-    // Of every other error a person is told.
+    // A person is told of every other error.
     if (error?.kind !== "rate-limit") return [];
     const named = namedReset(error.resetAt, since);
     const until = named === undefined ? "" : ` That lasts until ${shownTime(named)}.`;
@@ -50,7 +52,7 @@ export async function explainAgents(
   const terminal = watches.some(({ started }) => started.mode === "session") ? agents.terminalTrouble() : undefined;
   const unheard = watches.flatMap(({ run, trouble }) => {
     if (trouble === "") return [];
-    return [{ reason: `What ${run.key} tells of itself is not heard: ${trouble}`, fix: attach(run.key) }];
+    return [{ reason: `The events of ${run.key} cannot be read: ${trouble}`, fix: attach(run.key) }];
   });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),
@@ -65,7 +67,7 @@ export async function explainAgents(
       ...(terminal === undefined ? [] : [terminal]),
     ],
     next: untold.map(({ to, from }) => ({
-      what: `Tell ${to} what ${from === "human" ? "a person" : from} has to say, as soon as it listens`,
+      what: `Deliver a message from ${from === "human" ? "a person" : from} to ${to} as soon as it listens`,
       at: null,
     })),
   };

@@ -1,9 +1,126 @@
-import { toolKind } from "../../engine/tool-class.ts";
-import type { RunSpec } from "../../engine/workflow.ts";
+import type { Reason } from "../../engine/decision.ts";
+import { toolKind } from "../../engine/harness-definition.ts";
+import type { RunSpec, State, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import { type Capabilities, type Harness, toolClasses } from "../../ports/harness.ts";
+import type { AgentConfig } from "../../home/agent-fields.ts";
+import { createMemo } from "../../keyed.ts";
+import { type Capabilities, type Detected, type Harness, toolClasses } from "../../ports/harness.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
 
-/** Every harness that agents can be started in, by its name. Read anew for each question: users define their own. */
+interface Chosen {
+  readonly harness: string;
+  readonly reviewHarness: string;
+}
+
+/**
+ * Why agents of such a task could not be started: an unknown harness, or one that lacks a capability that the workflow
+ * needs.
+ */
+export function checkNeeds(harnesses: Harnesses, workflow: Workflow, task: Chosen): readonly Reason[] {
+  const known = harnesses();
+  const unknown = [...new Set([task.harness, task.reviewHarness, ...neededHarnesses(workflow, task)])].filter(
+    (name) => name !== "" && !known.has(name),
+  );
+  const reasons = unknown.map((name) => ({
+    code: "bad-value" as const,
+    text: `There is no harness "${name}".`,
+    fix: `There are ${[...known.keys()].join(", ")}. See what is installed: signalbox harness list`,
+  }));
+  const lacking = runsOf(workflow).flatMap((spec) => {
+    const harness = known.get(harnessOf(spec, task));
+    const lack = harness && lacks(harness, spec);
+    return lack === undefined ? [] : [`The workflow "${workflow.name}" needs more for its ${spec.role}: ${lack}`];
+  });
+  const fix = "Choose another harness or workflow. See what each can do: signalbox harness check";
+  return [...reasons, ...[...new Set(lacking)].map((text) => ({ code: "bad-value" as const, text, fix }))];
+}
+
+/** The harnesses in which the runs of such a task are started. */
+export function neededHarnesses(workflow: Workflow, task: Chosen): readonly string[] {
+  return [...new Set(runsOf(workflow).map((spec) => harnessOf(spec, task)))];
+}
+
+/** Every run that a workflow can start. A role counts where a run is made from it, with the settings of that place. */
+function runsOf({ states, ways }: Workflow): readonly RunSpec[] {
+  const all = [...Object.values(states).flatMap(runsIn), ...ways.flatMap(({ hooks }) => hooks.map(({ run }) => run))];
+  return all.filter((run) => run !== undefined);
+}
+
+function runsIn({ wait, respawn, do: work }: State): readonly (RunSpec | undefined)[] {
+  const waiting =
+    wait.kind === "panel"
+      ? [wait.member, wait.judge]
+      : wait.kind === "agent" || wait.kind === "human"
+        ? [wait.run]
+        : [];
+  return [...waiting, respawn, ...work.map(({ run }) => run)];
+}
+
+interface FullPermissions {
+  readonly harness: string;
+  readonly title: string;
+  readonly roles: readonly string[];
+}
+
+/**
+ * Refuses a run with full permissions in a project where no person has allowed them. Its task is held until a person
+ * does.
+ */
+export async function checkPermissions(
+  { store, config }: { readonly store: Store; config(): AgentConfig },
+  harness: Harness,
+  spec: RunSpec,
+  project: string,
+): Promise<void> {
+  if (!hasFullPermissions(harness, spec) || areAllowed(config(), await store.getProject(project))) return;
+  throw new Fault("permissions.unasked", notAllowed(harness.title, project));
+}
+
+/** The reason for holding a task, and the warning to its creator. */
+export function notAllowed(title: string, project: string): string {
+  return `${title} would work with full permissions in ${project}: to run commands, write files and use the network as you, without asking. No person has allowed that yet. To allow it: ${allowCommand(project)}`;
+}
+
+export function allowCommand(project: string): string {
+  return `signalbox project update ${project} --full-permissions allow`;
+}
+
+export function areAllowed(
+  { agentsFullPermissions }: Pick<AgentConfig, "agentsFullPermissions">,
+  project: Pick<Project, "fullPermissions"> | undefined,
+): boolean {
+  return agentsFullPermissions === "allow" || project?.fullPermissions === "allow";
+}
+
+/** The harnesses in which agents of such a task have full permissions, with the roles that run in each. */
+export function fullPermissionRuns(
+  harnesses: Harnesses,
+  workflow: Workflow,
+  task: { readonly harness: string; readonly reviewHarness: string },
+): readonly FullPermissions[] {
+  const found = new Map<string, { harness: Harness; roles: Set<string> }>();
+  for (const spec of runsOf(workflow)) {
+    const harness = harnesses().get(harnessOf(spec, task));
+    if (harness === undefined || !hasFullPermissions(harness, spec)) continue;
+    const entry = found.get(harness.name) ?? { harness, roles: new Set() };
+    found.set(harness.name, { harness, roles: entry.roles.add(spec.role) });
+  }
+  return [...found.values()].map(({ harness: { name, title }, roles }) => ({
+    harness: name,
+    title,
+    roles: [...roles],
+  }));
+}
+
+/** A run that can neither write nor execute anything does no harm, whatever its permissions are called. */
+function hasFullPermissions({ isScripted }: Harness, { permissions, tools }: RunSpec): boolean {
+  if (permissions !== "full" || isScripted) return false;
+  const kinds = tools?.map(toolKind);
+  return kinds === undefined || kinds.includes("write") || kinds.includes("execute");
+}
+
+/** Every harness that agents can be started in, by name. Called for each question, because users define their own. */
 export type Harnesses = () => ReadonlyMap<string, Harness>;
 
 export function harnessNamed(harnesses: Harnesses, name: string): Harness {
@@ -26,17 +143,49 @@ export function lacks({ title, can }: Harness, spec: RunSpec): string | undefine
   if (spec.mode === "session") return can.session ? undefined : `${title} cannot run in a terminal.`;
   if (!can.turn) return `${title} cannot run without a terminal.`;
   if ((spec.mode === "steps" || spec.mode === "dialogue") && !can.resume)
-    return `${title} cannot go on in an earlier session, which "${spec.mode}" needs.`;
+    return `${title} cannot resume an earlier session, which "${spec.mode}" needs.`;
   return toolProblem(title, can, spec);
 }
 
-/** Kinds of tools that are not asked for must be withheld, and a harness that cannot do that is refused. */
+/** A harness must withhold the kinds of tools that the run may not use; one that cannot is refused. */
 function toolProblem(title: string, can: Capabilities, { tools }: RunSpec): string | undefined {
   if (tools === undefined) return undefined;
   const asked = new Set(tools.map(toolKind));
-  // Whoever may run commands may write and reach the web with them.
+  // A run that may execute commands can write files and reach the web with them.
   const free = asked.has("execute")
     ? []
     : toolClasses.filter((each) => each !== "read" && !asked.has(each) && !can.withholds.includes(each));
   return free.length === 0 ? undefined : `${title} cannot be kept from tools that ${free.join(", ")}.`;
+}
+
+/**
+ * Caches whether a program is installed: asking for its version can take seconds, and happens before every start. A
+ * missing program is asked for again.
+ */
+export function cacheDetection(clock: Clock): (harness: Harness) => Harness {
+  return (harness) => {
+    const known = createMemo<Detected>({ maxAge: { clock, ms: cacheTime }, keeps: ({ found }) => found });
+    return { ...harness, detect: () => known.get("", () => harness.detect()) };
+  };
+}
+
+const cacheTime = 10 * 60_000;
+
+/** Milliseconds: programs may take seconds to print their version, and the caller should not wait for that. */
+const detectTimeout = 1_500;
+
+/** Warnings about needed harnesses that are not installed, as far as that is known within the timeout. */
+export async function warnMissing(harnesses: Harnesses, names: readonly string[]): Promise<readonly string[]> {
+  const known = harnesses();
+  const found = names.map(async (name) => {
+    const harness = known.get(name);
+    if (harness === undefined) return [];
+    const detected = await Promise.race([harness.detect().catch(() => undefined), afterTimeout()]);
+    return detected?.found === false ? [`${harness.title} is not installed. ${detected.hint}`.trim()] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function afterTimeout(): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), detectTimeout).unref());
 }

@@ -1,30 +1,124 @@
 import type { TaskEvent } from "../../engine/decision.ts";
-import { lastWords } from "../../engine/last-words.ts";
 import type { Healing } from "../../engine/reconcile.ts";
-import { sentences } from "../../engine/sentence.ts";
+import type { RunEnd } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
-import type { Run } from "../../ports/records.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
-import { type Dispatch, namedReset, usualLimit } from "./dispatch.ts";
-import { endRun, sweepRun } from "./end-run.ts";
-import { readOrder } from "./harness-order.ts";
-import { readTurn } from "./read-turn.ts";
-import type { ReportedEnd } from "./report-end.ts";
+import { lastWords, oneLine, sentences } from "../../text.ts";
+import { type Callers, publishAgents } from "../callers.ts";
+import type { Answer, Submit } from "../submit.ts";
+import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
+import { countedOf, countedUpTo, readTurn } from "./read-turn.ts";
+import { processName, readOrder, runMark, runRecordId } from "./run-order.ts";
 import { isOfConversation, usageIn } from "./run-signs.ts";
 import { identified, launchRun } from "./start-run.ts";
-import { countedOf, countedUpTo } from "./turn-reading.ts";
-import type { UsageBook } from "./usage-book.ts";
+import type { UsageBook } from "./usage.ts";
 import type { RunWatch } from "./watch-run.ts";
 
-export interface HealPorts {
+export interface EndingPorts {
+  readonly terminal: Terminal;
+  readonly processes: Processes;
+  readonly places: Places;
+  /** The run is over: stops watching it and reports its end to the engine. */
+  finish(watch: RunWatch, end: ReportedEnd): Promise<void>;
+}
+
+export type Ending = NonNullable<StartedRun["ending"]>;
+
+export async function endRun(ports: EndingPorts, watch: RunWatch, ending: Ending): Promise<void> {
+  await noteEnding(watch, ending);
+  await killRun(ports, watch.run);
+  await ports.finish(watch, ending);
+}
+
+/**
+ * Stored before the program is ended: if the daemon dies in between, its successor neither takes the end for a crash
+ * nor lets the run continue.
+ */
+export async function noteEnding(watch: RunWatch, { word, reason }: Ending): Promise<void> {
+  await watch.keep({ started: { ...watch.started, ending: { word, reason } } });
+}
+
+export type KillPorts = Pick<EndingPorts, "terminal" | "processes" | "places">;
+
+/**
+ * Ends the process of a run with everything that it started. The process is found by its recorded identity and by its
+ * mark, whether or not its window can be reached.
+ */
+export async function killRun(ports: KillPorts, run: Run): Promise<void> {
+  const { started } = run;
+  if (started === undefined) return;
+  const { terminal, processes } = ports;
+  const isSession = started.mode === "session";
+  // A terminal that hangs must keep no program alive. A supervisor, however, ends the program itself, because it
+  // records the reason.
+  if (isSession && started.process !== undefined) await sweepRun(ports, run);
+  const closing = isSession ? terminal.close(started.name) : processes.kill(processName(started));
+  const failure = await closing.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const hasSwept = await sweepRun(ports, run);
+  // With a recorded identity the sweep has found everything, so a window that cannot be closed does not matter.
+  if (failure !== undefined && started.process === undefined && !hasSwept) throw failure.error;
+}
+
+/**
+ * Ends the remaining processes of a run that has ended or cannot be reached, before another run works in its folder.
+ */
+async function sweepRun({ processes, places }: Omit<KillPorts, "terminal">, { started }: Run): Promise<boolean> {
+  return started !== undefined && (await processes.sweep(started.process, runMark(places, started.name)));
+}
+
+interface KillerPorts extends KillPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  isStopped(): boolean;
+  track(work: Promise<unknown>): void;
+  /** Stops watching the run, and returns its watch. */
+  forget(run: Run): RunWatch | undefined;
+  /** The program is gone. */
+  ended(run: Run, watched: RunWatch | undefined): Promise<void>;
+}
+
+/** Milliseconds between two attempts to end a program. */
+const killInterval = 5_000;
+
+/** Ends the programs of runs that are no longer wanted. */
+export function createKiller(ports: KillerPorts) {
+  const { store, clock, isStopped, track } = ports;
+  /** Runs that could not be ended; they keep their seats until they are. */
+  const undead = new Set<string>();
+  const close = async ({ id }: Run) => {
+    const run = await store.runs.get(id);
+    if (run !== undefined && run.endedAt === undefined)
+      await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+  };
+  const kill = async (run: Run): Promise<void> => {
+    const watched = ports.forget(run);
+    await killRun(ports, run).catch((error) => {
+      // The task may continue without the run, so nothing else would retry.
+      undead.add(run.id);
+      clock.after(killInterval, () => {
+        if (undead.has(run.id) && !isStopped()) track(kill(run).then(() => close(run)));
+      });
+      throw error;
+    });
+    undead.delete(run.id);
+    await ports.ended(run, watched);
+  };
+  return { kill, close };
+}
+
+interface HealPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly terminal: Terminal;
@@ -36,25 +130,25 @@ export interface HealPorts {
   config(): AgentConfig;
   workflowOf(task: Task): Promise<Workflow>;
   runFolder(name: string): string;
-  /** The run is over: it is not looked after any more, and the engine is told. */
+  /** The run is over: stops watching it and reports its end to the engine. */
   finish(watch: RunWatch, end: ReportedEnd): Promise<void>;
-  /** It goes on as another process. */
+  /** The run continues in another process. */
   rewatch(run: Run): void;
   idle(watch: RunWatch): Promise<void>;
-  /** It waits to be logged in. */
+  /** The run waits for a login. */
   awaitLogin(watch: RunWatch): Promise<void>;
 }
 
-/** How often an answer that does not fit is asked for again in the same session. */
-const mostAsked = 2;
-/** How long a program may take to end after it has heard of a limit. */
-const slowEnd = 60_000;
+/** How often an invalid answer is asked for again in the same session. */
+const maxAsked = 2;
+/** Milliseconds that a program may take to end after its provider has named a limit. */
+const maxEndTime = 60_000;
 
 /** Carries out what `reconcile` found. */
 export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) => Promise<void> {
   return async (watch, healing) => {
     const { ending } = watch.started;
-    // A daemon that died meanwhile has ended it, or was about to.
+    // An earlier daemon has ended the run, or was about to.
     if (ending !== undefined) return endRun(ports, watch, ending);
     switch (healing.kind) {
       case "none":
@@ -67,8 +161,8 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
         return ports.finish(watch, {
           word: "lost",
           reason: (await sweep(ports, watch))
-            ? "It could not be reached any more, and was ended."
-            : "It went away with its terminal or its machine.",
+            ? "It could no longer be reached, and was ended."
+            : "It ended together with its terminal server or its machine.",
         });
       case "stalled":
         return endRun(ports, watch, { word: "stall", reason: healing.reason });
@@ -83,7 +177,7 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
   };
 }
 
-/** Nobody is started in its place before nothing of it lives any more. Whether something did. */
+/** Ends every process of the run before another run takes its place. Returns whether any was alive. */
 async function sweep(ports: HealPorts, watch: RunWatch): Promise<boolean> {
   try {
     return await sweepRun(ports, watch.run);
@@ -93,7 +187,7 @@ async function sweep(ports: HealPorts, watch: RunWatch): Promise<boolean> {
   }
 }
 
-/** A person is needed from now on: whoever calls people learns it from the run's record. The task's history keeps it. */
+/** Records on the run and in the task's history that a person is needed. */
 export async function raise(
   { store, clock }: Pick<HealPorts, "store" | "clock">,
   watch: Pick<RunWatch, "run" | "started" | "keep">,
@@ -115,17 +209,17 @@ async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: bool
       : pane.dead.signal !== ""
         ? `It was ended by ${pane.dead.signal}.`
         : `It ended with ${pane.dead.code ?? "an unknown code"}.`;
-  // The screen of a program that is dead stays until its window is closed.
+  // The screen of a dead program stays until its window is closed.
   const screen = pane?.dead === undefined ? "" : await ports.terminal.capture(started.name, 50).catch(() => "");
   const obstacle = harness.readObstacle?.([signs.error?.message, screen].join("\n"));
   if (obstacle?.kind === "session" && started.isResumed) return startAnew(ports, watch, obstacle.told);
-  // Who was killed from outside did not say why.
+  // A program that was killed from outside printed no reason.
   const words = pane?.dead?.signal === "" ? lastWords(screen) : "";
   const said = signs.error?.message ?? (words === "" ? "" : `It said last: ${words}`);
   await ports.finish(watch, { word: "exit", reason: sentences([how, obstacle?.told ?? "", said]) });
 }
 
-/** The session that it was to go on in does not exist: the same again in a new one, at no cost. */
+/** The session to resume does not exist: starts the same run in a new session; this counts as no attempt. */
 async function startAnew(ports: HealPorts, watch: RunWatch, reason: string): Promise<void> {
   await watch.keep({ session: "", started: { ...watch.started, hasBegun: false } });
   return ports.finish(watch, { word: "lost", reason });
@@ -135,7 +229,7 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   const { run, started, reading } = watch;
   const read = await reading?.end();
   if (read === undefined)
-    return ports.finish(watch, { word: "error", reason: "It ended at once, and nobody noted how." });
+    return ports.finish(watch, { word: "error", reason: "It ended immediately, and how it ended was not recorded." });
   const isCounted = countedOf(ports.book.of(run.id), started).isEnd;
   const used = isCounted ? [] : usageIn(read.events);
   await ports.book.add(run, used, countedUpTo(started, read.position, true), ports.clock.now());
@@ -149,7 +243,7 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   const verdict = readTurn(await ports.workflowOf(task), spec, read.end, read.turn, started.isResumed);
   switch (verdict.kind) {
     case "ended": {
-      // What it says in a conversation may be about logins too.
+      // Once a conversation has begun, its text may mention logins too.
       const printed = watch.started.hasBegun === true ? verdict.reason : `${verdict.reason}\n${read.turn.text}`;
       const login = verdict.word === "error" ? watch.harness.readObstacle?.(printed) : undefined;
       if (login === undefined) return ports.finish(watch, verdict);
@@ -160,20 +254,20 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
     case "session-gone":
       return startAnew(ports, watch, verdict.reason);
     case "invalid": {
-      const canAsk = started.part < mostAsked && watch.harness.can.resume && watch.run.session !== "";
+      const canAsk = started.part < maxAsked && watch.harness.can.resume && watch.run.session !== "";
       if (canAsk) return askAgain(ports, watch, task, verdict.reason);
       return ports.finish(watch, { word: "invalid", reason: verdict.reason, answer: verdict.answer });
     }
   }
 }
 
-/** The provider takes no more: nothing more is started in that harness, and the run goes on afterwards where it was. */
+/** The provider accepts no more: nothing is started in that harness until the limit is over, then the run continues. */
 async function limited(ports: HealPorts, watch: RunWatch, until: number | undefined, reason: string): Promise<void> {
   const { run, harness } = watch;
   const at = ports.clock.now();
-  // One that was over when the run ended was named before that.
-  const named = namedReset(until, at - slowEnd);
-  const end = Math.max(named ?? at + usualLimit, at + 1_000);
+  // A reset time that is past now may still have been ahead when the provider named it.
+  const named = namedReset(until, at - maxEndTime);
+  const end = Math.max(named ?? at + defaultLimit, at + 1_000);
   const isGuess = named === undefined || named <= at;
   ports.dispatch.limit(harness.name, end, limitReason(harness, reason), isGuess);
   const data = { run: run.key, harness: harness.name, until: new Date(end).toISOString(), reason };
@@ -183,10 +277,10 @@ async function limited(ports: HealPorts, watch: RunWatch, until: number | undefi
 
 /** Every run of a harness gives the same reason for a limit, so that a person is called once for it. */
 export function limitReason({ title }: Pick<Harness, "title">, message: string): string {
-  return `${title} takes no more for now: ${message}`;
+  return `${title} accepts no more requests for now: ${message}`;
 }
 
-/** The same session is told what was wrong with its answer. */
+/** Tells the same session what was wrong with its answer, and asks again. */
 async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: string): Promise<void> {
   const { run, started, harness } = watch;
   const again = { ...started, part: started.part + 1, isResumed: true };
@@ -208,4 +302,42 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
   await watch.keep(await identified(ports, { ...watch.run, pid }));
   watch.close();
   ports.rewatch(watch.run);
+}
+
+interface ReportPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly places: Places;
+  readonly callers: Pick<Callers, "revoke">;
+  readonly submit: Submit;
+}
+
+export interface ReportedEnd {
+  readonly word: RunEnd;
+  readonly reason?: string;
+  readonly answer?: unknown;
+}
+
+/**
+ * A run has ended: revokes its credential, then reports the end to the engine. Only then is the record closed: if the
+ * daemon dies in between, it finds and judges the run again, and the engine recognises the second report.
+ */
+export async function reportEnd(
+  { store, clock, places, callers, submit }: ReportPorts,
+  task: string,
+  run: string,
+  { word, reason = "", answer }: ReportedEnd,
+): Promise<Answer> {
+  await callers.revoke(task, run);
+  const told = await submit(task, {
+    ...{ kind: "ended", run, word },
+    // The reason goes into the history and to people's terminals.
+    ...(reason === "" ? {} : { reason: oneLine(reason, 600) }),
+    ...(answer === undefined ? {} : { answer }),
+  });
+  const known = await store.runs.get(runRecordId(task, run));
+  if (known !== undefined && known.endedAt === undefined)
+    await store.runs.put({ ...known, endedAt: clock.now(), word });
+  await publishAgents({ store, places });
+  return told;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createIdle, type IdlePorts } from "./idle-runs.ts";
+import { createIdle, type IdlePorts } from "./sleepers.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 const nothingElse = {
@@ -7,7 +7,7 @@ const nothingElse = {
   store: { openEffects: async () => [] },
 };
 
-test("a quiet agent is left in peace while its reminder is on its way, and for a while after it has come", async () => {
+test("a quiet agent gets no second reminder while the first is on its way, nor for a while after it has arrived", async () => {
   let now = 100_000_000;
   let toldAt: number | undefined;
   let owed: object[] = [];
@@ -41,7 +41,7 @@ test("a quiet agent is left in peace while its reminder is on its way, and for a
   expect(patient).toEqual([false, true, true, true, false]);
 });
 
-test("an agent is reminded after the usual pause, also where the clock was put back in between", async () => {
+test("an agent is reminded after the usual pause, even if the clock was set back in between", async () => {
   let now = 100_000_000;
   const patient: boolean[] = [];
   const idle = createIdle({
@@ -56,14 +56,14 @@ test("an agent is reminded after the usual pause, also where the clock was put b
   const look = (since: number) => idle.noticed({ ...watch, signs: { since } } as unknown as RunWatch);
   await look(now);
   now -= 86_400_000;
-  // Since when it is idle is put back with the clock.
+  // The time since when it is idle is set back with the clock.
   await look(now);
   now += 6 * 60_000;
   await look(now - 6 * 60_000);
   expect(patient).toEqual([false, true, false]);
 });
 
-test("a session goes on once a person has lifted the limit that it was told of, and not before", async () => {
+test("a session continues once a person has lifted the limit that stopped it, and not before", async () => {
   let lifted: number | undefined;
   const limited: number[] = [];
   const told: string[] = [];
@@ -84,10 +84,10 @@ test("a session goes on once a person has lifted the limit that it was told of, 
   lifted = 1_500;
   await look(90_000_000);
   expect(limited).toHaveLength(2);
-  expect(told).toEqual(["The provider's limit is over. Go on with what you were at."]);
+  expect(told).toEqual(["The provider's limit is over. Continue your work."]);
 });
 
-test("a restart of the daemon gives a quiet agent no more time: what counts is when it was told something", async () => {
+test("a restart of the daemon gives a quiet agent no more time: its pause is counted from its last message", async () => {
   const now = 100_000_000;
   const patient: boolean[] = [];
   const ports = {
@@ -101,7 +101,7 @@ test("a restart of the daemon gives a quiet agent no more time: what counts is w
   const watch = { run: { id: "t/worker#1", task: "t", key: "worker#1" }, started: { mode: "session" } };
   for (const toldAt of [now - 6 * 60_000, now - 60_000]) {
     const idle = createIdle(ports);
-    idle.takenUp("t/worker#1", toldAt);
+    idle.adopted("t/worker#1", toldAt);
     await idle.noticed({ ...watch, signs: { since: toldAt } } as unknown as RunWatch);
   }
   expect(patient).toEqual([false, true]);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { Run } from "../../ports/records.ts";
-import { createMail, type MailPorts } from "./mail.ts";
+import { createMail, type MailPorts } from "./messages.ts";
 
 const run = { id: "t1/worker#1", project: "coffee", task: "t1", key: "worker#1" } as Run;
 
-test("what is told again with the same key, because the daemon died behind it, is told once", async () => {
+test("a message that is sent again with the same key after a crash is delivered once", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));
@@ -18,7 +18,7 @@ test("what is told again with the same key, because the daemon died behind it, i
   expect(told).toHaveLength(2);
 });
 
-test("what a run was not told before it ended is noted as such, and is not told to anybody later", async () => {
+test("a message that was not delivered before its run ended is marked as undelivered, and is delivered to no later run", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));
@@ -30,13 +30,13 @@ test("what a run was not told before it ended is noted as such, and is not told 
   await mail.giveUp(run);
   const problems = (await store.messages.list({})).map(({ to, problem }) => [to, problem]);
   expect(Object.fromEntries(problems)).toEqual({
-    "worker#1": "worker#1 ended before it was told.",
+    "worker#1": "worker#1 ended before the message was delivered.",
     "reviewer#1": undefined,
   });
   expect([await mail.untold(run), (await mail.untold(other)).map(({ text }) => text)]).toEqual([[], ["Look at it."]]);
 });
 
-test("a run that nobody looks after, because it sleeps, is roused by what it is told", async () => {
+test("a message wakes a run that is asleep", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));
@@ -50,7 +50,7 @@ test("a run that nobody looks after, because it sleeps, is roused by what it is 
   expect(roused).toEqual([run.id]);
 });
 
-test("when a run was told something for the last time is known also to the daemon that comes after us", async () => {
+test("the time of the last message to a run survives a restart of the daemon", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plainRun } from "../../engine/plain-run.ts";
+import { plainRun } from "../../engine/run-spec.ts";
 import type { RunSpec, Workflow } from "../../engine/workflow.ts";
 import type { HarnessError, TurnEnd } from "../../ports/harness.ts";
 import type { ProcessEnd } from "../../ports/processes.ts";
@@ -19,39 +19,39 @@ const failed = (kind: HarnessError["kind"], resetAt?: number): TurnEnd => ({
 const read = (spec: RunSpec, end: TurnEnd, how: Partial<ProcessEnd> = {}, isResumed = false) =>
   readTurn(workflow, spec, { ...exit, ...how }, end, isResumed);
 
-test("an answer that fits is taken out of the text around it", () => {
+test("a valid answer is extracted from the text around it", () => {
   expect(read(asked, said('Here it is:\n```json\n{"ok": true}\n```'))).toEqual({
     ...{ kind: "ended", word: "ok", reason: "" },
     answer: { ok: true },
   });
 });
 
-test("an answer that does not fit can be asked for again, with what is wrong", () => {
+test("an invalid answer can be asked for again, with the problem", () => {
   expect(read(asked, said("All is well."))).toMatchObject({ kind: "invalid" });
   expect(read(asked, said('{"ok": "yes"}'))).toMatchObject({ kind: "invalid", answer: { ok: "yes" } });
 });
 
-test("an answer that came as data is not looked for in the text", () => {
+test("a structured answer is not searched for in the text", () => {
   expect(read(asked, { ...said("{}"), answer: { ok: false } })).toMatchObject({ word: "ok", answer: { ok: false } });
 });
 
-test("a step ends the work only with the marker on a line of its own", () => {
+test("a step ends the work only if the marker is on a line of its own", () => {
   expect(read(steps, said("I am not DONE yet"))).toMatchObject({ word: "step" });
   expect(read(steps, said("All built.\n  DONE  \n"))).toMatchObject({ word: "ok" });
 });
 
-test("a provider's limit is no ending, and says when it is over", () => {
+test("a provider's limit is not an end, and names its reset time", () => {
   expect(read(turn, failed("rate-limit", 5_000))).toEqual({ kind: "limited", until: 5_000, reason: "It says no." });
 });
 
-test("a session that is gone is an error only where there was none to go on with", () => {
+test("a missing session is an error only if none was to be resumed", () => {
   expect(read(turn, failed("session-unknown"), {}, true)).toMatchObject({ kind: "session-gone" });
   expect(read(turn, failed("session-unknown"))).toMatchObject({ word: "error" });
   expect(read(turn, failed("overflow"), {}, true)).toMatchObject({ kind: "session-gone" });
   expect(read(turn, failed("session-in-use"), {}, true)).toMatchObject({ kind: "session-gone" });
 });
 
-test("what ended a program counts before what it said", () => {
+test("the cause of a program's end takes precedence over its output", () => {
   expect(read(steps, said("DONE"), { cause: "time" })).toMatchObject({ word: "stall" });
   expect(read(steps, said("DONE"), { cause: "output" })).toMatchObject({ word: "error" });
   expect(read(turn, said("fine"), { signal: "SIGKILL", code: undefined })).toMatchObject({ word: "error" });

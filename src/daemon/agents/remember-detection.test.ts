@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import type { Detected, Harness } from "../../ports/harness.ts";
-import { rememberDetection } from "./remember-detection.ts";
+import { cacheDetection } from "./harnesses.ts";
 
 const found: Detected = { found: true, version: "1.0", path: "/usr/bin/agent" } as Detected;
 
 function asked(answers: (() => Promise<Detected>)[]) {
   let now = 1_000_000;
-  const remember = rememberDetection({ now: () => now } as never);
+  const remember = cacheDetection({ now: () => now } as never);
   let times = 0;
   const harness = remember({ detect: () => answers[Math.min(times++, answers.length - 1)]?.() } as unknown as Harness);
   return { harness, times: () => times, pass: (ms: number) => (now += ms) };
 }
 
-test("a program that is there is asked once in ten minutes", async () => {
+test("an installed program is asked for its version once in ten minutes", async () => {
   const { harness, times, pass } = asked([async () => found]);
   await harness.detect();
   pass(600_000);
@@ -23,7 +23,7 @@ test("a program that is there is asked once in ten minutes", async () => {
   expect(times()).toBe(2);
 });
 
-test("a clock that was put back does not keep an old answer alive", async () => {
+test("a clock that was set back does not keep an old answer in the cache", async () => {
   const { harness, times, pass } = asked([async () => found]);
   await harness.detect();
   pass(-700_000);
@@ -31,7 +31,7 @@ test("a clock that was put back does not keep an old answer alive", async () => 
   expect(times()).toBe(2);
 });
 
-test("what was missing, or could not be asked, is asked for again", async () => {
+test("a program that was missing or could not be asked is asked again", async () => {
   const { harness } = asked([
     async () => ({ found: false }) as Detected,
     async () => {

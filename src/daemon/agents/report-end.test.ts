@@ -3,21 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { removeFolder } from "../../../test/remove-folder.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Run } from "../../ports/records.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
 import type { Answer } from "../submit.ts";
-import { reportEnd } from "./report-end.ts";
+import { reportEnd } from "./heal-run.ts";
 
 const run: Run = {
   ...{ id: "t1/worker#1", project: "coffee", task: "t1", at: 0, key: "worker#1", role: "worker", harness: "any" },
   ...{ model: "", session: "", folder: "/", pid: 1, endedAt: undefined, word: "" },
 };
 
-/** What happened, in order, and the record as it is then. `meanwhile` happens while the engine is told. */
+/** What happened, in order, and the final record. `meanwhile` happens while the end is reported to the engine. */
 async function report(meanwhile: Partial<Run> = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-report-"));
   onTestFinished(() => removeFolder(home));
@@ -45,13 +45,13 @@ async function report(meanwhile: Partial<Run> = {}) {
   return { happened, record: await store.runs.get(run.id) };
 }
 
-test("the credential is worth nothing before the engine is told, and the record is closed after that", async () => {
+test("the credential is revoked before the engine is notified, and the record is closed afterwards", async () => {
   const { happened, record } = await report();
   expect(happened).toEqual(["revoked: open", "told: open"]);
   expect(record).toMatchObject({ endedAt: 1_000, word: "exit" });
 });
 
-test("what was noted of a run's end by whoever ended it stays", async () => {
+test("an end that was recorded when the run was killed is not overwritten", async () => {
   const { record } = await report({ endedAt: 500, word: "killed" });
   expect(record).toMatchObject({ endedAt: 500, word: "killed" });
 });

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { drive, loadText } from "../../../test/engine/drive.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { removeFolder } from "../../../test/remove-folder.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { homePlaces } from "../../home/places.ts";
+import { createTurns } from "../../keyed.ts";
 import type { Run } from "../../ports/records.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createTurns } from "../turns.ts";
 import { createDispatch } from "./dispatch.ts";
 import { createSleepers, type SleeperPorts } from "./sleepers.ts";
 
@@ -23,7 +23,10 @@ transitions: [{ from: a, to: done, by: coder, gate: { section: "## Handoff" } }]
 prompts: { p: Go }`,
 );
 
-/** A run that slept when the daemon before us died, and whose program cannot be started again: its folder is gone. */
+/**
+ * A run that was asleep when the previous daemon died, and whose program cannot be started again because its folder is
+ * gone.
+ */
 async function sleeping({ untold = 1, isWanted = true } = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-sleepers-"));
   onTestFinished(() => removeFolder(home));
@@ -54,7 +57,7 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
     ...{ session: "s-1", folder: home, pid: 0, endedAt: undefined },
     started: { name: "t1-1", mode: "session", asleepSince: 5 },
   } as unknown as Run;
-  /** Lets time pass; files are looked for in the time of the machine. */
+  /** Advances the clock; file operations need real time. */
   const pass = async (milliseconds: number) => {
     await clock.pass(milliseconds);
     while (works.length > 0) {
@@ -62,12 +65,12 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
       await clock.pass(0);
     }
   };
-  await sleepers.takenUp(run);
+  await sleepers.adopted(run);
   await pass(0);
   return { sleepers, dispatch, ended, seats, pass };
 }
 
-test("a run that sleeps and cannot be started again is tried four times, each with a seat of its own, and then is lost", async () => {
+test("the daemon tries four times to wake a sleeping run, each time with a new seat, and then the run is lost", async () => {
   const { dispatch, ended, seats, pass } = await sleeping();
   expect([seats, dispatch.atWork(), ended]).toEqual([[1], 0, []]);
   await pass(5_000);
@@ -77,7 +80,7 @@ test("a run that sleeps and cannot be started again is tried four times, each wi
   expect([seats, dispatch.atWork(), ended]).toEqual([[1, 1, 1, 1], 0, [["coder#1", "lost"]]]);
 });
 
-test("a run that its task does not want any more is not started again, and keeps no seat", async () => {
+test("a sleeping run that its task no longer wants is not woken, and keeps no seat", async () => {
   const { dispatch, ended, seats, pass } = await sleeping({ isWanted: false });
   await pass(60_000);
   expect([seats, dispatch.atWork(), ended]).toEqual([[], 0, []]);

@@ -1,27 +1,25 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskEvent } from "../../engine/decision.ts";
-import { isAwaited } from "../../engine/idle.ts";
+import { waysToDone } from "../../engine/persons-turn.ts";
+import { isRunAwaited } from "../../engine/settled.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Turns } from "../../keyed.ts";
 import type { HarnessOrder } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { publishAgents } from "../agents-at-work.ts";
-import type { Turns } from "../turns.ts";
-import { type Dispatch, seatOf } from "./dispatch.ts";
-import { killRun } from "./end-run.ts";
-import { readOrder, writeOrder } from "./harness-order.ts";
+import type { Clock } from "../../ports/system.ts";
+import { publishAgents } from "../callers.ts";
+import type { Submit } from "../submit.ts";
+import { type Dispatch, namedReset, type Rank, seatOf } from "./dispatch.ts";
 import { type Harnesses, harnessNamed } from "./harnesses.ts";
-import type { Mail } from "./mail.ts";
-import type { ReportedEnd } from "./report-end.ts";
-import { eventsFile, ownVariables } from "./run-environment.ts";
-import { runName } from "./run-name.ts";
-import { hookCommand } from "./run-programs.ts";
+import { killRun, limitReason, type ReportedEnd } from "./heal-run.ts";
+import type { Mail } from "./messages.ts";
+import { eventsFile, hookCommand, ownVariables, readOrder, runName, writeOrder } from "./run-order.ts";
 import { identified, isWanted, launchRun, type StartPorts, transcriptOf } from "./start-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
@@ -43,26 +41,29 @@ export interface SleeperPorts extends Pick<StartPorts, "terminal" | "processes" 
   track(work: Promise<unknown>): void;
 }
 
-/** Idle runs whose programs were ended because too many were there. They go on in their sessions when they are needed. */
-export interface Sleepers {
-  /** Ends the programs of those that are idle for the longest, where more are there than may stay. */
+/** Idle runs whose programs were ended because there were too many. They resume their sessions when they are needed. */
+interface Sleepers {
+  /** Ends the programs of the longest idle runs where more are running than may stay. */
   tend(watches: readonly RunWatch[]): void;
   isAsleep(run: string): boolean;
-  /** A run is to be told something: it takes a seat, and its program is started again. Nothing where it does not sleep. */
+  /**
+   * Wakes a sleeping run for a message: it takes a seat, and its program is started again. Does nothing where it is not
+   * asleep.
+   */
   rouse(run: string): void;
-  /** A person wants to see a run: its program is started again, without a seat. Gives the run as it is then. */
+  /** Wakes a run for a person who wants to see it, without a seat. Returns the updated run. */
   wake(run: string): Promise<Run | undefined>;
-  /** A task has changed: one of its runs that sleeps may be waited for now. */
+  /** A task has changed: it may now wait for one of its sleeping runs. */
   noticed(task: Task): Promise<void>;
-  /** One that slept when the daemon before us died. */
-  takenUp(run: Run): Promise<void>;
+  /** Adopts a run that was asleep when the previous daemon died. */
+  adopted(run: Run): Promise<void>;
   forget(run: string): void;
   forgetTask(task: string): void;
 }
 
-/** How long a run is idle at least before its program is ended, in milliseconds: somebody may be about to look at it. */
-const leastIdle = 10_000;
-/** How often it is tried to start a program again before its run counts as lost, and the milliseconds between. */
+/** How long a run must be idle before its program is ended, in milliseconds: a person may be about to attach to it. */
+const minIdle = 10_000;
+/** How often the daemon tries to start a program again before its run counts as lost, and the milliseconds between. */
 const maxTries = 4;
 const retryPause = 5_000;
 
@@ -76,16 +77,16 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
     const { run, started, signs, pane, harness } = watch;
     return (
       isIdle(watch) &&
-      clock.now() - signs.since >= leastIdle &&
+      clock.now() - signs.since >= minIdle &&
       pane?.watchers === 0 &&
       started.raised === "" &&
       started.ending === undefined &&
-      // What failed is seen to when it is over, and only while somebody looks after the run.
+      // A failed run is retried when its limit is over, and only while it is watched.
       signs.error === undefined &&
       harness.can.resume &&
       harness.needsPrompt !== true &&
       run.session !== "" &&
-      // What never began cannot be resumed.
+      // A session that never began cannot be resumed.
       (signs.promptCount > 0 || started.isResumed) &&
       !dispatch.isSeated(run.id) &&
       !mail.waits(watch) &&
@@ -94,15 +95,15 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
   };
   const isWaitedFor = async (run: Run) => {
     const task = (await store.getTask(run.task))?.task;
-    return task !== undefined && isAwaited(await ports.workflowOf(task), task, run.key);
+    return task !== undefined && isRunAwaited(await ports.workflowOf(task), task, run.key);
   };
-  /** In the turn of its messages too: nothing is typed into a program that is about to be ended. */
+  /** Inside the mutex of its messages too, so that nothing is typed into a program that is about to be ended. */
   const sleep = (watch: RunWatch) =>
     inTurn(`mail ${watch.run.id}`, () =>
       inTurn(watch.run.id, async () => {
         if (!ports.isWatched(watch) || !maySleep(watch) || (await isWaitedFor(watch.run))) return;
         const { started, signs } = watch;
-        // Noted before: whoever comes after us ends the program, and takes its end for no crash.
+        // Stored first: after a crash the next daemon ends the program, and does not take its end for a crash.
         await watch.keep({ pid: 0, started: { ...started, asleepSince: signs.since } });
         const { run } = watch;
         ports.unwatch(run.id);
@@ -114,7 +115,7 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
         ports.log.info("An idle agent's program was ended to make room", { task: run.task, run: run.key });
       }),
     ).finally(async () => {
-      // It may have become needed meanwhile.
+      // The run may have become needed meanwhile.
       if (asleep.has(watch.run.id)) await rouseIfNeeded(watch.run);
     });
 
@@ -123,7 +124,7 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
       const run = asleep.get(id);
       const task = run && (await store.getTask(run.task))?.task;
       if (run === undefined || task === undefined || !isWanted(task, run.key)) return undefined;
-      // Whoever died while it was about to sleep, or to wake, may have left a program.
+      // A daemon that died while the run fell asleep or woke may have left a program.
       await killRun(ports, run);
       const woken = await startAgain(ports, run, task);
       asleep.delete(id);
@@ -131,10 +132,10 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
       return woken;
     });
   const failures = new Map<string, number>();
-  /** Starts the program of a run that has a seat; false where it has to be tried again later. */
+  /** Starts the program of a run that has a seat; false where it must be retried later. */
   const tryToWake = async (run: Run): Promise<boolean> => {
     try {
-      // Where it is not wanted any more, or a person has woken it, nobody else would give the seat back.
+      // Where the run is no longer wanted, or a person has woken it, nothing else would release the seat.
       if ((await wake(run.id)) === undefined) dispatch.rests(run.id);
       return true;
     } catch (error) {
@@ -164,7 +165,7 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
     );
     track(waking.finally(over));
   };
-  /** It may not be needed any more. */
+  /** The run may no longer be needed. */
   const rouseAgain = (id: string) => {
     const run = asleep.get(id);
     if (run !== undefined) track(rouseIfNeeded(run));
@@ -194,7 +195,7 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
     async noticed(task) {
       for (const run of asleep.values()) if (run.task === task.id) await rouseIfNeeded(run);
     },
-    async takenUp(run) {
+    async adopted(run) {
       if (run.started === undefined) return;
       asleep.set(run.id, { ...run, started: run.started });
       await rouseIfNeeded(run);
@@ -210,7 +211,7 @@ function isIdle({ started, signs, pane }: RunWatch): boolean {
   return started.mode === "session" && signs.activity === "idle" && pane !== undefined && pane.dead === undefined;
 }
 
-/** Starts the program of a run that sleeps in its session, and tells it nothing. Each time it has another name and folder. */
+/** Resumes the session of a sleeping run without a prompt. Each time the run has another name and folder. */
 async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun }, task: Task): Promise<Run> {
   const { store, clock, places } = ports;
   const harness = harnessNamed(ports.harnesses, run.harness);
@@ -235,7 +236,7 @@ async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun 
     ...{ ...kept, name, wakes, at: clock.now(), isResumed: true, hasPrompt: false, raised: "" },
     ...(await transcriptOf(harness, run.session, run.folder)),
   };
-  // It counts as asleep until its program is there: if we die before, the program that may be there is ended.
+  // The record says asleep until the program runs: if the daemon dies before, the next one ends any program left.
   await store.runs.put({ ...run, started });
   const { asleepSince: __, ...awake } = started;
   const opened = { ...run, started: awake };
@@ -248,4 +249,95 @@ async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun 
   ports.log.info("An agent's program was started again in its session", { task: task.id, run: run.key, pid });
   await rm(join(places.runs, before.name), { recursive: true, force: true });
   return woken;
+}
+
+interface RankPorts {
+  readonly store: Store;
+  workflowOf(task: Task): Promise<Workflow>;
+}
+
+/** The rank of a task's runs, from the task's current state. */
+export async function taskRank({ store, workflowOf }: RankPorts, id: string): Promise<Rank> {
+  const stored = await store.getTask(id);
+  if (stored === undefined) throw new Fault("task.missing", `There is no task ${id}.`);
+  const { task, order } = stored;
+  return { ways: waysToDone(await workflowOf(task), task.status), priority: task.priority, order };
+}
+
+export interface IdlePorts {
+  readonly clock: Clock;
+  readonly store: Pick<Store, "openEffects">;
+  readonly submit: Submit;
+  readonly mail: Mail;
+  readonly dispatch: Dispatch;
+}
+
+interface Idle {
+  /** A run's turn has ended and the run is idle; called at every check. */
+  noticed(watch: RunWatch): Promise<void>;
+  /** Adopts a run of an earlier daemon, with the time of its last message. */
+  adopted(run: string, toldAt: number): void;
+  forget(run: string): void;
+}
+
+/** Milliseconds between two reminders. */
+const reminderInterval = 5 * 60_000;
+
+interface Told {
+  /** Since when the run was idle when the engine was last notified. */
+  readonly since: number;
+  readonly at: number;
+  readonly remindedAt: number;
+}
+
+/**
+ * Notifies the engine that an agent is idle: immediately, so that its results count, and again after each interval. The
+ * interval begins when a reminder has reached the agent: a person is called for a quiet agent only after a reminder was
+ * delivered and did not help.
+ */
+export function createIdle({ clock, store, submit, mail, dispatch }: IdlePorts): Idle {
+  const told = new Map<string, Told>();
+  /** A message for the run is on its way: owed by its task, or stored and undelivered. */
+  const isToBeTold = async (run: Run) => {
+    const isOwed = (await store.openEffects(run.task)).some(
+      ({ state, effect }) => state === "owed" && effect.action === "notify_agent" && effect.agent?.run === run.key,
+    );
+    return isOwed || (await mail.untold(run)).length > 0;
+  };
+  return {
+    async noticed(watch) {
+      const { run, signs, harness } = watch;
+      if (watch.started.mode !== "session") return;
+      if (mail.waits(watch)) return mail.wake(watch);
+      const now = clock.now();
+      if (signs.error?.kind === "rate-limit") {
+        const named = namedReset(signs.error.resetAt, signs.since);
+        const until = named ?? signs.since + reminderInterval;
+        const isLifted = (dispatch.liftedAt(harness.name) ?? Number.NEGATIVE_INFINITY) >= signs.since;
+        if (now < until && !isLifted)
+          return dispatch.limit(harness.name, until, limitReason(harness, signs.error.message), named === undefined);
+        const text = "The provider's limit is over. Continue your work.";
+        return mail.tell(run, text, `limit-${signs.since}`);
+      }
+      const before = inTime(told.get(run.id), now);
+      if (before !== undefined) told.set(run.id, before);
+      if (before?.since === signs.since && now - before.at < reminderInterval) return;
+      const remindedAt = before?.remindedAt ?? Number.NEGATIVE_INFINITY;
+      const hasHeardAt = Math.min(mail.toldAt(run) ?? remindedAt, now);
+      const heardAt = remindedAt === Number.NEGATIVE_INFINITY ? remindedAt : Math.max(remindedAt, hasHeardAt);
+      // A patient run gets no reminder, but its results still count.
+      const isPatient = now - heardAt < reminderInterval || (await isToBeTold(run));
+      told.set(run.id, { since: signs.since, at: now, remindedAt });
+      const { decision } = await submit(run.task, { kind: "idle", run: run.key, isPatient });
+      const isReminded = decision.kind === "stayed" && decision.events.some(({ type }) => type === "agent.reminded");
+      if (isReminded) told.set(run.id, { since: signs.since, at: now, remindedAt: now });
+    },
+    adopted: (run, at) => void told.set(run, { since: Number.NaN, at, remindedAt: at }),
+    forget: (run) => void told.delete(run),
+  };
+}
+
+/** A clock that was set back must not make the pause longer. */
+function inTime(told: Told | undefined, now: number): Told | undefined {
+  return told && { ...told, at: Math.min(told.at, now), remindedAt: Math.min(told.remindedAt, now) };
 }

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleDecision, sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { drive, loadText } from "../../../test/engine/drive.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { removeFolder } from "../../../test/remove-folder.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { createScriptedProcesses } from "../../../test/scripted-processes.ts";
+import { createScriptedTerminal } from "../../../test/scripted-terminal.ts";
 import { Fault } from "../../fault.ts";
 import { agentConfig } from "../../home/agent-fields.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Harness, HarnessOrder } from "../../ports/harness.ts";
 import type { Run } from "../../ports/records.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createScriptedProcesses } from "../../testing/scripted-processes.ts";
-import { createScriptedTerminal } from "../../testing/scripted-terminal.ts";
-import { createCallers } from "../caller.ts";
+import { createCallers } from "../callers.ts";
 import { createDispatch } from "./dispatch.ts";
 import { type StartPorts, spawnAgent } from "./start-run.ts";
 
@@ -28,7 +28,7 @@ states:
 prompts: { p: Go }`,
 );
 
-/** A task that wants its agent to be started, and everything that starts one. */
+/** A task whose agent must be started, and everything needed to start it. */
 async function start({ fails = (): boolean => false, check = () => {}, resume = "" } = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
   onTestFinished(() => removeFolder(home));
@@ -51,7 +51,7 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
     transcriptOf: async () => "",
   } as unknown as Harness;
   const scripted = createScriptedProcesses({ clock, play: () => [{ hang: true }] });
-  /** What was known of the run, each time its program was to be started. */
+  /** The run's record each time its program was about to be started. */
   const noted: unknown[] = [];
   let isPaused = false;
   const caps = () => ({ most: 1, perProject: 0, perHarness: {} });
@@ -86,7 +86,7 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
     tell: async () => {},
   } as unknown as StartPorts;
   const effect = fresh.effects.find(({ action }) => action === "spawn_agent");
-  if (effect?.agent === undefined) throw new Error("Nobody is to be started.");
+  if (effect?.agent === undefined) throw new Error("There is no run to start.");
   const owed = { ...effect, agent: { ...effect.agent, resume } };
   return {
     ...{ store, clock, dispatch, orders, task, scripted, noted },
@@ -108,7 +108,7 @@ function earlier(change: Partial<Run>): Run {
   };
 }
 
-test("a run that its task did without while it waited is not started, and keeps nobody else waiting", async () => {
+test("a run that its task no longer wants when it gets a seat is not started, and releases the seat", async () => {
   const { store, task, dispatch, pause, spawn, scripted } = await start();
   pause(true);
   const spawned = spawn();
@@ -121,7 +121,7 @@ test("a run that its task did without while it waited is not started, and keeps 
   expect(dispatch.atWork()).toBe(0);
 });
 
-test("a run that waited for a seat until the budget was spent is not started, and gives its seat back", async () => {
+test("a run that waited for a seat until the budget was spent is not started, and releases its seat", async () => {
   let isSpent = false;
   const check = () => {
     if (isSpent) throw new Fault("agents.budget", "The budget is spent.");
@@ -136,7 +136,7 @@ test("a run that waited for a seat until the budget was spent is not started, an
   expect([scripted.started, dispatch.atWork()]).toEqual([[], 0]);
 });
 
-test("one that could not be started gives its seat back; tried again it has the same token", async () => {
+test("a run that could not be started releases its seat, and a retry gives it the same token", async () => {
   let isBroken = true;
   const { dispatch, orders, spawn, scripted } = await start({ fails: () => isBroken });
   await expect(spawn()).rejects.toMatchObject({ code: "processes.silent" });
@@ -149,21 +149,21 @@ test("one that could not be started gives its seat back; tried again it has the 
   expect([first, second]).toEqual([expect.stringMatching(/^sbr_/), first]);
 });
 
-test("a run is noted before its program is started: what was started and then forgotten is found again", async () => {
+test("a run is recorded before its program is started, so that it is found again after a crash", async () => {
   const { store, spawn, noted, scripted } = await start();
   await spawn();
   expect([noted, scripted.started.length]).toEqual([[0], 1]);
   expect((await store.runs.get("t1/coder#1"))?.pid).toBeGreaterThan(0);
 });
 
-test("one that has ended is not started again, although nobody has ticked its start off", async () => {
+test("a run that has ended is not started again, although its effect is still owed", async () => {
   const { store, spawn, scripted } = await start();
   await store.runs.put(earlier(ended));
   await spawn();
   expect(scripted.started).toEqual([]);
 });
 
-test("only a session of the same harness is gone on with", async () => {
+test("only a session of the same harness is resumed", async () => {
   for (const [harness, kind] of [
     ["any", "resume"],
     ["other", "new"],
@@ -173,4 +173,20 @@ test("only a session of the same harness is gone on with", async () => {
     await spawn();
     expect(orders.map(({ session }) => session.kind)).toEqual([kind]);
   }
+});
+
+test("a run is started with the undelivered messages of its predecessor, once, and without the predecessor's prompt", async () => {
+  const { store, orders, spawn } = await start();
+  await store.runs.put(earlier({ id: "t1/coder#0", key: "coder#0", ...ended }));
+  const base = { project: "coffee", task: "t1", at: 1, from: "engine", to: "coder#0", deliveredAt: undefined };
+  const problem = "coder#0 ended before the message was delivered.";
+  await store.messages.put({ ...base, id: "t1/coder#0:k1", text: "Read ## Feedback.", problem });
+  await store.messages.put({ ...base, id: "t1/coder#0:k0:prompt", text: "The whole prompt.", problem });
+  await store.messages.put({ ...base, id: "t1/coder#0:k2", text: "It arrived.", deliveredAt: 2 });
+  await spawn();
+  expect(orders.map(({ prompt }) => prompt)).toEqual([
+    "Go\n\nYour predecessor ended, and may not have been told this:\nRead ## Feedback.",
+  ]);
+  const told = (await store.messages.get("t1/coder#0:k1"))?.deliveredAt;
+  expect(told).toBeGreaterThan(0);
 });

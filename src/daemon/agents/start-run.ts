@@ -1,5 +1,6 @@
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { publishFile } from "../../durable-file.ts";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
 import { readDuration } from "../../engine/duration.ts";
 import type { Task } from "../../engine/task.ts";
@@ -7,32 +8,35 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
-import { publishFile } from "../../home/publish-file.ts";
-import { readSize } from "../../home/read-size.ts";
-import type { Clock } from "../../ports/clock.ts";
+import { readSize } from "../../home/workspace-fields.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
-import type { Ids } from "../../ports/ids.ts";
-import type { Log } from "../../ports/log.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import type { Clock, Ids, Log } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
-import { publishAgents } from "../agents-at-work.ts";
-import { targetOf } from "../base-of.ts";
-import type { Callers } from "../caller.ts";
+import { type Callers, publishAgents } from "../callers.ts";
 import type { Perform } from "../perform.ts";
-import { projectOf } from "../project-of.ts";
+import { projectOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
-import { checkPermissions } from "./check-permissions.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { familyOf } from "./family.ts";
-import { writeOrder } from "./harness-order.ts";
-import { type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
-import { type EnvironmentPorts, eventsFile, ownVariables, runEnvironment } from "./run-environment.ts";
-import { processName, runName, runRecordId, sessionTitle, terminalSession } from "./run-name.ts";
-import { hookCommand } from "./run-programs.ts";
-import { runPrompt } from "./run-prompt.ts";
-import type { UsageBook } from "./usage-book.ts";
+import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
+import { missedMessages, noteMissed, promptKey, withMissed } from "./messages.ts";
+import {
+  type EnvironmentPorts,
+  eventsFile,
+  hookCommand,
+  ownVariables,
+  processName,
+  runEnvironment,
+  runName,
+  runPrompt,
+  runRecordId,
+  sessionTitle,
+  terminalSession,
+  writeOrder,
+} from "./run-order.ts";
+import { familyOf, type UsageBook } from "./usage.ts";
 
 export interface StartPorts {
   readonly store: Store;
@@ -51,28 +55,28 @@ export interface StartPorts {
   config(): AgentConfig;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
-  /** Where agents of the task work: its workspace. A fault where it has none. */
+  /** The workspace of the task, where its agents work. A fault where it has none. */
   folderOf(task: Task): Promise<string>;
   portOf(task: Task): Promise<number | undefined>;
   testCommandOf(project: Project): readonly string[];
-  /** Writes the task's files into its workspace, and gives the name of the role's own. */
+  /** Writes the task's files into its workspace, and returns the name of the role's own file. */
   placeFiles(task: Task, role: string): Promise<string>;
-  /** A run is at work: somebody has to look after it. */
+  /** Watches a run that has started. */
   watch(run: Run): void;
-  /** Why nothing is started for the project now, as a sentence; undefined where something may be. */
+  /** Why nothing is started for the project now, as a sentence; otherwise undefined. */
   paused(project: string): string | undefined;
-  /** The run is at work, and a person may have stopped everything while it was being started. */
+  /** The run has started; a person may have paused everything meanwhile. */
   launched(run: Run): unknown;
-  /** Something is to be told to a run once it listens. */
+  /** Sends a message to a run as soon as it listens. */
   tell(run: Run, text: string, key: string): Promise<void>;
 }
 
-const lifetime = 30 * 24 * 3_600_000;
+const tokenLifetime = 30 * 24 * 3_600_000;
 
-/** Starts an agent, or finds the one that an earlier try has started: there are never two for one run. */
+/** Starts an agent, or adopts the one that an earlier attempt has started: there are never two for one run. */
 export function spawnAgent(ports: StartPorts): Perform {
   return async ({ agent: order }, { task, key }) => {
-    if (order === undefined) throw new Fault("agents.order", "The effect does not say whom to start.");
+    if (order === undefined) throw new Fault("agents.order", "The effect names no run to start.");
     if (!isWanted(task, order.run)) return;
     const id = runRecordId(task.id, order.run);
     const known = await ports.store.runs.get(id);
@@ -89,13 +93,13 @@ export function spawnAgent(ports: StartPorts): Perform {
         throw error;
       }
       try {
-        // It may have waited for long: the task is as it is now.
+        // The run may have waited long, so the task is read again.
         const now = (await ports.store.getTask(task.id))?.task;
         if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
-        // What was left of the budget may have been used up meanwhile.
+        // The budget may have been used up meanwhile.
         ports.book.check(now.project, await familyOf(ports.store, now), ports.clock.now());
         if (await start(ports, harness, now, order, key)) return;
-        // A person has paused it before its program was started: it waits again.
+        // A person has paused the project before the program was started: the run waits again.
         ports.dispatch.left(id);
       } catch (error) {
         ports.dispatch.left(id);
@@ -114,7 +118,7 @@ async function isThere({ terminal, processes }: StartPorts, started: StartedRun)
   return (await processes.look(processName(started))).kind !== "absent";
 }
 
-/** An earlier try has started it, and may have died before it noted so. */
+/** Adopts a run that an earlier attempt has started and may not have recorded. */
 async function adopt(ports: StartPorts, run: Run, task: Task): Promise<void> {
   const { id, project, harness } = run;
   ports.dispatch.seated({ run: id, task: task.id, project, harness });
@@ -129,7 +133,7 @@ async function pidOf({ terminal, processes }: StartPorts, { started }: Run): Pro
   return state.kind === "running" ? state.identity.pid : 0;
 }
 
-/** It runs: everybody is told who it is, and somebody looks after it. */
+/** The run works: records its identity, and watches it. */
 async function noteStart(ports: StartPorts, task: Task, known: Run): Promise<void> {
   const { store, clock, places } = ports;
   const run = await identified(ports, known);
@@ -143,7 +147,9 @@ async function noteStart(ports: StartPorts, task: Task, known: Run): Promise<voi
   ports.watch(run);
 }
 
-/** A pid alone may be somebody else's tomorrow: with who it is, the program is found again whatever becomes of its window. */
+/**
+ * A pid can be reused. Together with its process identity the program is found again, whatever happens to its window.
+ */
 export async function identified({ table }: Pick<StartPorts, "table">, run: Run): Promise<Run> {
   const process = run.pid === 0 ? undefined : await table.identify(run.pid);
   return run.started === undefined || process === undefined ? run : { ...run, started: { ...run.started, process } };
@@ -174,7 +180,7 @@ function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: 
   return flags === "" ? [] : [`Or take another harness, and then continue: signalbox task update ${id} ${flags}`];
 }
 
-/** Whether it was started: nothing is where its project was paused before. */
+/** Returns whether the run was started; it is not where its project was paused before. */
 async function start(
   ports: StartPorts,
   harness: Harness,
@@ -194,14 +200,16 @@ async function start(
   const taskFile = await ports.placeFiles(task, order.role);
   const port = await ports.portOf(task);
   const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
-  // One that ended before its session existed has none to go on in: what never began is started anew.
+  // A run that ended before its session existed has none to resume; it is started anew.
   const canResume = earlier?.harness === harness.name && harness.can.resume && earlier.started?.hasBegun !== false;
   const session = canResume ? earlier.session : "";
   const events = eventsFile(places, name);
   const token = await tokenOf(ports, runFolder, task, order);
   const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
   const env = runEnvironment(ports.environment, variables);
-  const prompt = await runPrompt(ports, { workflow, task, project, order, taskFile, port });
+  const missed = await missedMessages(store, task.id, order);
+  const told = await runPrompt(ports, { workflow, task, project, order, taskFile, port });
+  const prompt = withMissed(told, missed);
   const harnessOrder: HarnessOrder = {
     run: name,
     mode: spec.mode === "session" ? "session" : "turn",
@@ -258,11 +266,12 @@ async function start(
     started,
   };
   if (ports.paused(task.project) !== undefined) return false;
-  // Noted before: what was started and then forgotten is found again.
+  // Recorded before the start, so that a run started just before a crash is found again.
   await store.runs.put(run);
-  if (launch.message !== "") await ports.tell(run, launch.message, key);
+  if (launch.message !== "") await ports.tell(run, launch.message, `${key}${promptKey}`);
   const pid = await launchRun({ terminal, processes }, ports.config(), task, run, launch, runFolder);
   await noteStart(ports, task, { ...run, pid });
+  await noteMissed(ports, missed, order.run);
   ports.launched(run);
   return true;
 }
@@ -300,14 +309,17 @@ export async function launchRun(
   return pane.pid;
 }
 
-/** A window that is opened again takes the place of the one in which its role ended. */
+/** A new window replaces the dead window of the same role. */
 async function closeDeadWindows(terminal: Terminal, session: string, window: string): Promise<void> {
   for (const pane of await terminal.list()) {
     if (pane.session === session && pane.window === window && pane.dead !== undefined) await terminal.close(pane.run);
   }
 }
 
-/** The same whenever the same run is started again: one that came through in between must be able to speak. */
+/**
+ * The same token whenever the same run is started again: a program that survived an earlier attempt must stay
+ * authorised.
+ */
 async function tokenOf({ callers, clock, ids }: StartPorts, runFolder: string, task: Task, order: AgentOrder) {
   const file = join(runFolder, "token");
   const known = await readFile(file, "utf8").catch(() => "");
@@ -315,7 +327,10 @@ async function tokenOf({ callers, clock, ids }: StartPorts, runFolder: string, t
   if (known === "") publishFile(file, secret, { mode: 0o600 });
   const at = clock.now();
   const { id, project } = task;
-  return callers.issue({ project, task: id, at, role: order.role, run: order.run, expiresAt: at + lifetime }, secret);
+  return callers.issue(
+    { project, task: id, at, role: order.role, run: order.run, expiresAt: at + tokenLifetime },
+    secret,
+  );
 }
 
 export async function transcriptOf(harness: Harness, session: string, folder: string) {
@@ -335,7 +350,7 @@ function startedEvent({ key, role, harness, model, session, started }: Run): Tas
   return { type: "agent.started", by: "engine", data, set: {} };
 }
 
-/** Harnesses want the form of a UUID. */
+/** Harnesses require the form of a UUID. */
 function sessionId(ids: Ids): string {
   const hex = ids.secret().slice(0, 32);
   const parts = [

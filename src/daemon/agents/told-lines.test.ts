@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { toldLines } from "./told-lines.ts";
+import { toldLines } from "./read-turn.ts";
 
-test("people read what an agent was asked, what it does and what it says, and no machine's lines", () => {
+test("people see an agent's prompts, its tool calls and its words, and no machine-readable lines", () => {
   const told = toldLines([
     { kind: "session", id: "s-1", transcript: "/t" },
     { kind: "prompted", text: "# Ticket c-1: Grind\nTASK.md has it all.\n" },

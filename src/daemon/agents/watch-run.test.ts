@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import type { Healing } from "../../engine/reconcile.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { TailPart } from "../../ports/tail.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
 import { type WatchPorts, watchRun } from "./watch-run.ts";
 
 const run: Run & { started: StartedRun } = {
@@ -15,7 +15,7 @@ const run: Run & { started: StartedRun } = {
   },
 };
 
-/** A run in a window that is watched since the third look at all windows. */
+/** A run in a window that is watched since the third listing of all windows. */
 function watched(part: Partial<TailPart> = {}) {
   const healed: Healing["kind"][] = [];
   const position = { offset: 0, before: "" };
@@ -39,7 +39,7 @@ function watched(part: Partial<TailPart> = {}) {
   return { healed, look, watch, reads: () => reads };
 }
 
-test("a look at all windows that began before a run had one says nothing about it; the next one does", async () => {
+test("a listing of all windows that began before a run had one says nothing about it; the next one does", async () => {
   const { healed, look } = watched();
   await look(3);
   expect(healed).toEqual([]);
@@ -47,14 +47,14 @@ test("a look at all windows that began before a run had one says nothing about i
   expect(healed).toEqual(["judge"]);
 });
 
-test("whose window is gone has ended; who went away with all others is lost", async () => {
+test("a run whose window is gone has ended; if the whole tmux server is gone it is lost", async () => {
   const { healed, look } = watched();
   await look(4, false);
   await look(5, true);
   expect(healed).toEqual(["lost", "judge"]);
 });
 
-test("a run that writes without end is looked at all the same, and its end is seen", async () => {
+test("a run that writes without end is still checked, and its end is noticed", async () => {
   const { healed, look, watch, reads } = watched({ hasMore: true });
   await look(3);
   expect([healed, watch.hasMore]).toEqual([[], true]);
@@ -65,7 +65,7 @@ test("a run that writes without end is looked at all the same, and its end is se
   expect(reads()).toBeLessThan(100);
 });
 
-test("who has something else in the place of its file is looked at all the same, and it is known what is wrong", async () => {
+test("a run whose events file was replaced by something else is still checked, and the problem is reported", async () => {
   const { healed, look, watch } = watched({ trouble: "/events is a link." });
   await look(4);
   expect([healed, watch.trouble, watch.hasMore]).toEqual([["judge"], "/events is a link.", false]);

@@ -1,20 +1,27 @@
 import { readDuration } from "../../engine/duration.ts";
 import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
-import { specOf } from "../../engine/spec-of.ts";
-import type { Clock } from "../../ports/clock.ts";
+import { specOf } from "../../engine/run-spec.ts";
 import type { Harness, HarnessEvent, Obstacle, ScreenState } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
 import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal } from "../../ports/terminal.ts";
-import { lastTouched } from "./last-touched.ts";
-import { isOutOfReach, type Seen } from "./panes.ts";
-import { nameOfRun } from "./read-turn.ts";
-import { firstSigns, isOfConversation, isOfWork, type RunSigns, usageIn, withEvent } from "./run-signs.ts";
+import { countedUpTo, nameOfRun, type TurnReading } from "./read-turn.ts";
+import {
+  firstSigns,
+  isOfConversation,
+  isOfWork,
+  isOutOfReach,
+  lastTouched,
+  type RunSigns,
+  type Seen,
+  usageIn,
+  withEvent,
+} from "./run-signs.ts";
 import type { StartPorts } from "./start-run.ts";
-import { countedUpTo, type TurnReading } from "./turn-reading.ts";
-import type { UsageBook } from "./usage-book.ts";
+import type { UsageBook } from "./usage.ts";
 
 export interface WatchPorts {
   readonly store: Store;
@@ -23,61 +30,65 @@ export interface WatchPorts {
   readonly tails: Tails;
   readonly table: ProcessTable;
   readonly book: UsageBook;
-  /** What a run without a terminal prints, and how it ended. */
+  /** Reads the output and the end of a run without a terminal. */
   readingOf(run: Run, harness: Harness): TurnReading;
   runFolder(started: StartedRun): string;
-  /** The last look at all panes that had begun when the run began to be watched. */
+  /** The number of the last listing of all panes that had begun when the watch began. */
   readonly since: number;
   limitsOf(run: Run): Promise<RunLimits>;
-  /** The name of its task file in its workspace, as far as one can tell. */
+  /** The name of its task file in its workspace, as far as it can be guessed. */
   taskFileOf(run: Run): string;
-  /** Carries out what `reconcile` says. */
+  /** Carries out the result of `reconcile`. */
   heal(watch: RunWatch, healing: Healing): Promise<void>;
-  /** Something was learnt about it. */
+  /** Something was learnt about the run. */
   learnt(watch: RunWatch): void;
 }
 
-/** Somebody who looks after one run. Everything that is seen of it goes through `reconcile`. */
+/** Watches one run. Everything that is observed goes through `reconcile`. */
 export interface RunWatch {
   readonly run: Run;
   readonly started: StartedRun;
   readonly harness: Harness;
   readonly signs: RunSigns;
-  /** As it was in the last look at all panes; undefined where there is none, or the run has no terminal. */
+  /** Its pane in the last listing of all panes; undefined where there is none, or the run has no terminal. */
   readonly pane: Pane | undefined;
   readonly reading: TurnReading | undefined;
-  /** What keeps it from working until a person has done something. */
+  /** What stops it from working until a person acts. */
   readonly obstacle: Obstacle | undefined;
-  /** Why what it tells of itself cannot be read; nothing where it can. */
+  /** Why its events cannot be read; empty where they can. */
   readonly trouble: string;
-  /** There is more in its files than one look reads. */
+  /** Its files have more than one check reads. */
   readonly hasMore: boolean;
-  /** Its program has ended. That is reported at once, unless nothing can be saved. */
+  /** Its program has ended. That is reported immediately, unless nothing can be saved. */
   readonly isOver: boolean;
-  /** Looks, learns, and does what follows. */
+  /** Checks the run: reads its evidence, and does what follows from it. */
   look(seen: Seen): Promise<void>;
-  /** Learns what it left in its files, once it has been ended: what it used counts, and nothing else follows. */
+  /** Reads the rest of its files after it was ended: its usage counts, and nothing else follows. */
   readRest(): Promise<void>;
-  /** What was changed about its record. */
+  /** Changes its record. */
   keep(change: Partial<Run>): Promise<void>;
   close(): void;
 }
 
 const beginning: TailPosition = { offset: 0, before: "" };
-/** How long a busy agent may be quiet before its screen is looked at, in milliseconds. */
-const quietScreen = 10_000;
-/** How long a screen must look ready before that counts, where nothing shows that the prompt has arrived; milliseconds. */
-const promptTime = 60_000;
-/** Everybody is looked at every few seconds; who was not for this long was asleep with us, in milliseconds. */
-const longestSilence = 60_000;
+/** How long a busy agent may be quiet before its screen is read, in milliseconds. */
+const screenInterval = 10_000;
 /**
- * How many megabytes of a file one look reads. A run that writes without end must not keep the daemon from seeing anything
- * else, least of all that the run has ended. What an ended run has left is read up to another bound.
+ * How long a screen must look ready before that counts, where nothing shows that the prompt has arrived; milliseconds.
  */
-const mostAtOnce = 2;
-const mostOfRest = 32;
-/** The least share of a core that its children must use for it to count as at work. */
-const leastShare = 0.05;
+const promptTimeout = 60_000;
+/**
+ * Every run is checked every few seconds; after a longer gap the machine, or this process, was asleep. Milliseconds.
+ */
+const maxGap = 60_000;
+/**
+ * How many megabytes of a file one check reads. A run that writes without end must not stop the daemon from noticing
+ * other things, such as the end of that run. The rest of an ended run's files has another limit.
+ */
+const maxMegabytes = 2;
+const maxMegabytesAtEnd = 32;
+/** The share of a core that its children must use to count as working. */
+const minShare = 0.05;
 
 export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }, harness: Harness): RunWatch {
   const { store, clock, terminal, tails, book } = ports;
@@ -91,7 +102,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let shownAt = -1;
   let shown: ScreenState = "starting";
   let readySince = Number.POSITIVE_INFINITY;
-  /** What it was at before the screen showed a dialog of which nothing else tells. */
+  /** Its activity before the screen showed a dialog that no other source reports. */
   let behindDialog: Activity | undefined;
   let hasWorked = false;
   let obstacle: Obstacle | undefined;
@@ -105,14 +116,14 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   const reading = isSession ? undefined : ports.readingOf(first, harness);
 
   function openTranscript() {
-    // A turn prints everything that its transcript says too.
+    // A turn prints everything that is in its transcript.
     if (signs.transcript === "" || !isSession) return undefined;
     const known = book.of(run.id)?.position ?? beginning;
     const from = known.offset > started.transcriptFrom ? known : { offset: started.transcriptFrom, before: "" };
     return { path: signs.transcript, tail: tails.open(signs.transcript, from) };
   }
 
-  /** What a second source says about the same things comes late: where hooks speak, it does not say what goes on now. */
+  /** The transcript reports the same things late: where hooks report, it does not set the current activity. */
   const learn = async (learnt: readonly HarnessEvent[], position: TailPosition, isSecond = false) => {
     const now = clock.now();
     for (const event of learnt) {
@@ -163,17 +174,17 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     return count + printed.events.length > 0;
   };
 
-  /** The screen is weak evidence: it is asked only where nothing stronger speaks. */
+  /** The screen is weak evidence: it is read only where there is no stronger evidence. */
   const readScreen = async () => {
     if (pane === undefined || pane.dead !== undefined) return;
     const quiet = clock.now() - signs.signAt;
     const isMute = harness.can.acknowledges === "no";
     if (signs.activity !== "asks") behindDialog = undefined;
     const known = behindDialog ?? signs.activity;
-    const wants = known === "starting" || isMute || (known === "busy" && quiet > quietScreen);
-    // Until it has worked it may wait to be logged in, whatever its hooks say.
+    const wants = known === "starting" || isMute || (known === "busy" && quiet > screenInterval);
+    // Until it has worked it may be waiting for a login, whatever its hooks report.
     if (!wants && hasWorked && obstacle === undefined) return;
-    // What has not been written to since the last look shows the same; times of panes have whole seconds.
+    // A pane without output since the last check shows the same; pane times have whole seconds.
     const isSame = pane.activeAt === shownAt && clock.now() - pane.activeAt > 2_000;
     if (!isSame) {
       shownAt = pane.activeAt;
@@ -192,8 +203,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       return;
     }
     if (isMute && (shown === "ready" || shown === "busy")) await noteBeginning();
-    // Between drawing the place to type in and taking the prompt from there, whatever is typed gets lost or mixed up.
-    const isEarly = started.hasPrompt === true && !isMute && clock.now() - readySince < promptTime;
+    // Text that is typed between the drawing of the input box and the arrival of the prompt gets lost or mixed up.
+    const isEarly = started.hasPrompt === true && !isMute && clock.now() - readySince < promptTimeout;
     const activity = known === "starting" && shown === "ready" && isEarly ? known : activityOf(shown, known, isMute);
     behindDialog = activity === "asks" ? known : undefined;
     if (activity !== signs.activity) signs = { ...signs, activity, since: clock.now() };
@@ -202,10 +213,10 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   const seenOn = (screen: string): Obstacle | undefined => {
     const seen = harness.readObstacle?.(screen);
     const isAwaited = seen?.kind === "login" && harness.login !== undefined;
-    return isAwaited ? { ...seen, told: `${seen.told} (it then goes on by itself)` } : seen;
+    return isAwaited ? { ...seen, told: `${seen.told} (it then continues by itself)` } : seen;
   };
 
-  /** What a person was told about an obstacle is over when the obstacle is. */
+  /** When an obstacle is gone, the call to a person about it is over too. */
   const meet = async (next: Obstacle | undefined) => {
     const before = obstacle;
     obstacle = next;
@@ -213,7 +224,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       await keep({ started: { ...run.started, raised: "" } });
   };
 
-  /** A login that has run out is told by what failed, also in the middle of its work. */
+  /** An expired login shows as a failure, even in the middle of the work. */
   const failedLogin = () =>
     signs.error?.kind === "authentication" ? harness.readObstacle?.(signs.error.message) : undefined;
 
@@ -221,7 +232,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     if (signs.tools > 0) return true;
     const quiet = (clock.now() - signs.signAt) / 1000;
     if (stall === undefined || quiet < stall / 2 || run.pid === 0) return false;
-    // Files that change are a sign of life as good as any word.
+    // Changing files are a sign of life too.
     const touched = await lastTouched(run.folder, ports.taskFileOf(run));
     if (touched > signs.signAt) signs = { ...signs, signAt: Math.min(touched, clock.now()) };
     if (clock.now() - signs.signAt < (stall * 1000) / 2) return true;
@@ -229,17 +240,17 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     let used = 0;
     for (const { pid } of family) used += await ports.table.cpuTime(pid);
     const at = clock.now();
-    if (at - cpu.at > 1_000) cpu = { at, used, isBusy: used - cpu.used > (at - cpu.at) * leastShare };
+    if (at - cpu.at > 1_000) cpu = { at, used, isBusy: used - cpu.used > (at - cpu.at) * minShare };
     return cpu.isBusy;
   };
 
   /**
-   * Nobody is waited for longer because the clock was put back. And while nobody looked, because the machine slept or had
-   * no time for us, nobody could give a sign of life.
+   * A clock that was set back must not make a run wait longer. While the run was not checked, because the machine slept
+   * or was overloaded, it could not give a sign of life.
    */
   const keepTime = () => {
     const now = clock.now();
-    const slept = now - lookedAt > longestSilence ? now - lookedAt : 0;
+    const slept = now - lookedAt > maxGap ? now - lookedAt : 0;
     lookedAt = now;
     startedAt = Math.min(startedAt + slept, now);
     if (slept > 0) signs = { ...signs, signAt: signs.signAt + slept };
@@ -260,11 +271,12 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         : "absent"
       : known(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
-    const hasLearnt = await readEvidence(isOver ? mostOfRest : mostAtOnce);
-    // A harness that draws a spinner writes to its screen for ever: that says nothing where it has a better way to speak.
+    const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes);
+    // A harness with a spinner writes to its screen for ever: that is no sign of life where it has a better way to
+    // report.
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
       signs = { ...signs, signAt: Math.max(signs.signAt, pane.activeAt) };
-    // It is weak evidence: a terminal that does not answer keeps nobody from seeing the rest.
+    // The screen is weak evidence: a terminal that does not answer must not stop the rest of the check.
     await readScreen().catch((error) => {
       if (!isOutOfReach(error)) throw error;
     });
@@ -281,7 +293,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         isAtWork: isBusy,
         idle: signs.activity === "idle" ? (now - signs.since) / 1000 : 0,
         obstacle: (obstacle ?? failedLogin())?.told ?? "",
-        // A program that says nothing of itself may look like that for ever.
+        // A program that reports nothing may look as if it were starting for ever.
         starting: signs.activity === "starting" && harness.can.acknowledges !== "no" ? (now - signs.since) / 1000 : 0,
         isRaised: (run.started?.raised ?? "") !== "",
       },
@@ -320,7 +332,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     reading,
     look,
     async readRest() {
-      await readEvidence(mostOfRest);
+      await readEvidence(maxMegabytesAtEnd);
     },
     keep,
     close: () => {
@@ -330,18 +342,18 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   return self;
 }
 
-/** One that was there and of which nothing is known any more is lost. */
+/** A run that existed and of which nothing is left is lost. */
 function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid, started }: Run, now: number) {
-  const isLate = now - (started?.at ?? now) > startTime;
+  const isLate = now - (started?.at ?? now) > startTimeout;
   return state === "absent" && (pid > 0 || isLate) ? "lost" : state;
 }
 
-/** Milliseconds within which something is seen of whatever was started. */
-const startTime = 120_000;
+/** Milliseconds within which a started run must be observed. */
+const startTimeout = 120_000;
 
 function paneProcess(pane: Pane | undefined, { hasServer }: Seen): "running" | "ended" | "lost" {
   if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";
-  // Whoever takes away one window among others has ended the agent; a server that went away has ended nobody in particular.
+  // A missing window among others was closed, so its agent has ended; if the whole server is gone, its runs are lost.
   return hasServer ? "ended" : "lost";
 }
 
@@ -352,7 +364,7 @@ function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, i
   return known === "asks" ? "unknown" : known;
 }
 
-/** How long a run may be quiet, and how long it may last, as the workflow and the configuration say now. */
+/** How long a run may be quiet, and how long it may last, from the current workflow and configuration. */
 export async function limitsOf(
   { store, workflowOf, config }: Pick<StartPorts, "store" | "workflowOf" | "config">,
   run: Run,
@@ -363,6 +375,6 @@ export async function limitsOf(
   if (workflow === undefined || state === undefined) return { stall: undefined, time: undefined };
   const { limits } = specOf(workflow, state, nameOfRun(run.key));
   const own = limits.stall ?? state.limits.stall;
-  const usual = run.started?.mode === "session" ? undefined : readDuration(config().agentsStall);
-  return { stall: own ?? usual, time: limits.time };
+  const defaultStall = run.started?.mode === "session" ? undefined : readDuration(config().agentsStall);
+  return { stall: own ?? defaultStall, time: limits.time };
 }

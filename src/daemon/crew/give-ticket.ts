@@ -1,19 +1,20 @@
-import { Refusal } from "../../api/error.ts";
+import { Refusal } from "../../api/client.ts";
+import type { Task } from "../../engine/task.ts";
 import type { Agent } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
-import { makeTask } from "../requests/create-task.ts";
-import { tasksByTicket } from "../requests/tasks-by-ticket.ts";
+import { makeTask } from "../make-task.ts";
+import { tasksByTicket } from "./tickets.ts";
 
-export interface TicketOrder {
+interface TicketOrder {
   readonly ticket: string;
   readonly workflow: string;
   readonly allowFullPermissions?: boolean;
 }
 
 /**
- * Makes a task from a ticket, on a branch with the agent's name, and lets the agent do it. What is about to happen is noted
- * first: if we die in between, `settleAgent` finds out what came of it.
+ * Creates a task from a ticket, on a branch with the agent's name, and binds the agent to it. The intention is stored
+ * first: if the daemon dies in between, `settleAgent` finds out what was done.
  */
 export function giveTicket(core: Core, project: Project, { id }: Agent, order: TicketOrder) {
   return withAgent(core, id, async (found) => {
@@ -44,8 +45,8 @@ export function giveTicket(core: Core, project: Project, { id }: Agent, order: T
 }
 
 /**
- * Does something with an agent as it is now, while nobody else changes it: who keeps what was read before another has given
- * it a task would take that task from it.
+ * Runs a function with the current record of an agent, inside the agent's mutex: writing back a stale record would take
+ * a newly bound task from the agent.
  */
 export function withAgent<T>(
   { store, inTurn }: Pick<Core, "store" | "inTurn">,
@@ -55,7 +56,10 @@ export function withAgent<T>(
   return inTurn(`agent ${id}`, async () => run(await store.agents.get(id)));
 }
 
-/** Where we died while a task was made for an agent: the task is its, if there is one now that nobody else has. */
+/**
+ * Settles an agent for which a task was being created when the daemon died: the agent gets the task if it exists and no
+ * other agent has it.
+ */
 export async function settleAgent({ store }: Pick<Core, "store">, agent: Agent): Promise<Agent> {
   const { taking = "", project } = agent;
   if (taking === "") return agent;
@@ -67,18 +71,36 @@ export async function settleAgent({ store }: Pick<Core, "store">, agent: Agent):
   return settled;
 }
 
-/** From now on the agent is at this task; what it used for the others still counts for it. */
+/** Binds an agent to a task; the usage of its earlier tasks still counts for it. */
 export async function bindAgent({ store }: Pick<Core, "store">, agent: Agent, task: string): Promise<Agent> {
   const bound: Agent = { ...agent, task, taking: "", had: [...new Set([...(agent.had ?? []), task])] };
   await store.agents.put(bound);
   return bound;
 }
 
-/** An id of a ticket may have dots where git has none: two in a row, one at the end, or one before `lock`. */
+/** A ticket id may have dots where git allows none: two in a row, one at the end, or one before `lock`. */
 export function branchOf(name: string, ticket: string): string {
   return `agent/${name}-${ticket.replace(/\.(?=\.|$|lock$)/g, "-")}`;
 }
 
 function shown({ project, number }: { readonly project: string; readonly number: number }): string {
   return `${project}#${number}`;
+}
+
+/** Sorts agents by creation time; of those that were created together, Z comes before AA. */
+export function orderMade(a: Agent, b: Agent): number {
+  return a.at - b.at || a.id.length - b.id.length || (a.id < b.id ? -1 : 1);
+}
+
+type Ports = Pick<Core, "agents" | "scheduler" | "store">;
+
+/** Why a task's agent is not working yet, as a sentence; empty where nothing holds it up. */
+export async function whyNotYet({ agents, scheduler, store }: Ports, { id, project }: Task): Promise<string> {
+  const waiting = agents?.dispatch.whyWaiting(id);
+  if (waiting !== undefined) return waiting;
+  if (!scheduler.waits(id)) return "";
+  const paused = agents?.pauses.why(project);
+  if (paused !== undefined) return paused;
+  if (!(await scheduler.isFull(project, id))) return "";
+  return `All workspaces of ${project} are taken (${(await store.getProject(project))?.poolSize ?? 0}).`;
 }

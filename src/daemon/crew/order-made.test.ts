@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Agent } from "../../ports/records.ts";
-import { orderMade } from "./order-made.ts";
+import { orderMade } from "./give-ticket.ts";
 
-test("agents come in the order in which they were made, and those that were made together by their names", () => {
+test("agents are sorted by creation time, and those that were created together by name", () => {
   const agents = [
     ["AA", 1],
     ["B", 1],

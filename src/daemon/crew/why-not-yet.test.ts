@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { Core } from "../core.ts";
-import { whyNotYet } from "./why-not-yet.ts";
+import { whyNotYet } from "./give-ticket.ts";
 
 const { task } = sampleTask("t1")(1);
 
@@ -14,16 +14,16 @@ async function why(seen: { waiting?: string; paused?: string; waits?: boolean; f
   return whyNotYet({ store, agents, scheduler } as unknown as Core, task);
 }
 
-test("an agent whose program waits for room, or for a provider, is told why", async () => {
+test("for an agent that waits for a seat or a provider, the reason is that wait", async () => {
   expect(await why({ waiting: "The limit is used up." })).toBe("The limit is used up.");
 });
 
-test("one whose task waits for a slot is told of a pause, or of a pool that is full", async () => {
+test("for an agent whose task waits for a slot, the reason is a pause or a full pool", async () => {
   expect(await why({ waits: true, paused: "It is paused.", full: true })).toBe("It is paused.");
   expect(await why({ waits: true, full: true })).toMatch(/^All workspaces of coffee are taken \(\d+\)\.$/);
 });
 
-test("nothing is in the way of one that is about to begin, nor a pause in that of one that has begun", async () => {
+test("there is no reason for an agent that is about to start, and a pause does not hold up one that has started", async () => {
   expect(await why({ waits: true })).toBe("");
   expect(await why({ paused: "It is paused.", full: true })).toBe("");
 });

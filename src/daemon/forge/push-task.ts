@@ -1,12 +1,58 @@
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
+import type { Config } from "../../home/config-fields.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Forge } from "../../ports/forge.ts";
+import type { Git } from "../../ports/git.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { targetOf } from "../base-of.ts";
-import { remoteName } from "../remote-of.ts";
+import { isShared, remoteName, remoteOf } from "../project.ts";
+import { taskCommit } from "../task-work.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
-import type { ForgeOf } from "./project-forge.ts";
-import { taskCommit } from "./task-commit.ts";
+
+/** Where a project's branches are pushed, and where they become pull requests. */
+export interface ProjectForge {
+  /** none: pull requests are only recorded by the daemon. */
+  readonly kind: "github" | "none";
+  readonly forge: Forge;
+  /** The address of the remote; undefined where the project has none. */
+  readonly remote: string | undefined;
+}
+
+export type ForgeOf = (project: Project) => Promise<ProjectForge>;
+
+interface ForgesPorts {
+  readonly git: Pick<Git, "remoteUrl">;
+  /** Read every time, because the configuration may have changed. */
+  choice(): Config["forge"];
+  /** Undefined where the address is not a GitHub repository that the user's credentials can access. */
+  github(address: string): Promise<Forge | undefined>;
+  none(project: Project): Forge;
+}
+
+/** Finds the forge of a project. The remote is read every time, because it may have changed. */
+export function createForges({ git, choice, github, none }: ForgesPorts): ForgeOf {
+  const local = new Map<string, Forge>();
+  const noneOf = (project: Project) => {
+    const forge = local.get(project.name) ?? none(project);
+    // One for each project, because it numbers its pull requests.
+    local.set(project.name, forge);
+    return forge;
+  };
+  return async (project) => {
+    const remote = await remoteOf(git, project);
+    const chosen = choice();
+    const forge = chosen === "none" || remote === undefined ? undefined : await github(remote);
+    if (forge !== undefined) return { kind: "github", forge, remote };
+    if (chosen !== "github" || remote === undefined) return { kind: "none", forge: noneOf(project), remote };
+    throw new Fault(
+      "forge.unavailable",
+      `The remote "${remoteName}" of ${project.path} is not a GitHub repository that Signalbox can access.`,
+      {
+        hint: "Log in with gh auth login, or name the token's variable: signalbox config set forge_token_env NAME",
+      },
+    );
+  };
+}
 
 export interface PushPorts {
   readonly store: Store;
@@ -19,10 +65,10 @@ export interface TaskWork {
   readonly commit: string;
 }
 
-/** What is to be pushed: the task's work, and the branch that it has on the remote. */
-export async function workOf(ports: PushPorts, project: Project, task: Task): Promise<TaskWork> {
+/** The commit to push, and the name of its branch on the remote. */
+export async function pushableWork(ports: PushPorts, project: Project, task: Task): Promise<TaskWork> {
   const record = await ports.store.pullRequests.get(task.id);
-  // A task whose branch got another name goes on with the pull request that it has.
+  // A task whose branch was renamed keeps the pull request that it has.
   const branch = record?.state === "open" && record.url !== "" ? record.head : task.branch;
   if (isShared(project, task, branch)) {
     throw new Fault(
@@ -41,8 +87,8 @@ export async function workOf(ports: PushPorts, project: Project, task: Task): Pr
 }
 
 /**
- * Brings the task's work to the remote. Nothing where the project has none, and nothing that others have pushed is ever
- * overwritten.
+ * Pushes the task's work to the remote. Does nothing where the project has none, and never overwrites commits of
+ * others.
  */
 export async function pushWork(
   ports: PushPorts,
@@ -57,7 +103,7 @@ export async function pushWork(
     control.commitAt(pushedRef(task.id)),
     control.commitAt(begunRef(task.id)),
   ]);
-  // Written down before and after: whoever was killed in between finds its own push again.
+  // Recorded before and after, so that a daemon that was killed in between recognises its own push.
   await control.moveRef(begunRef(task.id), commit, begun);
   const push = (expected: string | undefined) => control.pushBranch({ remote, branch, commit, expected, isOwn: true });
   await push(before).catch(async (error) => {
@@ -68,11 +114,6 @@ export async function pushWork(
     await push(at);
   });
   await control.moveRef(pushedRef(task.id), commit, before);
-}
-
-/** Whether a branch is one that others work with too. */
-export function isShared(project: Project, task: Pick<Task, "base">, branch: string): boolean {
-  return branch === project.defaultBranch || branch === targetOf(project, task);
 }
 
 /** The commit of the task that was last pushed. */
@@ -89,7 +130,7 @@ async function isOurs(control: ControlRepository, at: string, commit: string, be
 }
 
 function foreign(branch: string, { id }: Task): Fault {
-  return new Fault("push.foreign", `Somebody else has pushed to "${branch}", so it is left as it is.`, {
-    hint: `Merge what is there into the task's branch (git fetch ${remoteName} ${branch}), then: signalbox task retry ${id}`,
+  return new Fault("push.foreign", `Somebody else has pushed to "${branch}", so Signalbox does not overwrite it.`, {
+    hint: `Merge the remote's commits into the task's branch (git fetch ${remoteName} ${branch}), then: signalbox task retry ${id}`,
   });
 }

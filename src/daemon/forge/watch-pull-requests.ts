@@ -1,19 +1,139 @@
+import type { Decision, TaskEvent } from "../../engine/decision.ts";
+import { targetsFor } from "../../engine/move.ts";
+import type { Task } from "../../engine/task.ts";
+import { isTemporary } from "../../engine/when.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { retryAtOf } from "../../fault.ts";
+import type { Turns } from "../../keyed.ts";
+import type { PullRequestStatus } from "../../ports/forge.ts";
 import type { PullRequestRecord } from "../../ports/records.ts";
-import { retryAtOf } from "../../ports/retry-at.ts";
-import type { StoredTask } from "../../ports/store.ts";
-import { type LookPorts, lookAtPullRequest } from "./look-at-pull-request.ts";
-import type { ForgeOf } from "./project-forge.ts";
+import type { Project, Store, StoredTask } from "../../ports/store.ts";
+import type { Clock, Log } from "../../ports/system.ts";
+import { remoteName } from "../project.ts";
+import type { Submit } from "../submit.ts";
+import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { addFeedback, renderFeedback } from "./feedback.ts";
+import type { ForgeOf, ProjectForge } from "./push-task.ts";
 
-export interface WatchPorts extends LookPorts {
+interface LookPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly submit: Submit;
+  readonly inTurn: Turns;
+  readonly workspacesOf: WorkspacesOf;
+  workflowOf(task: Task): Promise<Workflow>;
+  /** The task's document was changed. */
+  changed(stored: StoredTask): void;
+  /** Calls a person. Repeated with the same key, it is the same note. */
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
+}
+
+/** Checks a task's pull request, and moves the task accordingly. Nothing is reported twice. */
+async function lookAtPullRequest(
+  ports: LookPorts,
+  project: Project,
+  { forge, remote }: ProjectForge,
+  stored: StoredTask,
+  record: PullRequestRecord,
+): Promise<void> {
+  const { store, clock } = ports;
+  const status = await forge.statusOf(record.number);
+  const { pullRequest: found, review, checks } = status;
+  const seen: PullRequestRecord = {
+    ...record,
+    ...{ state: found.state, headCommit: found.headCommit, base: found.base, isDraft: found.isDraft, review },
+    ...{ mergedCommit: found.mergedCommit ?? "", checks: checks.state, seenAt: clock.now() },
+  };
+  if (seen.state === "open") {
+    const { comments, position } = await forge.commentsSince(record.number, record.told.comments ?? "");
+    const { reviews = "", checks = "" } = record.told;
+    const { items, told } = renderFeedback(status, comments, { reviews, checks });
+    if (items.length > 0 && (await addFeedback(ports, seen, items))) ports.changed(stored);
+    await store.pullRequests.put({ ...seen, told: { ...record.told, ...told, comments: position } });
+    return clearHold(ports, stored.task, status);
+  }
+  // The consequences come before the record is saved: a daemon that is killed in between checks again.
+  const isSettled = seen.state === "merged" ? await merged(ports, project, remote, stored.task, seen) : false;
+  if (seen.state === "closed") await store.addEvents(stored.task.id, [noteOf("pr.closed", seen)], clock.now());
+  await store.pullRequests.put(seen);
+  if (!isSettled) await askPerson(ports, stored.task, seen);
+}
+
+/** Only people know why it was closed, and not every workflow lets the engine say that a task is done. */
+async function askPerson({ log, tellPerson }: LookPorts, task: Task, record: PullRequestRecord): Promise<void> {
+  const { number, url, state, task: id } = record;
+  const what =
+    state === "merged" ? "was merged. Is the task done?" : "was closed unmerged. What should happen to the task?";
+  // The task's history has it, whether or not the person can be notified.
+  await tellPerson(task, `Pull request ${number} ${what} ${url}`, `${id}:pull-request:${number}:${state}`).catch(
+    (error) => log.warn("The person could not be notified", { task: id, error }),
+  );
+}
+
+/** Retries a task that is held because of its pull request once nothing prevents the merge any more. */
+async function clearHold(
+  { submit }: LookPorts,
+  { id, held }: Task,
+  { review, mergeable, checks }: PullRequestStatus,
+): Promise<void> {
+  if (held === undefined || !isTemporary(held.word)) return;
+  const isFree = mergeable === "yes" && (checks.state === "passing" || checks.state === "none");
+  if (review === "approved" && isFree) await submit(id, { kind: "continue", actor: { role: "engine" } });
+}
+
+/**
+ * The pull request was merged: the task is done, if its workflow lets the engine say so. Returns whether it was moved.
+ */
+async function merged(
+  ports: LookPorts,
+  project: Project,
+  remote: string | undefined,
+  task: Task,
+  record: PullRequestRecord,
+): Promise<boolean> {
+  const { store, clock, log, workspacesOf, submit } = ports;
+  if (remote !== undefined) {
+    const { control } = await workspacesOf(project);
+    await control
+      .syncFrom({ from: remote, name: remoteName })
+      .catch((error) => log.warn("The control repository could not be synced", { task: task.id, error }));
+  }
+  await store.addEvents(task.id, [noteOf("pr.merged", record)], clock.now());
+  const actor = { role: "engine" };
+  // A task that was held because it could not be merged can end now.
+  if (task.held !== undefined && isTemporary(task.held.word)) {
+    return isChange((await submit(task.id, { kind: "continue", actor })).decision);
+  }
+  const to = endOf(await ports.workflowOf(task), task);
+  return to !== undefined && isChange((await submit(task.id, { kind: "move", to, actor })).decision);
+}
+
+function isChange({ kind }: Decision): boolean {
+  return kind === "moved" || kind === "stayed";
+}
+
+/** The state in which the task has succeeded, if the engine may ask for one from here. */
+function endOf(workflow: Workflow, { status }: Task): string | undefined {
+  const state = workflow.states[status];
+  const targets = state === undefined ? [] : targetsFor(state, "engine");
+  return targets.find((name) => workflow.states[name]?.outcome === "done");
+}
+
+function noteOf(type: "pr.merged" | "pr.closed", { number, url, mergedCommit }: PullRequestRecord): TaskEvent {
+  return { type, by: "engine", data: { number, url, commit: mergedCommit }, set: {} };
+}
+
+interface WatchPorts extends LookPorts {
   readonly forgeOf: ForgeOf;
-  /** Seconds between two looks at the same pull request. */
+  /** Seconds between two checks of the same pull request. */
   interval(): number;
 }
 
-export interface PullRequestWatch {
-  /** There may be a pull request to be looked at. */
+interface PullRequestWatch {
+  /** There may be a pull request to watch. */
   wake(): void;
-  /** Takes nothing new on, and waits for what is under way. */
+  /** Starts no new check, and waits for the one in progress. */
   stop(): Promise<void>;
 }
 
@@ -22,12 +142,12 @@ interface Watched {
   readonly record: PullRequestRecord;
 }
 
-/** A forge that fails is asked less and less often, down to this: milliseconds. */
-const longestPause = 15 * 60_000;
+/** The longest back-off for a forge that fails, in milliseconds. */
+const maxPause = 15 * 60_000;
 
 /**
- * Asks forges what became of pull requests, one after the other, so that each has its turn once in an interval. While there
- * is no open one, nobody is asked.
+ * Polls forges for the state of pull requests, one after the other, so that each is checked once in an interval. While
+ * none is open, no forge is polled.
  */
 export function watchPullRequests(ports: WatchPorts): PullRequestWatch {
   const { clock, log } = ports;
@@ -35,14 +155,14 @@ export function watchPullRequests(ports: WatchPorts): PullRequestWatch {
   let looks = 0;
   let failures = 0;
   let cancel = () => {};
-  // A pull request may be opened while we look and find none.
+  // A pull request may be opened during a check that finds none.
   let state: "idle" | "waiting" | "looking" | "wanted" | "stopped" = "idle";
   let looking: Promise<void> = Promise.resolve();
 
-  const usualPause = () => ports.interval() * 1000;
+  const pollInterval = () => ports.interval() * 1000;
   const plan = (pause: number | undefined) => {
     if (state === "stopped") return;
-    const next = pause ?? (state === "wanted" ? usualPause() : undefined);
+    const next = pause ?? (state === "wanted" ? pollInterval() : undefined);
     state = next === undefined ? "idle" : "waiting";
     if (next !== undefined) cancel = clock.after(next, look);
   };
@@ -50,37 +170,37 @@ export function watchPullRequests(ports: WatchPorts): PullRequestWatch {
     state = "looking";
     looking = lookOnce()
       .catch((error) => {
-        log.warn("Pull requests could not be looked at", { error });
-        return usualPause();
+        log.warn("Pull requests could not be checked", { error });
+        return pollInterval();
       })
       .then(plan);
   };
 
-  /** Looks at the one that was not looked at for longest. Gives the pause before the next one. */
+  /** Checks the pull request whose last check is the oldest. Returns the pause before the next check. */
   const lookOnce = async (): Promise<number | undefined> => {
     const open = await listOpen(ports);
     const turnOf = ({ record }: Watched) => lookedAt.get(record.id) ?? 0;
     const [next] = open.toSorted((a, b) => turnOf(a) - turnOf(b));
     if (next === undefined) return undefined;
     lookedAt.set(next.record.id, ++looks);
-    const usual = usualPause() / open.length;
+    const share = pollInterval() / open.length;
     try {
       await lookAt(ports, next);
       failures = 0;
-      return usual;
+      return share;
     } catch (error) {
-      log.warn("A pull request could not be looked at", { task: next.record.task, url: next.record.url, error });
+      log.warn("A pull request could not be checked", { task: next.record.task, url: next.record.url, error });
       failures++;
       const limit = (retryAtOf(error) ?? 0) - clock.now();
-      return Math.max(limit, Math.min(usual * 2 ** Math.min(failures, 20), longestPause));
+      return Math.max(limit, Math.min(share * 2 ** Math.min(failures, 20), maxPause));
     }
   };
 
   return {
     wake() {
       if (state === "looking") state = "wanted";
-      // Not at once: what was opened in this moment has no news yet.
-      else if (state === "idle") plan(usualPause());
+      // Not immediately: a pull request that was just opened has no news yet.
+      else if (state === "idle") plan(pollInterval());
     },
     async stop() {
       state = "stopped";
@@ -90,7 +210,7 @@ export function watchPullRequests(ports: WatchPorts): PullRequestWatch {
   };
 }
 
-/** Those on a forge, of tasks that are not over. */
+/** The open pull requests on a forge, of tasks that are not over. */
 async function listOpen({ store }: WatchPorts): Promise<readonly Watched[]> {
   const records = (await store.pullRequests.list({})).filter(({ state, url }) => state === "open" && url !== "");
   const watched = await Promise.all(
@@ -104,7 +224,7 @@ async function lookAt(ports: WatchPorts, { stored, record }: Watched): Promise<v
   if (project === undefined) return;
   const place = await ports.forgeOf(project);
   if (place.kind === "none") return;
-  // Whoever opens or merges it at the same moment is not in the way.
+  // Inside the task's forge mutex, so that opening or merging at the same moment does not interfere.
   await ports.inTurn(`forge ${record.task}`, async () => {
     const now = await ports.store.pullRequests.get(record.id);
     if (now?.state === "open") await lookAtPullRequest(ports, project, place, stored, now);

@@ -1,47 +1,46 @@
 import { chmodSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { errorBodyOf } from "../../api/error.ts";
-import type { Route } from "../../api/route.ts";
+import { errorBodyOf, type Route } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
+import { warningHeader } from "../../api/socket-request.ts";
 import { problemsOf } from "../../api/wire.ts";
 import { Fault } from "../../fault.ts";
-import { isNewer } from "../../home/compare-versions.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Asked } from "../asked.ts";
-import type { Caller, Callers } from "../caller.ts";
-import { checkRequest, type Door, tokenOf } from "./guard.ts";
-import { createMatcher } from "./match.ts";
-import { readBody } from "./read-body.ts";
-import { statusCodeOf } from "./status-code.ts";
+import { isNewer } from "../../home/places.ts";
+import type { Log } from "../../ports/system.ts";
+import type { Caller, Callers } from "../callers.ts";
+import type { Asked } from "../handlers.ts";
+import { checkRequest, createMatcher, type Door, readBody, tokenOf } from "./request.ts";
 
-/** Answers one route. Where it writes the answer itself, it gives `undefined`. */
+/** Answers one route. Returns `undefined` where it writes the response itself. */
 export type Answering = (asked: Asked<never, never>, response: ServerResponse) => Promise<unknown>;
 
-export interface ServePorts {
+interface ServePorts {
   readonly handlers: Readonly<Record<string, Answering>>;
   readonly callers: Callers;
   readonly log: Log;
   readonly version: string;
-  /** Tests look at every answer; a daemon at work does not. */
+  /** A one-line warning for every caller; empty or missing where there is none. */
+  warning?(): string;
+  /** Tests validate every answer; the daemon does not. */
   readonly checkAnswers?: boolean;
 }
 
-export interface Listening {
+interface Listening {
   /** `127.0.0.1:port`; empty for the socket. */
   readonly address: string;
   close(): Promise<void>;
 }
 
 export interface SocketListening extends Listening {
-  /** False once the file at the path is not the one that is listened on any more. */
+  /** False once the file at the path is no longer the socket of this server. */
   isInPlace(): boolean;
-  /** Takes no new connections; those that are there are served to their end. */
+  /** Accepts no new connections; open ones are served to their end. */
   leave(): void;
 }
 
 /** Listens on the socket for the command line and for agents. */
 export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
-  // The lock is ours, so whoever made this socket is gone.
+  // This process holds the lock, so the process that created this socket is gone.
   rmSync(path, { force: true, recursive: true });
   const server = createServer(answerer(ports, { address: undefined }));
   await listen(server, { path });
@@ -51,7 +50,7 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
     address: "",
     close: () => close(server),
     isInPlace: () => statSync(path, { throwIfNoEntry: false })?.ino === own,
-    // Deletes whatever is at the path, so it comes before somebody else listens there.
+    // Closing deletes whatever is at the path, so it must happen before another daemon listens there.
     leave: () => void server.close(),
   };
 }
@@ -71,10 +70,12 @@ const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
 function answerer(ports: ServePorts, door: Door) {
   return (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader("signalbox-version", ports.version);
+    const warning = ports.warning?.() ?? "";
+    if (warning !== "") response.setHeader(warningHeader, encodeURIComponent(warning));
     answer(ports, door, request, response).catch((error) => {
       const fault = error instanceof Fault ? error : unforeseen(ports.log, request, error);
       if (response.headersSent) return response.destroy();
-      // What is left of a body that nobody reads would be taken for the next request.
+      // The unread rest of a body would be taken for the next request.
       if (!request.complete) response.setHeader("connection", "close");
       writeJson(response, statusCodeOf(fault), errorBodyOf(fault));
     });
@@ -105,33 +106,36 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   writeJson(response, 200, given);
 }
 
-/** As it stands there: a URL would be resolved first, `//other` to another host and `..` to another path. */
+/** Splits the raw target: parsing it as a URL would resolve `//other` to another host and `..` to another path. */
 function splitTarget(target: string): readonly [path: string, search: string] {
   const at = target.indexOf("?");
   return at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at + 1)];
 }
 
-/** A header holds no more than ASCII, so the folder comes encoded. */
+/** Headers are ASCII, so the folder is URL-encoded. */
 function folderOf({ headers }: IncomingMessage): string {
   const written = String(headers["signalbox-folder"] ?? "");
   try {
     return decodeURIComponent(written);
   } catch {
-    throw new Fault("request.invalid", `The header signalbox-folder is not encoded as it must be: "${written}".`);
+    throw new Fault("request.invalid", `The header signalbox-folder is not correctly encoded: "${written}".`);
   }
 }
 
-/** A newer command line does not ask an older daemon for anything: it replaces it first. */
+/** A newer command line replaces an older daemon before it asks for anything. */
 function checkVersion({ headers }: IncomingMessage, version: string): void {
   const asker = headers["signalbox-version"];
   if (typeof asker !== "string" || !isNewer(asker, version)) return;
   throw new Fault("daemon.older", `The daemon is version ${version}, and you are ${asker}.`, {
     retry: "later",
-    hint: "Start it anew: signalbox down, then signalbox up",
+    hint: "Restart it: signalbox down, then signalbox up",
   });
 }
 
-/** Runs and nobody are let through to `ask` routes: what they try in vain belongs into the task's history. */
+/**
+ * Runs and callers without a credential are let through to `ask` routes, so that refused attempts are noted in the
+ * task's history.
+ */
 function checkCaller({ access }: Route, caller: Caller, { address }: Door): void {
   const mayRead = access === "read" && (address === undefined || isKnown(caller));
   const mayAsk = access === "ask" && (address === undefined || isKnown(caller));
@@ -166,9 +170,9 @@ function writeJson(response: ServerResponse, status: number, value: unknown): vo
 }
 
 function unforeseen(log: Log, request: IncomingMessage, error: unknown): Fault {
-  log.error("A request failed in a way nobody foresaw", { method: request.method, url: request.url, error });
+  log.error("A request failed with an unforeseen error", { method: request.method, url: request.url, error });
   return new Fault("daemon.error", `The daemon failed: ${error instanceof Error ? error.message : String(error)}`, {
-    hint: "Look into its log: signalbox status names it.",
+    hint: "Read its log; its path is printed by: signalbox status",
     cause: error,
   });
 }
@@ -189,11 +193,88 @@ function listen(server: Server, where: { path: string } | { host: string; port: 
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const patience = setTimeout(() => server.closeAllConnections(), 1_000);
+    const forceClose = setTimeout(() => server.closeAllConnections(), 1_000);
     server.close(() => {
-      clearTimeout(patience);
+      clearTimeout(forceClose);
       resolve();
     });
     server.closeIdleConnections();
   });
+}
+
+/** The HTTP status of a fault: by its code, else by the last word of its code. */
+function statusCodeOf({ code, retry }: Fault): number {
+  const known = codes[code] ?? codes[code.slice(code.lastIndexOf(".") + 1)];
+  return known ?? (retry === "later" ? 503 : 500);
+}
+
+const codes: Readonly<Record<string, number>> = {
+  refused: 409,
+  missing: 404,
+  "not-found": 404,
+  exists: 409,
+  conflict: 409,
+  "in-use": 409,
+  dirty: 409,
+  detached: 409,
+  "in-the-way": 409,
+  "branch-elsewhere": 409,
+  invalid: 400,
+  untrusted: 403,
+  changed: 409,
+  "remote-refused": 502,
+  ambiguous: 409,
+  usage: 400,
+  over: 409,
+  "no-window": 409,
+  "agents.unavailable": 503,
+  "ticket.broken": 409,
+  "ticket.folder": 409,
+  "ticket.link": 409,
+  "ticket.unavailable": 503,
+  "harness.unknown": 404,
+  "request.host": 403,
+  "request.origin": 403,
+  "request.type": 415,
+  "request.large": 413,
+  "request.body": 400,
+  "request.method": 405,
+  "request.path": 404,
+  "caller.unknown": 401,
+  "caller.denied": 403,
+  "daemon.older": 426,
+  "config.unknown": 409,
+};
+
+/** The TCP port for browsers: open at the configured port, and nowhere else. */
+export interface WebDoor {
+  /** Opens it at this port; 0 closes it. A port that is not available is logged, and the daemon continues without. */
+  use(port: number): Promise<void>;
+  /** Empty where it is closed. */
+  address(): string;
+}
+
+export function createWebDoor(open: (port: number) => Promise<Listening>, log: Log): WebDoor {
+  let current: { readonly port: number; readonly listening: Listening } | undefined;
+  let changing: Promise<void> = Promise.resolve();
+  const change = async (port: number) => {
+    if (port === (current?.port ?? 0)) return;
+    const before = current;
+    current = undefined;
+    await before?.listening.close();
+    if (port === 0) return;
+    try {
+      current = { port, listening: await open(port) };
+      log.info("Browsers are served", { address: current.listening.address });
+    } catch (error) {
+      log.error("Browsers cannot be served", { port, error });
+    }
+  };
+  return {
+    use: (port) => {
+      changing = changing.then(() => change(port));
+      return changing;
+    },
+    address: () => current?.listening.address ?? "",
+  };
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { landEntries } from "./land-entries.ts";
+import { landEntries } from "./land.ts";
 
-test("a task that is over, or gone, is not merged any more, though it still stands in line", async () => {
+test("an ended or deleted task is not merged, even if its entry is still queued", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1", { phase: "over" }));
@@ -19,14 +19,15 @@ test("a task that is over, or gone, is not merged any more, though it still stan
     },
   } as unknown as ProjectWorkspaces;
   const entries = ["t1", "t2"].map((task) => {
-    return { task, project: "coffee", target: "main", strategy: "merge", at: 0, priority: 0 } as const;
+    return { task, project: "coffee", target: "main", strategy: "merge", at: 0, stay: 0, priority: 0 } as const;
   });
   const ports = {
     ...{ store, workspacesOf: async () => workspaces, where: () => "here" as const },
+    testing: <T>(_: readonly string[], test: () => Promise<T>) => test(),
     landingOf: async () => ({ where: "here", workspaces: "", signal: AbortSignal.abort(), test: undefined }) as const,
   };
   const outcomes = await landEntries(ports, "coffee", "main", entries);
-  const over = { kind: "refused", reason: "The task is over.", files: [] };
+  const over = { kind: "refused", reason: "The task has ended.", files: [] };
   expect(entries.map((entry) => outcomes.get(entry))).toEqual([over, over]);
   expect(looked).toEqual([]);
 });

@@ -2,23 +2,35 @@ import { expect, test } from "vitest";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import type { Ready } from "./entry.ts";
 import { land } from "./land.ts";
+import { type Ready, refused } from "./merge-queue.ts";
 
 const project = { name: "coffee", path: "/coffee" } as Project;
 
 function ready(task: string): Ready {
-  const rest = { project: "coffee", target: "main", strategy: "merge", at: 0, priority: 0, message: "" } as const;
+  const rest = {
+    project: "coffee",
+    target: "main",
+    strategy: "merge",
+    at: 0,
+    stay: 0,
+    priority: 0,
+    message: "",
+  } as const;
   return { task, commit: `c-${task}`, ...rest };
 }
 
-/** A branch that moves under every publishing while `moves` says so. What happens is written down. */
-function stage({ moves = (): boolean => false, fails = (_: readonly string[]): boolean => false } = {}) {
+/** A branch that moves during every publish while `moves` says so. Records what happens. */
+function stage({
+  moves = (): boolean => false,
+  fails = (_: readonly string[]): boolean => false,
+  isGone = (_: string): boolean => false,
+} = {}) {
   const happened: string[] = [];
   let [tip, others] = ["base", 0];
   const control = {
     syncFrom: async () => ({ branches: { main: tip } }),
-    // Whatever is made here contains everything before it.
+    // Every commit made here contains all earlier ones.
     isAncestor: async () => true,
     inTheWay: async () => undefined,
     mergeAll: async ({ onto, entries }: { onto: string; entries: readonly { branch: string }[] }) => {
@@ -38,12 +50,16 @@ function stage({ moves = (): boolean => false, fails = (_: readonly string[]): b
       return { kind: "published", at: commit };
     },
   } as unknown as ControlRepository;
-  const own = { control, git: { identityOf: async () => ({ name: "", email: "" }) } } as unknown as ProjectWorkspaces;
+  const own = {
+    control,
+    git: { identityOf: async () => ({ name: "", email: "" }), leftBehind: async () => undefined },
+  } as unknown as ProjectWorkspaces;
   const ports = {
     ...({ where: "here", workspaces: "/workspaces", signal: new AbortController().signal } as const),
     async planned(merged: readonly { after: string }[]) {
       happened.push(`plan ${merged.at(-1)?.after}`);
     },
+    unwanted: async ({ task }: { task: string }) => (isGone(task) ? refused(`${task} has moved on.`) : undefined),
     async test(commit: string) {
       happened.push(`test ${commit}`);
       return fails(commit.split("+").slice(1)) ? "Two tests fail." : undefined;
@@ -52,7 +68,7 @@ function stage({ moves = (): boolean => false, fails = (_: readonly string[]): b
   return { happened, land: (...entries: readonly Ready[]) => land(ports, own, project, "main", entries) };
 }
 
-test("what is going to be published is noted before it is: whoever finds it after a crash knows how it came in", async () => {
+test("a merge is recorded before it is published, so that a recovery after a crash knows its commits", async () => {
   const { happened, land } = stage();
   const [a, b] = [ready("a"), ready("b")];
   const outcomes = await land(a, b);
@@ -60,7 +76,7 @@ test("what is going to be published is noted before it is: whoever finds it afte
   expect(outcomes.get(b)).toMatchObject({ kind: "merged", before: "base+c-a", after: "base+c-a+c-b" });
 });
 
-test("where the branch has moved meanwhile, what is merged onto it is another commit, and tested itself", async () => {
+test("if the branch has moved meanwhile, the new merge commit is tested again", async () => {
   let moved = 0;
   const { happened, land } = stage({ moves: () => moved++ === 0 });
   await land(ready("a"));
@@ -70,8 +86,17 @@ test("where the branch has moved meanwhile, what is merged onto it is another co
   ]);
 });
 
-test("whose tests fail only together with others' is not to blame while nobody knows who is", async () => {
+test("a task is not blamed while tests fail only in combination", async () => {
   const { land } = stage({ moves: () => true, fails: (merged) => merged.length > 1 });
   const [a, b] = [ready("a"), ready("b")];
   expect([...(await land(a, b)).values()]).toEqual([{ kind: "again" }, { kind: "again" }]);
+});
+
+test("a task that moves while it is tested is not published, and the others are tested without it", async () => {
+  const { happened, land } = stage({ isGone: (task) => task === "a" });
+  const [a, b] = [ready("a"), ready("b")];
+  const outcomes = await land(a, b);
+  expect(happened).toEqual(["test base+c-a+c-b", "test base+c-b", "plan base+c-b", "publish base+c-b"]);
+  expect(outcomes.get(a)).toMatchObject({ kind: "refused", reason: "a has moved on." });
+  expect(outcomes.get(b)).toMatchObject({ kind: "merged" });
 });

@@ -1,15 +1,230 @@
-import type { Project } from "../../ports/store.ts";
-import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { bringTogether } from "./bring-together.ts";
-import { type Outcome, type Ready, refused, type Waiting } from "./entry.ts";
-import { findTips, type Tips } from "./find-tips.ts";
-import { type PublishPorts, publishCommit, unreachable } from "./publish-commit.ts";
-import { type Merged, type Stack, stackUp } from "./stack-up.ts";
+import type { Task } from "../../engine/task.ts";
+import { Fault, tell } from "../../fault.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import { sentences } from "../../text.ts";
+import { targetTrouble } from "../moved-target.ts";
+import { targetOf } from "../project.ts";
+import { findTips, lastSeen, type MergeableWork, mergeableWork, type Tips, type Where } from "../task-work.ts";
+import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import {
+  type Entry,
+  type Landing,
+  movedOn,
+  type Outcome,
+  outcomeOf,
+  type Ready,
+  refused,
+  type Waiting,
+} from "./merge-queue.ts";
+import {
+  bringTogether,
+  type Merged,
+  obstacle,
+  type PublishPorts,
+  publishCommit,
+  type Stack,
+  stackUp,
+  unreachable,
+  wholeWork,
+} from "./stack.ts";
+
+export interface LandEntriesPorts {
+  readonly store: Store;
+  readonly workspacesOf: WorkspacesOf;
+  /** Which branch is authoritative: the user's, the remote's, or both. */
+  where(): Where;
+  /** How a project's merges are tested and published. */
+  landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned" | "unwanted">>;
+}
+
+/** Called around a test with the tasks whose merges are tested. */
+type Testing = <T>(tasks: readonly string[], test: () => Promise<T>) => Promise<T>;
+
+/** Merges entries of one queue, each at the commit that was recorded when its merge was requested. */
+export async function landEntries(
+  ports: LandEntriesPorts & { readonly testing: Testing },
+  name: string,
+  target: string,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<Entry, Outcome>> {
+  const project = await ports.store.getProject(name);
+  if (project === undefined) return new Map(entries.map((entry) => [entry, refused("The project was removed.")]));
+  const own = await ports.workspacesOf(project);
+  const outcomes = new Map<Entry, Outcome>();
+  const ready = new Map<Ready, Entry>();
+  for (const entry of entries) {
+    // An entry whose work cannot be read does not stop the others.
+    const found = await prepare(ports, own, project, entry).catch((error): Outcome => {
+      if (error instanceof Fault) return outcomeOf(error);
+      throw error;
+    });
+    if ("kind" in found) outcomes.set(entry, found);
+    else ready.set(found, entry);
+  }
+  const given = await ports.landingOf(project, own);
+  const { test } = given;
+  const landing: LandPorts = {
+    ...given,
+    test: test && ((commit, merged) => ports.testing(tasksOf(merged), () => test(commit, merged))),
+    planned: (merged: readonly Merged[]) => plan(ports, merged),
+    unwanted: (entry: Entry) => unwanted(ports, entry),
+  };
+  const landed = await land(landing, own, project, target, [...ready.keys()]);
+  for (const [each, outcome] of landed) {
+    const entry = ready.get(each);
+    if (entry !== undefined) outcomes.set(entry, outcome);
+  }
+  return outcomes;
+}
+
+function tasksOf(merged: readonly Merged[]): readonly string[] {
+  return merged.map(({ entry }) => entry.task);
+}
+
+async function prepare(
+  { store, where }: LandEntriesPorts,
+  own: ProjectWorkspaces,
+  project: Project,
+  entry: Entry,
+): Promise<Ready | Outcome> {
+  const stored = await store.getTask(entry.task);
+  if (stored === undefined || stored.task.phase === "over") return refused("The task has ended.");
+  if (stored.task.entry !== entry.stay) return movedOn(stored.task);
+  const asked = await store.merges.get(entry.task);
+  const work = await recordedWork(store, own, project, stored.task, asked);
+  if (work.kind === "refused") return refused(work.reason);
+  const whole = await wholeWork(own, project, stored.task, asked, work.commit, where(), entry.at);
+  if (whole.kind === "conflict") return obstacle(entry, whole);
+  return { ...entry, commit: whole.commit, message: messageOf(stored.task) };
+}
+
+/** The commit to merge. Records of older versions name none: then it is the current commit of the work. */
+async function recordedWork(
+  store: Pick<Store, "listTasks">,
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  asked: Merge | undefined,
+): Promise<MergeableWork> {
+  const commit = asked?.only;
+  if (commit === undefined) return mergeableWork(store, own, project, task, asked?.leaves);
+  // An unreadable commit fails here, so that it does not fail the other merges of the batch.
+  const now = await own.control.commitAt(taskRef(task.id));
+  if (now !== undefined && now !== commit) await own.control.isAncestor(commit, now);
+  const trouble = await targetTrouble(own, project, targetOf(project, task), store, task);
+  if (trouble === undefined) return { kind: "ready", commit };
+  return { kind: "refused", reason: `${trouble.reason}\n${trouble.fix}` };
+}
+
+/** The commit that a merge requested now would merge, or why there is none. `only`: the approved commit. */
+export async function workToMerge(
+  ports: LandEntriesPorts,
+  task: Task,
+  { only, leaves }: Pick<Merge, "only" | "leaves">,
+): Promise<MergeableWork> {
+  const project = await ports.store.getProject(task.project);
+  if (project === undefined) return { kind: "refused", reason: "The project was removed." };
+  const work = await mergeableWork(ports.store, await ports.workspacesOf(project), project, task, leaves);
+  if (work.kind === "refused" || only === undefined || only === work.commit) return work;
+  const [from, to] = [short(only), short(work.commit)];
+  const reason = `The branch has moved since it was approved, from ${from} to ${to}. Review the newer commits, and approve those.`;
+  return { kind: "refused", reason };
+}
+
+/** Which work of the task its merge does not contain, in sentences for a person; empty if it contains everything. */
+export async function laterWork(ports: LandEntriesPorts, merge: Merge, task: Task): Promise<string> {
+  const { only, target, leaves, to } = merge;
+  const project = await ports.store.getProject(task.project);
+  if (only === undefined || project === undefined) return "";
+  const own = await ports.workspacesOf(project);
+  const work = await mergeableWork(ports.store, own, project, task, leaves).catch((error): MergeableWork => {
+    if (error instanceof Fault && error.retry !== "later") return { kind: "refused", reason: tell(error) };
+    throw error;
+  });
+  const landed = `${short(only)} is merged into ${target}.`;
+  const stays = `so the task stays in ${task.status}.`;
+  // After a workflow's merge, its rules or the hold say what to do.
+  const then = to === "" ? "" : `signalbox task merge ${task.id}`;
+  if (work.kind === "refused")
+    return sentences([landed, `Some of the task's work is not, ${stays}`, work.reason, then && `Then: ${then}`]);
+  const count = work.commit === only ? 0 : await laterCommits(ports, own, merge, only, work.commit);
+  if (count === 0) return "";
+  const later = count === 1 ? "1 later commit is" : `${count} later commits are`;
+  return sentences([landed, `${later} not, ${stays}`, then && `Merge ${count === 1 ? "it" : "them"}: ${then}`]);
+}
+
+/** A forge may have rewritten the work as another commit: then the commits after the merged one are counted. */
+async function laterCommits(
+  { where }: LandEntriesPorts,
+  { control }: ProjectWorkspaces,
+  { target }: Merge,
+  merged: string,
+  now: string,
+): Promise<number> {
+  const tip = await lastSeen(control, target, where());
+  const isThere = tip !== undefined && (await control.isAncestor(merged, tip));
+  return control.countCommits(isThere ? tip : merged, now);
+}
+
+function short(commit: string): string {
+  return commit.slice(0, 10);
+}
+
+/** Why the merge of an entry is no longer wanted: its task has left the stay in which it was requested. */
+export async function unwanted({ store }: Pick<LandEntriesPorts, "store">, entry: Entry): Promise<Landing | undefined> {
+  const stored = await store.getTask(entry.task);
+  if (stored === undefined) return refused("The task was deleted.");
+  return stored.task.entry === entry.stay ? undefined : movedOn(stored.task);
+}
+
+/** Whether the branch contained a commit when it was last fetched. */
+export async function isInTarget(
+  { store, workspacesOf, where }: LandEntriesPorts,
+  { project: name, target }: Merge,
+  commit: string,
+): Promise<boolean> {
+  const project = await store.getProject(name);
+  if (project === undefined) return false;
+  const { control } = await workspacesOf(project);
+  const tip = await lastSeen(control, target, where());
+  return tip !== undefined && (await control.isAncestor(commit, tip));
+}
+
+/** Whether the branch contains a commit now. False if the branch cannot be found. */
+export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
+  const project = await ports.store.getProject(merge.project);
+  if (project === undefined) return false;
+  try {
+    await findTips(await ports.workspacesOf(project), project, merge.target, ports.where());
+    return await isInTarget(ports, merge, commit);
+  } catch (error) {
+    if (error instanceof Fault && error.retry !== "later") return false;
+    throw error;
+  }
+}
+
+/** Records the merges before the branch moves, so that a recovery after a crash knows which commits they made. */
+async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
+  for (const { entry, before, after } of merged) {
+    const merge = before === after ? undefined : await store.merges.get(entry.task);
+    if (merge !== undefined) await store.merges.put({ ...merge, commit: entry.commit, before, after });
+  }
+}
+
+export function messageOf({ branch, summary, project, number, id, ticket = "" }: Task): string {
+  const title = summary.replace(/\s+/g, " ").trim();
+  const named = ticket === "" ? "" : `Ticket: ${ticket}\n`;
+  return `Merge ${branch}${title === "" ? "" : `: ${title}`}\n\nTask: ${project}#${number} (${id})\n${named}`;
+}
 
 export interface LandPorts extends PublishPorts {
-  /** Told what is going to be published. */
+  /** Called before the merges are published. */
   planned(merged: readonly Merged[]): Promise<void>;
-  /** Tests what a commit has. Undefined where that is not asked for; else why it fails, or undefined where it does not. */
+  /** Why the merge of an entry is no longer wanted; undefined while it is. */
+  unwanted(entry: Entry): Promise<Landing | undefined>;
+  /** Tests a commit, and returns why that fails or undefined. Undefined itself if merges are not tested. */
   readonly test: ((commit: string, merged: readonly Merged[]) => Promise<string | undefined>) | undefined;
 }
 
@@ -20,12 +235,12 @@ interface Round extends LandPorts {
   readonly outcomes: Map<Ready, Outcome>;
 }
 
-/** The user may be at work on the branch; who moves it more often than this within moments gets another turn. */
-const mostRounds = 8;
+/** The user may move the branch meanwhile. After this many rounds, the entries wait for their next turn. */
+const maxRounds = 8;
 
 /**
- * Merges tasks into a branch of the user's repository: one after the other, tested together, published at once. A branch
- * that has moved meanwhile is merged onto again, and tested again.
+ * Merges tasks into a branch of the user's repository: stacked one after the other, tested together, published in one step.
+ * If the branch has moved meanwhile, the tasks are merged and tested again.
  */
 export async function land(
   ports: LandPorts,
@@ -37,11 +252,11 @@ export async function land(
   const outcomes = new Map<Ready, Outcome>(entries.map((entry) => [entry, { kind: "again" }]));
   const round: Round = { ...ports, own, project, target, outcomes };
   let open = entries;
-  for (let count = 0; open.length > 0 && count < mostRounds; count++) open = await oneRound(round, open);
+  for (let count = 0; open.length > 0 && count < maxRounds; count++) open = await oneRound(round, open);
   return outcomes;
 }
 
-/** Gives the entries that are to be tried again at once. */
+/** Returns the entries to retry immediately. */
 async function oneRound(round: Round, entries: readonly Ready[]): Promise<readonly Ready[]> {
   const { own, project, target, outcomes } = round;
   const [author, tips] = await Promise.all([
@@ -51,7 +266,7 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   if (tips === undefined) return [];
   const base = tips.apart ? await bringTogether(own, target, tips, entries, author) : tips.base;
   if (base === undefined) {
-    const reason = `"${target}" here and "${target}" of the remote have gone apart. Bring them together first: git pull`;
+    const reason = `Local "${target}" and the remote's "${target}" have diverged. Reconcile them first: git pull`;
     for (const entry of entries) outcomes.set(entry, refused(reason));
     return [];
   }
@@ -63,7 +278,7 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   return publish(round, tips, stack);
 }
 
-/** Whose tests fail together are tried in halves, until it is clear who is to blame. */
+/** A batch whose tests fail is bisected until one task is left. */
 function split({ outcomes }: Round, { merged }: Stack, reason: string): readonly Ready[] {
   const [first] = merged;
   if (first !== undefined && merged.length === 1) outcomes.set(first.entry, { kind: "tests", reason, files: [] });
@@ -72,6 +287,9 @@ function split({ outcomes }: Round, { merged }: Stack, reason: string): readonly
 
 async function publish(round: Round, tips: Tips, { top, merged }: Stack): Promise<readonly Ready[]> {
   const { own, project, target, outcomes } = round;
+  const wanted = await stillWanted(round, merged);
+  // Without the unwanted entries the stack is another commit, which must be tested itself.
+  if (wanted.length < merged.length) return wanted;
   await round.planned(merged);
   const result = await publishCommit(round, own, project, target, tips, top);
   if (result.kind === "moved") return merged.map(({ entry }) => entry);
@@ -81,7 +299,18 @@ async function publish(round: Round, tips: Tips, { top, merged }: Stack): Promis
   return [];
 }
 
-/** Those whose files are in the way wait; the others need not. */
+/** Tests take long, and a task may have moved meanwhile. Work that is already in the branch stays. */
+async function stillWanted(round: Round, merged: readonly Merged[]): Promise<readonly Ready[]> {
+  const wanted: Ready[] = [];
+  for (const { entry, before, after } of merged) {
+    const unwanted = before === after ? undefined : await round.unwanted(entry);
+    if (unwanted === undefined) wanted.push(entry);
+    else round.outcomes.set(entry, unwanted);
+  }
+  return wanted;
+}
+
+/** Entries that change the blocking files wait; the others are retried without them. */
 async function waitFor(round: Round, merged: readonly Merged[], waiting: Waiting): Promise<readonly Ready[]> {
   const isTouched = new Set(waiting.files);
   const concerned = await Promise.all(
@@ -92,7 +321,7 @@ async function waitFor(round: Round, merged: readonly Merged[], waiting: Waiting
       );
     }),
   );
-  // Where nothing can be told apart, all of them wait.
+  // If none of them, or all of them, change these files, all of them wait.
   const some = concerned.some((is) => is) && !concerned.every((is) => is);
   merged.forEach(({ entry }, index) => {
     if (!some || concerned[index] === true) round.outcomes.set(entry, waiting);
@@ -100,7 +329,7 @@ async function waitFor(round: Round, merged: readonly Merged[], waiting: Waiting
   return some ? merged.flatMap(({ entry }, index) => (concerned[index] === true ? [] : [entry])) : [];
 }
 
-/** A remote that cannot be reached now is waited for. */
+/** If the remote is unreachable, all entries wait. */
 async function reachable<T>(
   { outcomes }: Round,
   entries: readonly Ready[],

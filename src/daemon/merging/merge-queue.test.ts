@@ -1,22 +1,25 @@
 import { expect, test } from "vitest";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import type { Entry, Outcome, Waiting } from "./entry.ts";
-import { createMergeQueue } from "./merge-queue.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { Fault } from "../../fault.ts";
+import { createMergeQueue, type Entry, type Outcome, outcomeOf, refused, type Waiting } from "./merge-queue.ts";
 
-const entry: Entry = { task: "t1", project: "coffee", target: "main", strategy: "merge", at: 0, priority: 0 };
+const entry: Entry = { task: "t1", project: "coffee", target: "main", strategy: "merge", at: 0, stay: 0, priority: 0 };
 const merged: Outcome = { kind: "merged", commit: "aaa", before: "bbb", after: "ccc" };
 const waiting: Waiting = { kind: "waits", reason: "The disk is full.", files: [] };
+
+const gone = refused("It has moved on.");
 
 function start(outcomeOf: (entry: Entry) => Outcome, isPaused = () => false) {
   const scripted = createScriptedClock();
   const told: string[] = [];
-  const world = { told, skew: 0, tellFails: false, lands: 0, pass: scripted.pass };
+  const world = { told, skew: 0, tellFails: false, gone: new Set<string>(), lands: 0, pass: scripted.pass };
   const queue = createMergeQueue({
     clock: { now: () => scripted.now() + world.skew, after: scripted.after },
     async land(_project, _target, entries) {
       world.lands++;
       return new Map(entries.map((each) => [each, outcomeOf(each)]));
     },
+    unwanted: async ({ task }) => (world.gone.has(task) ? gone : undefined),
     async waits({ task }) {
       if (world.tellFails) throw new Error("The disk is full.");
       told.push(task);
@@ -27,7 +30,7 @@ function start(outcomeOf: (entry: Entry) => Outcome, isPaused = () => false) {
   return Object.assign(world, { queue });
 }
 
-test("a clock that is set back keeps nobody in line waiting", async () => {
+test("a clock that is set back does not delay the queue", async () => {
   let outcome: Outcome = waiting;
   const line = start(() => outcome);
   const landing = line.queue.add(entry);
@@ -39,7 +42,7 @@ test("a clock that is set back keeps nobody in line waiting", async () => {
   expect(await landing).toEqual(merged);
 });
 
-test("what could not be told is told with the next try, after a pause, and the others in line have their turn meanwhile", async () => {
+test("a reason that could not be reported is reported with the next retry, and the other entries continue meanwhile", async () => {
   const line = start(({ task }) => (task === "t1" ? waiting : merged));
   line.tellFails = true;
   void line.queue.add(entry);
@@ -52,30 +55,44 @@ test("what could not be told is told with the next try, after a pause, and the o
   expect(line.told).toEqual(["t1"]);
 });
 
-test("what arrives although nobody wants it any more is told as arrived, so that it can be taken back; the rest is not wanted", async () => {
+test("work that is merged although its task has moved on is reported as merged; a waiting entry leaves the queue unreported", async () => {
   const line = start(({ task }) => {
     // The task moves on while it is being merged.
-    line.queue.remove(task);
-    return task === "t1" ? merged : { kind: "again" };
+    line.gone.add(task);
+    line.queue.remove(task, gone);
+    return task === "t1" ? merged : waiting;
   });
   const [first, second] = [line.queue.add(entry), line.queue.add({ ...entry, task: "t2", at: 1 })];
   await line.pass(100);
   expect(await first).toEqual(merged);
-  expect(await second).toMatchObject({ kind: "refused", reason: "It is not to be merged any more." });
+  expect(await second).toEqual(gone);
+  expect(line.told).toEqual([]);
   expect([line.queue.before("t1"), line.queue.before("t2")]).toEqual([undefined, undefined]);
 });
 
-test("what is taken out of the line before its turn is not merged", async () => {
+test("tests that were stopped because a task is cancelled are run again for the others, and no wait is reported", async () => {
+  const stopped = new Fault("command.stopped", "npm test was stopped.", { retry: "later" });
+  let isStopped = true;
+  const line = start(() => (isStopped ? outcomeOf(stopped) : merged));
+  const [first, second] = [line.queue.add(entry), line.queue.add({ ...entry, task: "t2", at: 1 })];
+  await line.pass(100);
+  line.queue.remove("t1", gone);
+  isStopped = false;
+  await line.pass(1_000);
+  expect([await first, await second, line.told]).toEqual([gone, merged, []]);
+});
+
+test("an entry that is removed from the queue before its turn is not merged", async () => {
   const line = start(() => waiting);
   const landing = line.queue.add(entry);
   await line.pass(100);
-  line.queue.remove("t1");
+  line.queue.remove("t1", gone);
   expect(await landing).toMatchObject({ kind: "refused" });
   await line.pass(60_000);
   expect(line.lands).toBe(1);
 });
 
-test("who is more urgent comes first, but a priority is worth no more than five minutes of waiting", async () => {
+test("an entry of higher priority comes first, but a priority is worth no more than five minutes of waiting", async () => {
   const order: string[] = [];
   const line = start(({ task }) => {
     order.push(task);
@@ -87,13 +104,13 @@ test("who is more urgent comes first, but a priority is worth no more than five 
     { ...entry, task: "usual", at: 6 * minute },
     { ...entry, task: "urgent", at: 10 * minute, priority: 1 },
   ];
-  // The first one that comes is taken at once; the others are there when it is done.
+  // The first entry is merged immediately; the others are queued by the time it is done.
   void line.queue.add({ ...entry, task: "first" });
   await Promise.all(entries.toReversed().map((each) => line.queue.add(each)));
   expect(order).toEqual(["first", "old", "urgent", "usual"]);
 });
 
-test("what only a workflow wants stays in line while its project is paused, and what somebody asked for does not", async () => {
+test("a merge that only a workflow wants stays queued while its project is paused, and a person's merge does not", async () => {
   let isPaused = true;
   const line = start(
     () => merged,

@@ -1,26 +1,91 @@
-import { Fault } from "../../fault.ts";
-import type { Clock } from "../../ports/clock.ts";
-import { type Entry, type Landing, type Outcome, outcomeOf, unwanted, type Waiting } from "./entry.ts";
+import type { Task } from "../../engine/task.ts";
+import { Fault, tell } from "../../fault.ts";
+import type { Clock } from "../../ports/system.ts";
 
-export interface QueuePorts {
+/** A task's work in the queue of one target branch. */
+export interface Entry {
+  readonly task: string;
+  readonly project: string;
+  /** The branch that the work is merged into. */
+  readonly target: string;
+  readonly strategy: "merge" | "ff";
+  /** When it was queued. The merge commit has this date, so that a retry makes the same commit. */
+  readonly at: number;
+  readonly priority: number;
+  /** The task's stay in which the merge was requested. */
+  readonly stay: number;
+  /** Requested by the workflow, and by no person. */
+  readonly isWorkflows?: boolean;
+}
+
+/** An entry with the commit to merge. */
+export interface Ready extends Entry {
+  readonly commit: string;
+  readonly message: string;
+}
+
+/** How a merge ended. */
+export type Landing =
+  /** The branch contains the commit. Equal `before` and `after`: it contained the commit already. */
+  | { readonly kind: "merged"; readonly commit: string; readonly before: string; readonly after: string }
+  /** `files` are the conflicting ones. */
+  | {
+      readonly kind: "conflict" | "tests" | "refused";
+      readonly reason: string;
+      readonly files: readonly string[];
+    };
+
+/** Something blocks the merge, and the entry stays in the queue. */
+export interface Waiting {
+  readonly kind: "waits";
+  readonly reason: string;
+  readonly files: readonly string[];
+  /** It will pass within moments, so it is not reported. */
+  readonly isPassing?: boolean;
+}
+
+/** `again`: not decided yet; the entry is retried. */
+export type Outcome = Landing | Waiting | { readonly kind: "again" };
+
+export function refused(reason: string): Landing {
+  return { kind: "refused", reason, files: [] };
+}
+
+/** A merge is wanted only during the stay in which it was requested. */
+export function movedOn({ status }: Task): Landing {
+  return refused(`The task has moved to "${status}" since the merge was requested, so its work is not merged.`);
+}
+
+/** The outcome for an error: a temporary fault waits and is retried, any other refuses the merge with its message. */
+export function outcomeOf(error: unknown): Waiting | Landing {
+  // Cancelling a task stops the tests of its whole batch, so the other tasks are retried.
+  const isPassing = error instanceof Fault && error.code === "command.stopped";
+  if (error instanceof Fault && error.retry === "later")
+    return { kind: "waits", reason: tell(error), files: [], ...(isPassing ? { isPassing } : {}) };
+  return refused(error instanceof Fault ? tell(error) : error instanceof Error ? error.message : String(error));
+}
+
+interface QueuePorts {
   readonly clock: Clock;
-  /** Merges those that can be merged. What it does not mention gets another turn. */
+  /** Merges the entries that can be merged. An entry without an outcome is retried. */
   land(project: string, target: string, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, Outcome>>;
-  /** An entry waits for something of the user's. */
+  /** Why the merge of an entry is no longer wanted; undefined while it is. */
+  unwanted(entry: Entry): Promise<Landing | undefined>;
+  /** Called when an entry starts to wait for something of the user's. */
   waits(entry: Entry, waiting: Waiting): Promise<void>;
-  /** Whether a person has paused a project: what only its workflows want to be merged stays in line. */
+  /** Whether a person has paused a project: merges that only its workflows want stay in the queue. */
   isPaused?(project: string): boolean;
   onError(error: unknown): void;
 }
 
-export interface MergeQueue {
-  /** Resolves when the work has landed, or cannot. Who asks twice gets the same answer. Refused when the queue stops. */
+interface MergeQueue {
+  /** Resolves when the merge has ended. Idempotent per task. Rejects when the queue stops. */
   add(entry: Entry): Promise<Landing>;
-  /** Takes an entry out that nobody wants to be merged any more. */
-  remove(task: string): void;
-  /** Those before it in its line; undefined where it is in none. */
+  /** Removes an entry that is no longer wanted, unless it is being merged: that checks again before it publishes. */
+  remove(task: string, landing: Landing): void;
+  /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
-  /** Somebody has been resumed. */
+  /** A project was resumed. */
   resumed(): void;
   stop(): Promise<void>;
 }
@@ -28,16 +93,14 @@ export interface MergeQueue {
 interface Place {
   readonly entry: Entry;
   readonly settle: PromiseWithResolvers<Landing>;
-  /** Undefined while nothing is in its way. */
+  /** Undefined while nothing blocks it. */
   waiting: Waiting | undefined;
-  /** What the person was told it waits for. */
+  /** The reason for waiting that was reported last. */
   told: string | undefined;
   pause: number;
   dueAt: number;
-  /** It is being merged just now, or has been and nobody was told yet. */
+  /** It is being merged, or its outcome has not been settled yet. */
   isLanding: boolean;
-  /** Nobody wants it any more; what is being merged is not stopped for that. */
-  isUnwanted: boolean;
 }
 
 interface Line {
@@ -46,14 +109,14 @@ interface Line {
   cancelTimer: () => void;
 }
 
-/** Published at once; more would keep those who come later waiting for too long. */
-const mostAtOnce = 24;
-/** What was there earlier comes first, but a higher priority counts as this much of waiting. So nobody waits for ever. */
-const worthOfPriority = 5 * 60_000;
+/** Entries published together; more would keep later ones waiting for too long. */
+const maxBatch = 24;
+/** Earlier entries come first; each level of priority counts as this much waiting, so that no entry starves. */
+const waitPerPriority = 5 * 60_000;
 const firstPause = 500;
-const longestPause = 10_000;
+const maxPause = 10_000;
 
-/** One line for each branch of each project. In a line, merges happen one after the other. */
+/** One queue per target branch of a project, called a line here. In a line, batches are merged one after the other. */
 export function createMergeQueue(ports: QueuePorts): MergeQueue {
   const { clock } = ports;
   const lines = new Map<string, Line>();
@@ -79,7 +142,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
         rest(line);
       });
   };
-  /** Looks again when the first of those that wait may not have to any more. */
+  /** Sets a timer for the entry that is due first. */
   const rest = (line: Line) => {
     const now = clock.now();
     const first = Math.min(...inTurn(line).map((place) => untilDue(place, now)));
@@ -91,7 +154,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
     while (!stopped) {
       const now = clock.now();
       const due = inTurn(line).filter((place) => untilDue(place, now) === 0);
-      const batch = due.sort((one, other) => rankOf(one.entry) - rankOf(other.entry)).slice(0, mostAtOnce);
+      const batch = due.sort((one, other) => rankOf(one.entry) - rankOf(other.entry)).slice(0, maxBatch);
       const [first] = batch;
       if (first === undefined) return;
       const { project, target } = first.entry;
@@ -105,16 +168,18 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
 
   async function settle(line: Line, place: Place, outcome: Outcome): Promise<void> {
     place.isLanding = false;
-    // Somebody took it out meanwhile. What has arrived all the same is told as that: it can be taken back then.
-    if (place.isUnwanted) return leave(line, place, outcome.kind === "merged" ? outcome : unwanted);
+    // Merged work is reported as merged even if the task has moved on: it can be undone.
+    if (outcome.kind === "merged") return leave(line, place, outcome);
+    const unwanted = await ports.unwanted(place.entry).catch(ports.onError);
+    if (unwanted) return leave(line, place, unwanted);
     if (outcome.kind === "again") return;
     if (outcome.kind !== "waits") return leave(line, place, outcome);
     const isNew = place.waiting?.reason !== outcome.reason;
     place.waiting = outcome;
-    place.pause = isNew ? firstPause : Math.min(place.pause * 2, longestPause);
+    place.pause = isNew ? firstPause : Math.min(place.pause * 2, maxPause);
     place.dueAt = clock.now() + place.pause;
-    if (place.told === outcome.reason) return;
-    // Who cannot be told now, because the disk is full, is told with the next try; the others have their turn meanwhile.
+    if (place.told === outcome.reason || outcome.isPassing === true) return;
+    // If this cannot be saved, because the disk is full, the next retry reports it. The other entries continue.
     try {
       await ports.waits(place.entry, outcome);
       place.told = outcome.reason;
@@ -140,17 +205,15 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       if (there !== undefined) return there.settle.promise;
       if (stopped) return Promise.reject(stopping());
       const settle = Promise.withResolvers<Landing>();
-      const fresh = { waiting: undefined, told: undefined, isLanding: false, isUnwanted: false };
+      const fresh = { waiting: undefined, told: undefined, isLanding: false };
       line.places.set(entry.task, { entry, settle, pause: firstPause, dueAt: 0, ...fresh });
       wake(line);
       return settle.promise;
     },
-    remove(task) {
+    remove(task, landing) {
       for (const line of lines.values()) {
         const place = line.places.get(task);
-        if (place === undefined) continue;
-        if (place.isLanding) place.isUnwanted = true;
-        else leave(line, place, unwanted);
+        if (place !== undefined && !place.isLanding) leave(line, place, landing);
       }
     },
     before(task) {
@@ -173,16 +236,18 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
   };
 }
 
-/** Never more than its pause: a clock that was set back keeps nobody waiting. */
+/** Never more than the pause of the entry, even if the clock was set back. */
 function untilDue({ dueAt, pause }: Place, now: number): number {
   const left = dueAt - now;
   return left > pause ? 0 : Math.max(0, left);
 }
 
 function rankOf({ at, priority }: Entry): number {
-  return at - priority * worthOfPriority;
+  return at - priority * waitPerPriority;
 }
 
 function stopping(): Fault {
-  return new Fault("merge.stopped", "The daemon stops; it goes on with the merge after its start.", { retry: "later" });
+  return new Fault("merge.stopped", "The daemon is stopping; it continues the merge after its next start.", {
+    retry: "later",
+  });
 }

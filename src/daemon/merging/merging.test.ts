@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createTurns } from "../turns.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { createTurns } from "../../keyed.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { createMerging, type MergingPorts, newMerge } from "./merging.ts";
 
-/** An agent that goes on committing: so many times there is more when somebody looks what it has done. */
+/** An agent that keeps committing: each of the first `commits` reads of its work finds a new commit. */
 async function merge(commits: number, cutShort?: number) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
@@ -18,8 +18,9 @@ async function merge(commits: number, cutShort?: number) {
   const control = {
     collect: async () => ({ commit: `<${Math.min(looks++, commits)}>` }),
     commitAt: async () => tip,
+    countCommits: async () => 1,
     syncFrom: async () => ({ branches: { main: tip } }),
-    // A commit's name has in it whatever it contains.
+    // A commit's name lists everything that it contains.
     isAncestor: async (one: string, other: string) => other.includes(one),
     inTheWay: async () => undefined,
     mergeAll: async ({
@@ -43,7 +44,11 @@ async function merge(commits: number, cutShort?: number) {
     isTaskFileTracked: async () => false,
     taskFileName: async () => "TASK.md",
   };
-  const git = { identityOf: async () => ({ name: "", email: "" }), leftBehind: async () => undefined };
+  const git = {
+    identityOf: async () => ({ name: "", email: "" }),
+    leftBehind: async () => undefined,
+    lookAtBranch: async () => undefined,
+  };
   const own = { control, kind, git } as unknown as ProjectWorkspaces;
   const landing = { where: "here", workspaces: "/", signal: new AbortController().signal, test: undefined } as const;
   const merging = createMerging({
@@ -54,19 +59,17 @@ async function merge(commits: number, cutShort?: number) {
       onError: (error: unknown) => expect(error).toBe(undefined),
     },
   } as unknown as MergingPorts);
-  const { state } = await merging.askAndWait(task, wanted);
-  return { state, published, tip, dates };
+  const { state, reason } = await merging.askAndWait(task, wanted);
+  return { state, reason, published, tip, dates };
 }
 
-test("what is committed while a task is merged is merged too", async () => {
-  expect(await merge(0)).toEqual({ state: "merged", published: 1, tip: "base+<0>", dates: [1_000] });
-  expect(await merge(1)).toMatchObject({ state: "merged", published: 2, tip: expect.stringContaining("<1>") });
+test("a merge contains the commit of the time of its request, however often the agent commits meanwhile", async () => {
+  const landed = { state: "merged", published: 1, tip: "base+<0>", dates: [1_000] };
+  expect(await merge(0)).toEqual({ ...landed, reason: "" });
+  const reason = "<0> is merged into main. 1 later commit is not, so the task stays in pending.";
+  for (const commits of [1, 1_000]) expect(await merge(commits)).toEqual({ ...landed, reason });
 });
 
-test("an agent that never ceases to commit keeps nobody else from the branch for ever", async () => {
-  expect(await merge(1_000)).toMatchObject({ state: "merged", published: 5 });
-});
-
-test("a merge that a crash cut short has the date it had, so that it is the same commit", async () => {
+test("a merge that a crash interrupted keeps its date, so that it makes the same commit", async () => {
   expect(await merge(0, 700)).toMatchObject({ state: "merged", dates: [700] });
 });

@@ -1,17 +1,25 @@
-import type { EventData } from "../../engine/decision.ts";
-import { sentences } from "../../engine/sentence.ts";
+import type { EventData, TaskEvent } from "../../engine/decision.ts";
+import type { TaskEventType } from "../../engine/event-types.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Turns } from "../../keyed.ts";
 import type { Merge } from "../../ports/records.ts";
-import type { StoredTask } from "../../ports/store.ts";
+import type { Store, StoredTask } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
+import { sentences } from "../../text.ts";
+import { eventsOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
-import type { Turns } from "../turns.ts";
-import { type Entry, type Landing, unwanted } from "./entry.ts";
-import { type GiveBackPorts, giveBack } from "./give-back.ts";
-import { hasAll, hasArrived, isInTarget, type LandEntriesPorts, landEntries } from "./land-entries.ts";
-import { createMergeQueue } from "./merge-queue.ts";
-import { type MergeEventType, noteMerge } from "./note-merge.ts";
+import { type GiveBackPorts, giveBack } from "./conflicts.ts";
+import {
+  hasArrived,
+  isInTarget,
+  type LandEntriesPorts,
+  landEntries,
+  laterWork,
+  unwanted,
+  workToMerge,
+} from "./land.ts";
+import { createMergeQueue, type Entry, type Landing, movedOn, outcomeOf, refused } from "./merge-queue.ts";
 
 export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "workflowOf"> {
   readonly clock: Clock;
@@ -25,39 +33,39 @@ export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "wor
 export interface Wanted {
   readonly target: string;
   readonly strategy: "merge" | "ff";
-  /** The state that the task moves to afterwards; empty where its workflow goes on by itself. */
+  /** The state that the task moves to afterwards; empty if its workflow moves it. */
   readonly to: string;
   readonly by: string;
-  /** The commit that was approved: nothing else is merged. */
+  /** The approved commit. If none was named, the current commit of the work at the time of the request is merged. */
   readonly only?: string;
-  /** What conflicts goes back to the task's agent. */
+  /** Conflicts are given to the task's agent. */
   readonly givesBack?: boolean;
-  /** What is not committed stays where it is; otherwise nothing is merged then. */
+  /** Uncommitted changes are ignored; otherwise they refuse the merge. */
   readonly leaves?: boolean;
 }
 
 export interface Merging {
-  /** Puts a task in line. Resolves when it is merged and has moved, when it cannot be, or when it has to wait. */
+  /** Queues a task. Resolves when it is merged and has moved, when it cannot be merged, or when it has to wait. */
   ask(task: Task, wanted: Wanted): Promise<Merge>;
-  /** The same, but resolves only in the end: waiting is no answer. */
+  /** The same, but resolves only when the merge has ended. */
   askAndWait(task: Task, wanted: Wanted): Promise<Merge>;
-  /** The work has arrived; what is left is to move the task. */
+  /** Moves the task whose work is in the target already. */
   finish(merge: Merge): Promise<Merge>;
-  /** Those before a task in its line; undefined where it is in none. */
+  /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
-  /** Somebody has been resumed: what only workflows want goes on. */
+  /** How far the merge of a task is, for people; undefined if it is in no queue. */
+  stageOf(task: string): string | undefined;
+  /** A project was resumed: merges that only workflows want continue. */
   resumed(): void;
-  /** A task has changed: what was asked for in another state is not wanted any more. */
+  /** A task has changed: a merge that was requested in an earlier stay is cancelled. */
   noticed(stored: StoredTask): void;
-  /** Takes up what people have asked for before we were stopped. Workflows ask again by themselves. */
+  /** Recovers merges that people requested before the daemon stopped. Workflows request theirs again by themselves. */
   recover(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An agent may go on committing while its task is merged. More often than this it has to be asked to stop. */
-const mostTurns = 5;
-/** Before what failed is tried again, in milliseconds. */
-const pause = 5_000;
+/** The pause before a failed merge is retried, in milliseconds. */
+const retryPause = 5_000;
 
 export function createMerging(ports: MergingPorts): Merging {
   const { store, clock } = ports;
@@ -70,12 +78,24 @@ export function createMerging(ports: MergingPorts): Merging {
     for (const listener of listeners.get(merge.task) ?? []) listener(merge);
   };
 
+  /** Tasks whose merge is being tested. */
+  const tested = new Set<string>();
+  const testing = async <T>(merged: readonly string[], test: () => Promise<T>): Promise<T> => {
+    for (const task of merged) tested.add(task);
+    try {
+      return await test();
+    } finally {
+      for (const task of merged) tested.delete(task);
+    }
+  };
+
   const queue = createMergeQueue({
     clock,
     onError: ports.onError,
     isPaused: (project) => ports.isPaused?.(project) === true,
     land: (project, target, entries) =>
-      ports.inTurn(lineOf(project, target), () => landEntries(ports, project, target, entries)),
+      ports.inTurn(lineOf(project, target), () => landEntries({ ...ports, testing }, project, target, entries)),
+    unwanted: (entry) => unwanted(ports, entry),
     async waits({ task }, { reason, files }) {
       const merge = await store.merges.get(task);
       if (merge !== undefined)
@@ -83,30 +103,38 @@ export function createMerging(ports: MergingPorts): Merging {
     },
   });
 
-  /** From the line to the end. Does the same after a restart as it would have done before. */
+  /** Queues a merge and waits for its end. Idempotent: after a restart it does the same. */
   const go = async (task: Task, merge: Merge): Promise<Merge> => {
-    const { target, strategy, at } = merge;
+    const { target, strategy, at, entry: stay = task.entry } = merge;
     const entry: Entry = {
-      ...{ task: task.id, project: task.project, target, strategy, at, priority: task.priority },
+      ...{ task: task.id, project: task.project, target, strategy, at, stay, priority: task.priority },
       isWorkflows: merge.by === "engine",
     };
-    let landing = await queue.add(entry);
-    const turns = merge.only === undefined ? mostTurns : 1;
-    for (let turn = 1; landing.kind === "merged" && turn < turns && !(await hasAll(ports, task.id, merge)); turn++)
-      landing = await queue.add(entry);
-    const known = (await store.merges.get(task.id)) ?? merge;
-    const ended = endOf(known, landing, known.after !== "" && (await isInTarget(ports, known, known.after)));
-    if (landing.kind !== "merged") {
-      const done = { ...ended, endedAt: clock.now() };
-      await note(done, "merge.failed", { word: landing.kind, reason: landing.reason, files: landing.files });
-      return landing.kind === "conflict" ? afterConflict(done) : done;
-    }
-    const { commit, before, after } = ended;
-    await note(ended, "merge.landed", { commit, before, after });
-    return finish(ended);
+    const landing = await queue.add(entry);
+    return end((await store.merges.get(task.id)) ?? merge, landing);
   };
 
-  /** The merge has failed whatever becomes of this. */
+  /** A planned merge may have been published before a failure: then it has landed. */
+  const end = async (merge: Merge, landing: Landing): Promise<Merge> => {
+    const { after: planned } = merge;
+    if (landing.kind === "merged") {
+      const isPlanned = planned !== "" && (await isInTarget(ports, merge, planned));
+      return landed(landedAs(merge, landing, isPlanned));
+    }
+    if (planned !== "" && (await hasArrived(ports, merge, planned))) return landed(landedAs(merge, merge, true));
+    const { kind, reason, files } = landing;
+    const failed: Merge = { ...merge, state: kind, reason, files, endedAt: clock.now() };
+    await note(failed, "merge.failed", { word: kind, reason, files });
+    return kind === "conflict" ? afterConflict(failed) : failed;
+  };
+
+  const landed = async (merge: Merge): Promise<Merge> => {
+    const { commit, before, after } = merge;
+    await note(merge, "merge.landed", { commit, before, after });
+    return finish(merge);
+  };
+
+  /** Gives the conflict to the task's agent. An error here does not change that the merge has failed. */
   const afterConflict = async (merge: Merge): Promise<Merge> => {
     try {
       const givenBack = await giveBack(ports, merge);
@@ -126,65 +154,82 @@ export function createMerging(ports: MergingPorts): Merging {
     return done;
   };
 
-  const begin = (task: Task, merge: Merge): Promise<Merge> => {
-    const going = go(task, merge).finally(() => under.delete(task.id));
-    under.set(task.id, { going, entry: task.entry });
-    // Workflows ask again by themselves. A person may have been told long ago that it only has to wait.
-    if (merge.to !== "") going.catch((error) => takeUpLater(task.id, error));
+  /** Registers a task's merge synchronously, so that there is only one at a time. */
+  const register = (task: string, entry: number, going: Promise<Merge>): Promise<Merge> => {
+    const registered = going.finally(() => under.delete(task));
+    under.set(task, { going: registered, entry });
+    return registered;
+  };
+  const begin = (task: Task, to: string, asked: Promise<Merge>): Promise<Merge> => {
+    const merged = asked.then((merge) => (merge.endedAt === undefined ? go(task, merge) : merge));
+    const going = register(task.id, task.entry, merged);
+    // Workflows request a merge again by themselves. A person may have been told already that theirs waits.
+    if (to !== "") going.catch((error) => recoverLater(task.id, error));
     return going;
   };
 
-  /** Goes on with what a person has asked for, from where it was left, and ends what nobody wants any more. */
-  const takeUp = async (id: string): Promise<void> => {
+  /** Recovers a merge that a person requested, and ends a merge whose task has moved on. */
+  const recoverMerge = async (id: string): Promise<void> => {
     const [merge, stored] = [await store.merges.get(id), await store.getTask(id)];
     if (merge === undefined || merge.endedAt !== undefined || stored === undefined || under.has(id)) return;
-    const isWanted = isSameStay(merge, stored.task);
-    // Workflows ask again by themselves.
+    const { task } = stored;
+    const isWanted = isSameStay(merge, task);
+    // Workflows request a merge again by themselves.
     if (isWanted && merge.to === "") return;
-    // Where the work has arrived it is not looked at again: on a forge it may have become another commit.
-    if (merge.state === "merged") await finish(merge);
-    else if (!isWanted) await endUnwanted(merge);
-    // It sees to what fails itself.
-    else begin(stored.task, merge).catch(() => {});
-  };
-  /** We may have been killed after we published it: then it has arrived, although nobody wants it any more. */
-  const endUnwanted = async (merge: Merge): Promise<void> => {
-    const { commit, before, after } = merge;
-    const isThere = after !== "" && (await hasArrived(ports, merge, after));
-    // Its workflow may want it again, and have asked meanwhile.
-    if (under.has(merge.task)) return;
-    if (!isThere) {
-      const ended = endOf({ ...merge, endedAt: clock.now() }, unwanted, false);
-      return note(ended, "merge.failed", { word: "refused", reason: ended.reason, files: [] });
-    }
-    const arrived: Merge = { ...merge, state: "merged", reason: "", files: [] };
-    await note(arrived, "merge.landed", { commit, before, after });
-    await finish(arrived);
+    const { entry = task.entry } = merge;
+    // Merged work is not inspected again: a forge may have made another commit of it.
+    if (merge.state === "merged") await register(id, entry, finish(merge));
+    else if (!isWanted) await register(id, entry, end(merge, movedOn(task)));
+    // begin retries a failure by itself.
+    else begin(task, merge.to, Promise.resolve(merge)).catch(() => {});
   };
   const later = new Set<() => void>();
-  const takeUpLater = (id: string, error: unknown) => {
+  const recoverLater = (id: string, error: unknown) => {
     if (stopped || (error instanceof Fault && error.code === "merge.stopped")) return;
     ports.onError(error);
-    const cancel = clock.after(pause, () => {
+    const cancel = clock.after(retryPause, () => {
       later.delete(cancel);
-      takeUp(id).catch((again) => takeUpLater(id, again));
+      recoverMerge(id).catch((again) => recoverLater(id, again));
     });
     later.add(cancel);
   };
 
   const askAndWait = async (task: Task, wanted: Wanted): Promise<Merge> => {
-    // What was asked for in another state is not stopped any more once it is being merged, but is no answer to this.
+    // A merge requested in an earlier stay may be past stopping. It is awaited, but it does not answer this request.
     for (let other = under.get(task.id); other !== undefined; other = under.get(task.id)) {
       if (other.entry === task.entry) return other.going;
       await other.going.catch(() => {});
     }
+    return begin(task, wanted.to, request(task, wanted));
+  };
+
+  /** Records the request with the commit to merge. Later commits of the branch are not part of this merge. */
+  const request = async (task: Task, wanted: Wanted): Promise<Merge> => {
+    let known = await store.merges.get(task.id);
     const merge = newMerge(task, wanted, clock.now());
-    const before = await store.merges.get(task.id);
-    const isSame = before !== undefined && isGoingOn(before, merge);
-    const asked = isSame ? askedAgain(before, merge) : { ...merge, ...undoOf(before) };
-    if (isSame) await store.merges.put(asked);
-    else await note(asked, "merge.asked", { strategy: wanted.strategy });
-    return under.get(task.id)?.going ?? begin(task, asked);
+    if (known !== undefined && known.endedAt === undefined) {
+      if (isSameMerge(known, merge, known.only)) return resume(known, merge);
+      // It was requested in another stay, but may have been published before a crash.
+      known = await end(known, movedOn(task));
+    }
+    const work = await workToMerge(ports, task, wanted).catch((error) => {
+      const outcome = error instanceof Fault ? outcomeOf(error) : undefined;
+      if (outcome?.kind !== "refused") throw error;
+      return outcome;
+    });
+    if (work.kind === "ready" && known !== undefined && isSameMerge(known, merge, work.commit))
+      return resume(known, { ...merge, only: work.commit });
+    const asked = { ...merge, ...undoOf(known), ...(work.kind === "ready" ? { only: work.commit } : {}) };
+    await note(asked, "merge.asked", { strategy: wanted.strategy });
+    return work.kind === "ready" ? asked : end(asked, refused(work.reason));
+  };
+
+  /** A merge that a crash interrupted keeps its date and its commit, so that the same commit is made, and only once. */
+  const resume = async (known: Merge, merge: Merge): Promise<Merge> => {
+    const { at, commit, before, after, only = merge.only } = known;
+    const resumed = { ...merge, at, commit, before, after, ...undoOf(known), ...(only === undefined ? {} : { only }) };
+    await store.merges.put(resumed);
+    return resumed;
   };
 
   return {
@@ -199,7 +244,7 @@ export function createMerging(ports: MergingPorts): Merging {
       listeners.set(task.id, all.add(listener));
       try {
         const known = await store.merges.get(task.id);
-        // Who asks again while it waits is told at once what for.
+        // A repeated request while the merge waits is answered immediately with the reason.
         if (under.has(task.id) && known?.state === "waits") return known;
         return await Promise.race([promise, askAndWait(task, wanted)]);
       } finally {
@@ -208,14 +253,22 @@ export function createMerging(ports: MergingPorts): Merging {
       }
     },
     before: queue.before,
+    stageOf(task) {
+      const others = queue.before(task);
+      if (others === undefined) return undefined;
+      if (tested.has(task)) return "its result is being tested";
+      return others === 0
+        ? "it is next in the queue"
+        : `it is queued after ${others === 1 ? "1 other" : `${others} others`}`;
+    },
     resumed: queue.resumed,
     noticed({ task }) {
       const asked = under.get(task.id);
-      if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id);
+      if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id, movedOn(task));
     },
     async recover() {
       for (const { id, endedAt } of await store.merges.list({}))
-        if (endedAt === undefined) takeUp(id).catch((error) => takeUpLater(id, error));
+        if (endedAt === undefined) recoverMerge(id).catch((error) => recoverLater(id, error));
     },
     async stop() {
       stopped = true;
@@ -229,20 +282,23 @@ export function lineOf(project: string, target: string): string {
   return `merge ${project} ${target}`;
 }
 
-/** What the task moves to, once its work has arrived. Gives what was said against it, or nothing. */
-async function move({ store, submit }: MergingPorts, merge: Merge): Promise<string> {
+/** Moves the task after its merge. Returns why the task stays where it is, or an empty text. */
+async function move(ports: MergingPorts, merge: Merge): Promise<string> {
   const { task, to, by } = merge;
-  const now = (await store.getTask(task))?.task;
-  if (to === "" || now?.status === to) return "";
-  if (now !== undefined && !isSameStay(merge, now))
-    return `It is merged, but the task had moved on to "${now.status}" before it was.`;
-  const { decision } = await submit(task, { kind: "move", to, actor: { role: by } });
+  const now = (await ports.store.getTask(task))?.task;
+  if (now === undefined || (to !== "" && now.status === to)) return "";
+  if (!isSameStay(merge, now))
+    return to === "" ? "" : `The work is merged, but the task had moved to "${now.status}" before.`;
+  const later = await laterWork(ports, merge, now);
+  if (later !== "" || to === "") return later;
+  // With `merged` the engine refuses if the branch has got commits since.
+  const { decision } = await ports.submit(task, { kind: "move", to, actor: { role: by }, word: { merged: true } });
   if (decision.kind !== "rejected") return "";
   const reasons = sentences(decision.reasons.flatMap(({ text, fix }) => [text, fix]));
-  return `It is merged, but could not move to "${to}": ${reasons}`;
+  return `The work is merged, but the task could not move to "${to}": ${reasons}`;
 }
 
-/** Whether the task is still where it was when somebody asked for the merge. Not known of what older versions have stored. */
+/** Whether the task is still in the stay in which the merge was requested. Records of older versions have no stay. */
 function isSameStay({ entry }: Merge, task: Task): boolean {
   return entry === undefined || entry === task.entry;
 }
@@ -259,41 +315,63 @@ export function newMerge(task: Task, { target, strategy, to, by, only, givesBack
 }
 
 /**
- * Whether this is what was asked for before and a crash cut short, if only after the work had arrived and before anybody was
- * told. Then it has the same date, which makes the same commit, and it is not merged or told a second time.
+ * Whether a request continues a recorded merge: one that a crash interrupted, or one that has landed and is requested again,
+ * by a person for the same commit or by a workflow that could not record the landing.
  */
-function isGoingOn(before: Merge, now: Merge): boolean {
-  if (before.target !== now.target) return false;
-  return before.endedAt === undefined || (before.state === "merged" && before.entry === now.entry);
+function isSameMerge(known: Merge, now: Merge, commit: string | undefined): boolean {
+  if (known.target !== now.target || (known.entry ?? now.entry) !== now.entry) return false;
+  if (known.endedAt === undefined) return now.only === undefined || now.only === commit;
+  if (known.state !== "merged") return false;
+  return (known.only ?? commit) === commit || (now.to === "" && known.reason === "");
 }
 
-/**
- * What was cut short, as it is wanted now: it has moved on since, or had arrived and there is more by now. What was planned
- * may have arrived, so that is kept.
- */
-function askedAgain(known: Merge, now: Merge): Merge {
-  const { at, commit, before, after } = known;
-  return { ...now, at, commit, before, after, ...undoOf(known) };
-}
-
-/** That an earlier merge of the task was taken back, for as long as its work is not merged again. */
+/** The undo of the task's earlier merge, kept until its work is merged again. */
 function undoOf(merge: Merge | undefined): Pick<Merge, "undo"> {
   return merge?.undo === undefined ? {} : { undo: merge.undo };
 }
 
-/** Where there is no forge, nobody else says that a pull request was merged. */
+/** Without a forge, only this records that a pull request was merged. */
 async function closeLocalRequest(store: MergingPorts["store"], task: string, mergedCommit: string): Promise<void> {
   const record = await store.pullRequests.get(task);
   if (record?.state === "open" && record.url === "")
     await store.pullRequests.put({ ...record, state: "merged", mergedCommit });
 }
 
-/** `isPlanned`: what was planned is in the branch. */
-function endOf(merge: Merge, landing: Landing, isPlanned: boolean): Merge {
-  if (landing.kind !== "merged") return { ...merge, state: landing.kind, reason: landing.reason, files: landing.files };
-  const { commit, before, after } = landing;
-  // We may have been killed after we published it: then it was there already, and what was noted before counts.
+/** `isPlanned`: the planned commit is in the branch. */
+function landedAs(merge: Merge, { commit, before, after }: Place, isPlanned: boolean): Merge {
+  // If the daemon was killed after publishing, the branch has the commit already. Then the recorded plan counts.
   const place = before === after && isPlanned ? {} : { before, after };
   const { undo: _, ...rest } = merge;
   return { ...rest, state: "merged", reason: "", files: [], commit, ...place };
+}
+
+type Place = Pick<Merge, "commit" | "before" | "after">;
+
+/**
+ * Records the progress of a merge in the task's history, at least once: a crash may repeat an event. `merge.landed` is
+ * recorded exactly once.
+ */
+export async function noteMerge<Type extends MergeEventType>(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  merge: Merge,
+  type: Type,
+  data: EventData<Type>,
+  by: string = merge.by,
+): Promise<void> {
+  const event = { type, by, data: { target: merge.target, ...data }, set: {} } as TaskEvent;
+  const isRecorded = type === "merge.landed" && (await lastLanding(store, merge.task)) === event.data.after;
+  if (!isRecorded) await store.addEvents(merge.task, [event], clock.now());
+  await store.merges.put(merge);
+}
+
+type MergeEventType = Extract<TaskEventType, `merge.${string}`>;
+
+/** The commit of the task's last landing in its history; undefined if there is none, or it was undone. */
+async function lastLanding(store: Store, task: string): Promise<unknown> {
+  let landed: unknown;
+  for await (const { event } of eventsOf(store, task)) {
+    if (event.type === "merge.landed") landed = event.data.after;
+    if (event.type === "merge.undone") landed = undefined;
+  }
+  return landed;
 }

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import type { Merge } from "../../ports/records.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { noteMerge } from "./note-merge.ts";
+import { noteMerge } from "./merging.ts";
 
 const merge: Merge = {
   ...{ id: "t1", project: "coffee", task: "t1", at: 0, target: "main", strategy: "merge", to: "", by: "engine" },
   ...{ state: "merged", reason: "", files: [], commit: "aaa", before: "bbb", after: "ccc", endedAt: 1 },
 };
 
-test("that work has landed is told once, also by one who does not know that it was told, and again when it lands again", async () => {
+test("merge.landed is recorded once, even if a recovery does not know that, and again when the work lands again", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));
@@ -18,7 +18,7 @@ test("that work has landed is told once, also by one who does not know that it w
   const land = (before: string, after: string) =>
     noteMerge(ports, merge, "merge.landed", { commit: "aaa", before, after });
   await land("bbb", "ccc");
-  // Whoever finds the work in the branch knows less about how it got there.
+  // A recovery that finds the work in the branch knows less about its merge.
   await land("ccc", "ccc");
   await noteMerge(ports, merge, "merge.undone", { after: "ddd" });
   await land("bbb", "ccc");
@@ -33,7 +33,7 @@ test("that work has landed is told once, also by one who does not know that it w
   expect(await store.merges.get("t1")).toEqual(merge);
 });
 
-test("what history could not be told is not in the record either: whoever comes after a crash tells it again", async () => {
+test("a merge whose event could not be saved is not recorded either, so that a recovery after a crash repeats it", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));

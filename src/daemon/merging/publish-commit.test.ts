@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
+import type { Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import type { Where } from "./find-tips.ts";
-import { publishCommit } from "./publish-commit.ts";
+import { publishCommit } from "./stack.ts";
 
 interface Found {
   readonly where: Where;
-  /** Changes of the user's own are in the way. */
+  /** The user's own changes block the update of the checkout. */
   readonly isInTheWay?: boolean;
-  /** What was published is seen afterwards: where the user is, and at the remote. */
+  /** Whether the published commit is seen afterwards: in the user's repository, and at the remote. */
   readonly isSeen?: boolean;
 }
 
-/** Publishes the commit `new` onto `old`, here and at a remote. Gives what came of it, and what was moved on the way. */
+/** Publishes the commit `new` onto `old`, locally and at a remote. Returns the result, and which refs were moved. */
 async function publish({ where, isInTheWay = false, isSeen = true }: Found) {
   const moved: string[] = [];
   const control = {
@@ -39,11 +39,11 @@ test("nothing is pushed before it is known that the user's checkout can follow",
   expect(await publish({ where: "both" })).toEqual({ kind: "published", moved: ["remote", "user"] });
 });
 
-test("where the remote's branch is the one that counts, the user's is waited for by nobody", async () => {
+test("if the remote's branch is authoritative, a merge does not wait for the user's checkout", async () => {
   expect(await publish({ where: "remote", isInTheWay: true })).toMatchObject({ kind: "published" });
 });
 
-test("what was not seen where it was published has not arrived", async () => {
+test("a commit that is not seen in the branch after publishing does not count as published", async () => {
   expect(await publish({ where: "both", isSeen: false })).toMatchObject({ kind: "moved" });
   expect(await publish({ where: "remote", isSeen: false })).toEqual({ kind: "moved", moved: ["remote"] });
 });

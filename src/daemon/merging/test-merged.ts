@@ -3,14 +3,53 @@ import { dirname, join } from "node:path";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
+import { projectFiles } from "../../home/project-files.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { type CommandPorts, runInWorkspace } from "../effects/run-in-workspace.ts";
-import { testsOf } from "../effects/tests-of.ts";
+import type { Repositories } from "../core.ts";
+import { type CommandPorts, runInWorkspace } from "../effects/commands.ts";
+import { testsOf } from "../effects/tests.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import type { Merged } from "./stack-up.ts";
+import type { Predictions } from "./conflicts.ts";
+import type { LandPorts } from "./land.ts";
+import { createMerging, type MergingPorts } from "./merging.ts";
+import type { Merged } from "./stack.ts";
 
-export interface TestMergedPorts extends CommandPorts {
+/** How merges are tested and published. */
+export type Landing = Pick<LandPorts, "where" | "test">;
+
+interface RepositoriesPorts extends Omit<MergingPorts, "landingOf">, Omit<CommandPorts, "signal"> {
+  readonly predictions: Predictions;
+  readonly places: Places;
+  readonly signal: AbortSignal;
+  readonly settingsOf: SettingsOf;
+  /** Overrides of the defaults, for tests. */
+  readonly landing: Partial<Landing>;
+}
+
+/** Creates the services that work with projects' repositories. */
+export function createRepositories(given: RepositoriesPorts): Repositories {
+  const { places, signal, settingsOf, where, landing } = given;
+  const ports: MergingPorts & RepositoriesPorts = {
+    ...given,
+    async landingOf(project, own) {
+      const { testMerges } = settingsOf(project);
+      const test: LandPorts["test"] = testMerges
+        ? (commit, merged) => testMerged(given, own, project, commit, merged)
+        : undefined;
+      return { workspaces: places.workspaces, signal, where: where(), test, ...landing };
+    },
+  };
+  const leavesUntested = async (project: Project) => {
+    const { testMerges, testCommand } = settingsOf(project);
+    if (testMerges || testCommand.length > 0) return !testMerges;
+    const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
+    return findTestCommand(projectFiles(project.path)).kind === "found";
+  };
+  return { ...ports, merging: createMerging(ports), leavesUntested };
+}
+
+interface TestMergedPorts extends CommandPorts {
   readonly store: Store;
   readonly places: Places;
   readonly settingsOf: SettingsOf;
@@ -19,10 +58,10 @@ export interface TestMergedPorts extends CommandPorts {
 const ref = "refs/signalbox/merging/tested";
 
 /**
- * Checks a commit out that no branch has yet, and runs the project's tests on it. Gives why they fail, or undefined where
- * they do not. The checkout is a clone that nobody else works in, whatever kind the project's workspaces are.
+ * Checks out a commit that is on no branch yet, and runs the project's tests on it. Returns why they fail, or undefined. The
+ * checkout is a separate clone, whatever kind the project's workspaces are.
  */
-export async function testMerged(
+async function testMerged(
   ports: TestMergedPorts,
   own: ProjectWorkspaces,
   project: Project,
@@ -40,10 +79,10 @@ export async function testMerged(
     return undefined;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    // Nothing to run is no failure, unless the project says so; then it is called `tests`.
+    // No test command is not a failure, unless the project requires tests: then the code is `tests`.
     if (error.code === "untested") return undefined;
     if (error.code !== "tests" && error.code !== "tests.timeout") throw error;
-    return `The tests fail on what the merge would make. ${error.message}`;
+    return `The tests fail on the result of the merge. ${error.message}`;
   }
 }
 
@@ -58,7 +97,7 @@ async function checkOut(
   const settings = ports.settingsOf(project);
   const kind = await own.kindOf("clone");
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  // What was tested before and not published must stay reachable, or its checkout could not be used again.
+  // A ref keeps the tested commit reachable, so that its checkout can be reused.
   await own.control.moveRef(ref, commit, await own.control.commitAt(ref));
   const branch = `merging/${commit.slice(0, 12)}`;
   const order = { folder, branch, base: commit, existing: true, salvaged: true, keep: settings.keep };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { Fault } from "../../fault.ts";
-import type { Note } from "../../ports/notifier.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createUnsavedCall } from "./call-unsaved.ts";
+import type { Note } from "../../ports/system.ts";
+import { createUnsavedCall } from "./calls.ts";
 
 const full = new Fault("store.full", "The disk is full.", { hint: "Make room." });
 const minute = 60_000;
@@ -31,7 +31,7 @@ function stage(settings: { readonly reasons?: readonly string[] } = {}) {
   };
 }
 
-test("a person is called once while nothing can be saved, also where a channel fails at first", async () => {
+test("a person is called once while nothing can be saved, even if a channel fails at first", async () => {
   const { clock, notes, call, fail } = stage();
   fail(2);
   call.changed(full);
@@ -39,12 +39,12 @@ test("a person is called once while nothing can be saved, also where a channel f
   call.changed(full);
   await clock.pass(60 * minute);
   expect(notes).toMatchObject([
-    { title: "Signalbox can save nothing", text: "The disk is full. Make room. → signalbox doctor" },
+    { title: "Signalbox cannot save anything", text: "The disk is full. Make room. → signalbox doctor" },
   ]);
   call.stop();
 });
 
-test("a disk that has room again at once is nobody's business, and one that is full again soon is told of later", async () => {
+test("a disk that is full for a moment causes no call, and one that is full again soon after a call causes the next one later", async () => {
   const { clock, notes, call } = stage();
   call.changed(full);
   await clock.pass(1_000);
@@ -62,7 +62,7 @@ test("a disk that has room again at once is nobody's business, and one that is f
   call.stop();
 });
 
-test("who does not want to be called for it is not", async () => {
+test("a person who does not want calls for it gets none", async () => {
   const { clock, notes, call } = stage({ reasons: ["approval"] });
   call.changed(full);
   await clock.pass(minute);

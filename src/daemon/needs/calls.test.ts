@@ -1,16 +1,15 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createScriptedClock, createScriptedNotifier } from "../../../test/scripted-ports.ts";
 import type { Need, NeedReason } from "../../engine/needs.ts";
 import { Fault } from "../../fault.ts";
-import type { Notifier } from "../../ports/notifier.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createScriptedNotifier } from "../../testing/scripted-notifier.ts";
+import type { Notifier } from "../../ports/system.ts";
 import { createCalls } from "./calls.ts";
 
 const minute = 60_000;
 
-/** A person whose phone says that it has rung once `rung` is there. */
+/** A person whose phone confirms a note once `rung` resolves. */
 async function stage(rung: Promise<void> = Promise.resolve()) {
   const store = createMemoryStore();
   const clock = createScriptedClock(1_000_000);
@@ -38,28 +37,25 @@ function need(reason: NeedReason): Need {
 test.for([
   ["agent", 1],
   ["approval", 2],
-] as const)(
-  "a need for %s that a daemon does not see right after its start is called for %d times",
-  async ([reason, times]) => {
-    const { clock, phone, stored, start } = await stage();
-    const first = start();
-    await first.recover();
-    await first.found(stored, [need(reason)]);
-    await clock.pass(10_000);
-    expect(phone.notes).toHaveLength(1);
-    await first.stop();
-    const second = start();
-    await second.recover();
-    // Agents are only looked at now: nobody can tell yet that one does not wait any more.
-    await second.found(stored, []);
-    await second.found(stored, [need(reason)]);
-    await clock.pass(10 * minute);
-    expect(phone.notes).toHaveLength(times);
-    await second.stop();
-  },
-);
+] as const)("a need for %s that is not seen right after a restart causes %d calls", async ([reason, times]) => {
+  const { clock, phone, stored, start } = await stage();
+  const first = start();
+  await first.recover();
+  await first.found(stored, [need(reason)]);
+  await clock.pass(10_000);
+  expect(phone.notes).toHaveLength(1);
+  await first.stop();
+  const second = start();
+  await second.recover();
+  // Agents are only being checked now, so a missing need proves nothing yet.
+  await second.found(stored, []);
+  await second.found(stored, [need(reason)]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(times);
+  await second.stop();
+});
 
-test("an agent that needs nobody any more since a start is called for again when it asks again", async () => {
+test("an agent whose need ended during a restart causes another call when it asks again", async () => {
   const { clock, phone, stored, start } = await stage();
   const first = start();
   await first.recover();
@@ -68,7 +64,7 @@ test("an agent that needs nobody any more since a start is called for again when
   await first.stop();
   const second = start();
   await second.recover();
-  // It was answered while nobody looked, and works from then on.
+  // It was answered while no daemon was running, and works from then on.
   await second.found(stored, []);
   await clock.pass(60 * minute);
   expect(phone.notes).toHaveLength(1);
@@ -78,12 +74,12 @@ test("an agent that needs nobody any more since a start is called for again when
   await second.stop();
 });
 
-test("nobody is called for an agent that needs nobody any more since a start", async () => {
+test("a need that ended during a restart causes no call", async () => {
   const { clock, phone, stored, start } = await stage();
   const first = start();
   await first.recover();
   await first.found(stored, [need("agent")]);
-  // It dies before it has called.
+  // The daemon dies before the call.
   await first.stop();
   const second = start();
   await second.recover();
@@ -93,7 +89,7 @@ test("nobody is called for an agent that needs nobody any more since a start", a
   await second.stop();
 });
 
-test("a need that has gone while somebody was being told of it is over, and called for again when it comes back", async () => {
+test("a need that ends while its call is being made is over, and causes another call when it comes back", async () => {
   const rung = Promise.withResolvers<void>();
   const { store, clock, phone, stored, start } = await stage(rung.promise);
   const calls = start();
@@ -111,7 +107,7 @@ test("a need that has gone while somebody was being told of it is over, and call
   await calls.stop();
 });
 
-test("a task that is let go and held again before anybody looks at it is called for again", async () => {
+test("a task that is released and held again between two checks causes another call", async () => {
   const { clock, phone, stored, start } = await stage();
   const calls = start();
   await calls.recover();
@@ -121,7 +117,7 @@ test("a task that is let go and held again before anybody looks at it is called 
   await calls.found(stored, [need("held")]);
   await clock.pass(10 * minute);
   expect(phone.notes).toHaveLength(2);
-  // What only changes while it is held is the same need.
+  // A hold whose details change is still the same need.
   calls.heard({ ...stored.task, entry: 1, held: { word: "error", reason: "It is broken.", again: "wait" } });
   await calls.found(stored, [need("held")]);
   await clock.pass(10 * minute);
@@ -129,7 +125,7 @@ test("a task that is let go and held again before anybody looks at it is called 
   await calls.stop();
 });
 
-test("a limit that holds several tasks is called for once, also where one comes to wait later", async () => {
+test("a limit that holds up several tasks causes one call, even if a task joins later", async () => {
   const { store, clock, phone, stored, start } = await stage();
   const other = await store.createTask("coffee", sampleTask("t2"));
   const calls = start();
@@ -145,7 +141,7 @@ test("a limit that holds several tasks is called for once, also where one comes 
   await calls.stop();
 });
 
-test("a channel that has begun to tell and does not end has told: the call is made once, and the trouble is known", async () => {
+test("a channel that times out counts as delivered: the call is made once, and the problem is listed", async () => {
   const slow = Promise.reject(new Fault("notifier.slow", "The command did not end."));
   slow.catch(() => {});
   const { clock, phone, stored, start } = await stage(slow);

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { builtIn } from "../../../test/engine/drive.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { Merge } from "../../ports/records.ts";
-import { lookAtNeeds, type NeedPorts } from "./need-facts.ts";
+import { findNeeds, type NeedPorts } from "./needs.ts";
 
-/** The reasons for which a task that was changed at 1000 needs a person, with this merge of it. */
+/** The reasons why a task that was changed at 1000 needs a person, with this merge of it. */
 async function reasons(merge: Partial<Merge>) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
@@ -20,15 +20,20 @@ async function reasons(merge: Partial<Merge>) {
     workflowOf: async () => builtIn("minimal"),
     agents: () => undefined,
   };
-  return (await lookAtNeeds(ports as unknown as NeedPorts, stored, new Map())).map(({ reason }) => reason);
+  return (await findNeeds(ports as unknown as NeedPorts, stored, new Map())).map(({ reason }) => reason);
 }
 
-test("a merge that was refused is told until the task changes: what was done since may have mended it", async () => {
+test("a refused merge is reported until the task changes, because the change may have solved the problem", async () => {
   expect(await reasons({ state: "refused", endedAt: 1_000 })).toContain("merge");
   expect(await reasons({ state: "refused", endedAt: 999 })).not.toContain("merge");
 });
 
-test("a merge that waits for the person is told however old it is, and one that is over is not", async () => {
+test("a task that is being merged needs no person while it stays in the state in which the merge was requested", async () => {
+  expect(await reasons({ state: "lined-up" })).toEqual([]);
+  expect(await reasons({ state: "lined-up", entry: 99 })).toEqual(["approval"]);
+});
+
+test("a merge that waits for the person is reported however old it is, and a finished merge is not", async () => {
   expect(await reasons({ state: "waits" })).toContain("merge");
   for (const state of ["lined-up", "merged", "undone"] as const)
     expect(await reasons({ state, endedAt: 1_000 }), state).not.toContain("merge");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Agents } from "../agents/agents.ts";
 import { noticeRuns } from "./needs.ts";
 
-test("a run is noticed when it shows another activity, question or error, and not at every look", () => {
+test("a run is reported when its activity, question or error changes, and not at every check", () => {
   const noticed: string[] = [];
   let look = (_run: string) => {};
   let signs: object = {};

@@ -1,15 +1,22 @@
-import type { Need } from "../../engine/needs.ts";
+import { parseTaskDocument, type TaskDocument } from "../../documents/task-document.ts";
+import { type Need, type NeedFacts, needsOf, type SeenRun } from "../../engine/needs.ts";
+import { askedOf, isPersonsTurn, startOf } from "../../engine/persons-turn.ts";
 import type { Task } from "../../engine/task.ts";
-import type { TaskDocument } from "../../engine/task-document.ts";
-import type { Kept } from "../../ports/records.ts";
-import type { Collection, Store, StoredTask } from "../../ports/store.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import type { Fault } from "../../fault.ts";
+import { createTurns } from "../../keyed.ts";
+import type { Store, StoredTask } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
+import { sentence, shownTime } from "../../text.ts";
 import type { Agents } from "../agents/agents.ts";
-import { createTurns } from "../turns.ts";
-import { lookAtNeeds, type NeedPorts } from "./need-facts.ts";
+import { runRecordId } from "../agents/run-order.ts";
+import { isWanted } from "../agents/start-run.ts";
+import type { RunWatch } from "../agents/watch-run.ts";
+import type { Trouble } from "../workspaces/trouble.ts";
 
-/** Who needs a person now, kept up to date as tasks, runs, messages and merges change. */
+/** Which tasks need a person now, kept up to date as tasks, runs, messages and merges change. */
 export interface Needs {
-  /** What a task needs a person for; nothing where it is over. */
+  /** Why a task needs a person; empty where it is over. */
   of(stored: StoredTask, document?: TaskDocument): Promise<readonly Need[]>;
   /** How many tasks are open, and how many of those need a person. */
   counts(): Promise<{ readonly open: number; readonly needPerson: number }>;
@@ -17,15 +24,15 @@ export interface Needs {
   noticed(task: string): void;
   /** Something about every open task may have changed. */
   noticedAll(): void;
-  /** An open task is there, or was changed, or is over. */
+  /** A task was created, changed or closed. */
   heard(stored: StoredTask): void;
   stop(): Promise<void>;
 }
 
-export interface NeedsPorts extends NeedPorts {
-  /** Since when needs are known that are there already. */
+interface NeedsPorts extends NeedPorts {
+  /** Since when each known need exists. */
   known(task: string): ReadonlyMap<string, number>;
-  /** What an open task needs now; nothing where it is over, or needs nobody. */
+  /** The current needs of an open task; empty where it is over or needs no person. */
   found(stored: StoredTask, needs: readonly Need[]): Promise<void>;
   /** A task has changed. */
   heard(task: Task): void;
@@ -34,24 +41,27 @@ export interface NeedsPorts extends NeedPorts {
   onError(error: unknown): void;
 }
 
-/** What was found when a task was last looked at, and the revision that it then had. */
+/** The result of the last check of a task, and the task's revision at that time. */
 interface Found {
   readonly revision: number;
   readonly needs: readonly Need[];
 }
 
-/** Several changes of a task are looked at together. Whoever asks in between is answered from what is there. */
-const coalescing = 250;
+/**
+ * Milliseconds in which several changes of a task are gathered for one check. Requests in between are answered from the
+ * cache.
+ */
+const debounce = 250;
 const retryPause = 5_000;
-/** How often workspaces are looked for that somebody has deleted. */
+/** How often the daemon looks for deleted workspaces. */
 const pollInterval = 60_000;
 
 export function createNeeds(ports: NeedsPorts): Needs {
   const { store, clock } = ports;
   const open = new Map<string, Found>();
-  /** Tasks that have changed since they were last looked at, each with a mark of its latest change. */
+  /** Tasks that have changed since their last check, each with a mark of its latest change. */
   const dirty = new Map<string, symbol>();
-  const soil = (id: string) => dirty.set(id, Symbol(id));
+  const markDirty = (id: string) => dirty.set(id, Symbol(id));
   let cancel: (() => void) | undefined;
   let isStopped = false;
   let underWay = Promise.resolve();
@@ -63,36 +73,36 @@ export function createNeeds(ports: NeedsPorts): Needs {
     try {
       const stored = await store.getTask(id);
       const isOpen = stored?.isOpen === true;
-      const needs = isOpen ? await lookAtNeeds(ports, stored, ports.known(id)) : [];
+      const needs = isOpen ? await findNeeds(ports, stored, ports.known(id)) : [];
       if (!isOpen) open.delete(id);
       else if (open.has(id)) open.set(id, { revision: stored.revision, needs });
-      // Only now: whoever asks while we look must not get what was found before.
+      // Cleared only now: a request during the check must not get the old result.
       if (dirty.get(id) === mark) dirty.delete(id);
       if (stored === undefined) ports.forgot(id);
-      else tellOf(stored, needs);
+      else report(stored, needs);
       return needs;
     } catch (error) {
-      soil(id);
+      markDirty(id);
       throw error;
     }
   };
-  /** Who only asks must not wait for what is written, nor hear that it could not be. */
-  const tellOf = (stored: StoredTask, needs: readonly Need[]) => {
+  /** A request must not wait until needs are stored, nor fail because they could not be. */
+  const report = (stored: StoredTask, needs: readonly Need[]) => {
     ports.found(stored, needs).catch((error) => {
       ports.onError(error);
-      soil(stored.task.id);
+      markDirty(stored.task.id);
       wake(retryPause);
     });
   };
   const lookAtAll = async () => {
     for (const id of [...dirty.keys()]) if (!isStopped) await look(id);
   };
-  const wake = (pause = coalescing) => {
+  const wake = (pause = debounce) => {
     if (isStopped || cancel !== undefined || dirty.size === 0) return;
     cancel = clock.after(pause, () => {
       underWay = lookAtAll()
         .then(
-          () => coalescing,
+          () => debounce,
           (error) => {
             ports.onError(error);
             return retryPause;
@@ -104,7 +114,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
         });
     });
   };
-  /** Nobody tells us when a folder is deleted. */
+  /** Nothing notifies the daemon of a deleted folder. */
   const isOutdated = async (task: Task, known: readonly Need[]) =>
     known.some(({ reason }) => reason === "disk") !== (ports.unsaved?.() !== undefined) ||
     (await ports.troubleOf?.(task))?.reason !== known.find(({ reason }) => reason === "workspace")?.text;
@@ -122,21 +132,21 @@ export function createNeeds(ports: NeedsPorts): Needs {
   poll();
   const noticed = (task: string) => {
     if (!open.has(task) && !dirty.has(task)) return;
-    soil(task);
+    markDirty(task);
     wake();
   };
 
   return {
     noticed,
     noticedAll() {
-      for (const task of open.keys()) soil(task);
+      for (const task of open.keys()) markDirty(task);
       wake();
     },
     async of(stored, document) {
       if (!stored.isOpen) return [];
-      if (document !== undefined) return lookAtNeeds(ports, stored, ports.known(stored.task.id), document);
+      if (document !== undefined) return findNeeds(ports, stored, ports.known(stored.task.id), document);
       const known = dirty.has(stored.task.id) ? undefined : open.get(stored.task.id);
-      // A task is stored before we hear of it.
+      // A task is stored before this cache hears of it.
       if (known === undefined || known.revision < stored.revision) return look(stored.task.id);
       return (await isOutdated(stored.task, known.needs)) ? look(stored.task.id) : known.needs;
     },
@@ -148,9 +158,9 @@ export function createNeeds(ports: NeedsPorts): Needs {
       const { id } = task;
       ports.heard(task);
       if (!open.has(id) && isOpen) open.set(id, { revision: 0, needs: [] });
-      // Tasks that depend on it may have lost their hope.
-      if (!isOpen && open.delete(id)) for (const each of open.keys()) soil(each);
-      soil(id);
+      // Tasks that depend on it may have become hopeless.
+      if (!isOpen && open.delete(id)) for (const each of open.keys()) markDirty(each);
+      markDirty(id);
       wake();
     },
     async stop() {
@@ -162,24 +172,10 @@ export function createNeeds(ports: NeedsPorts): Needs {
   };
 }
 
-/** The same store; says so whenever something is written that can make a task need a person, besides the task itself. */
-export function noticingStore(store: Store, noticed: (task: string) => void): Store {
-  const noticing = <T extends Kept>(collection: Collection<T>): Collection<T> => ({
-    ...collection,
-    async put(record) {
-      await collection.put(record);
-      noticed(record.task);
-    },
-  });
-  return {
-    ...store,
-    runs: noticing(store.runs),
-    messages: noticing(store.messages),
-    merges: noticing(store.merges),
-  };
-}
-
-/** Says so whenever a run shows something else that can need a person. Runs are looked at all the time; this changes rarely. */
+/**
+ * Calls `noticed` whenever a run's activity, question or error changes. Runs are checked all the time; these change
+ * rarely.
+ */
 export function noticeRuns(agents: Agents, noticed: (task: string) => void): void {
   const last = new Map<string, string>();
   agents.follow((id) => {
@@ -192,4 +188,152 @@ export function noticeRuns(agents: Agents, noticed: (task: string) => void): voi
     last.set(id, shown);
     noticed(watch.run.task);
   });
+}
+
+export interface NeedPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  workflowOf(task: Task): Promise<Workflow>;
+  /** Undefined where the daemon starts no agents. */
+  agents(): Agents | undefined;
+  /** The problem of a task's workspace; missing where there are no workspaces. */
+  troubleOf?(task: Task): Promise<Trouble | undefined>;
+  /**
+   * Whether a slot is free that nothing gives to the task, which is its project's next; missing where that is unknown.
+   */
+  isNextLeft?(task: Task): Promise<boolean>;
+  /** Why nothing can be saved; missing where it always can. */
+  unsaved?(): Fault | undefined;
+}
+
+/**
+ * Why a task needs a person now. `known`: since when each known need exists. `document`: the task's document from its
+ * folder, where the caller has just read it.
+ */
+export async function findNeeds(
+  ports: NeedPorts,
+  stored: StoredTask,
+  known: ReadonlyMap<string, number>,
+  document?: TaskDocument,
+): Promise<readonly Need[]> {
+  const { store } = ports;
+  const { task, updatedAt } = stored;
+  const workflow = await ports.workflowOf(task).catch(() => undefined);
+  const open = await store.openEffects(task.id);
+  const failed = open.find(({ state }) => state === "failed");
+  const facts: NeedFacts = {
+    ...{ task, workflow, changedAt: updatedAt, now: ports.clock.now(), known },
+    runs: await runsOf(ports, task),
+    messages: await undelivered(ports, task),
+    merge: await mergeOf(store, stored),
+    failure: failed && { code: failed.failure?.code ?? "" },
+    isOwing: open.some(({ state }) => state === "owed"),
+    limit: limitOf(ports.agents(), task),
+    hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
+    trouble: await ports.troubleOf?.(task),
+    unsaved: unsavedOf(ports.unsaved?.()),
+    isNextLeft: (await ports.isNextLeft?.(task)) === true,
+    ...(workflow === undefined ? { questions: "" } : await questionsOf(store, workflow, task, document)),
+  };
+  return needsOf(facts);
+}
+
+function unsavedOf(fault: Fault | undefined): NeedFacts["unsaved"] {
+  return fault && { reason: fault.message, fix: `${fault.hint}\nTo see more: signalbox doctor` };
+}
+
+/** The state of a task's runs from their watches, or else from their records. */
+async function runsOf({ store, agents }: NeedPorts, task: Task): Promise<readonly SeenRun[]> {
+  const found: SeenRun[] = [];
+  for (const { key } of Object.values(task.runs)) {
+    const id = runRecordId(task.id, key);
+    const watch = agents()?.watchOf(id);
+    if (watch !== undefined) found.push(seenRun(watch));
+    else {
+      const { started, endedAt } = (await store.runs.get(id)) ?? {};
+      if (started === undefined || endedAt !== undefined) continue;
+      found.push({ key, activity: "unknown", what: "", raised: started.raised, error: "" });
+    }
+  }
+  return found;
+}
+
+function seenRun({ run, started, signs: { activity, what, error } }: RunWatch): SeenRun {
+  return { key: run.key, activity, what, raised: started.raised, error: errorText(error) };
+}
+
+/** A limit passes by itself; other errors of a provider or a program do not. */
+function errorText(error: RunWatch["signs"]["error"]): string {
+  if (error === undefined || error.kind === "rate-limit") return "";
+  const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
+  return `${sentence(error.message)}${until}`;
+}
+
+/** The limit that holds up a run that waits to be started, or a live run. */
+function limitOf(agents: Agents | undefined, task: Task): NeedFacts["limit"] {
+  if (agents === undefined) return undefined;
+  const waiting = agents.dispatch.waiting().filter((seat) => seat.task === task.id);
+  const told = agents
+    .watches()
+    .filter(({ run, signs }) => run.task === task.id && isWanted(task, run.key) && signs.error?.kind === "rate-limit");
+  for (const harness of new Set([...waiting, ...told.map(({ run }) => run)].map((each) => each.harness))) {
+    const text = agents.dispatch.endlessLimit(harness);
+    if (text !== undefined) return { harness, text };
+  }
+  return undefined;
+}
+
+/** A message that waits only for the terminal is delivered once the terminal answers. */
+async function undelivered({ store, agents }: NeedPorts, task: Task): Promise<NeedFacts["messages"]> {
+  if (Object.keys(task.runs).length === 0) return [];
+  const trouble = agents()?.terminalTrouble();
+  const isHeldUp = (to: string) => {
+    const watch = agents()?.watchOf(runRecordId(task.id, to));
+    return watch?.started.mode === "session" && watch.signs.activity !== "busy";
+  };
+  return (await store.messages.list({ task: task.id })).flatMap(({ to, text, problem = "", deliveredAt }) => {
+    if (deliveredAt !== undefined || !isWanted(task, to)) return [];
+    if (problem !== "") return [{ to, text, problem }];
+    if (trouble === undefined || !isHeldUp(to)) return [];
+    return [{ to, text, problem: trouble.reason, fix: `${trouble.fix}\nTo see more: signalbox doctor` }];
+  });
+}
+
+async function mergeOf(store: Store, { task, updatedAt }: StoredTask): Promise<NeedFacts["merge"]> {
+  const merge = task.phase === "over" ? undefined : await store.merges.get(task.id);
+  if (merge === undefined) return undefined;
+  const { state, target, reason, endedAt, entry = task.entry } = merge;
+  if (state === "waits") return { state, target, reason };
+  if (state === "lined-up" && endedAt === undefined && entry === task.entry)
+    return { state: "under-way", target, reason };
+  if (state === "lined-up" || state === "merged" || state === "undone") return undefined;
+  // A change since then may have solved the problem. The workspace may have changed too, so the reason names the time.
+  const isLast = endedAt !== undefined && updatedAt <= endedAt;
+  return isLast ? { state: "refused", target, reason: `Not merged at ${shownTime(endedAt)}: ${reason}` } : undefined;
+}
+
+async function hopelessOf(ports: NeedPorts, workflow: Workflow, task: Task): Promise<NeedFacts["hopeless"]> {
+  if (task.dependsOn.length === 0 || startOf(workflow, task) === undefined) return [];
+  const all = await Promise.all(task.dependsOn.map((id) => ports.store.getTask(id)));
+  const found: NeedFacts["hopeless"][number][] = [];
+  for (const stored of all) {
+    if (stored === undefined) continue;
+    const { project, number, status } = stored.task;
+    const state = (await ports.workflowOf(stored.task).catch(() => undefined))?.states[status];
+    if (state?.terminal && state.outcome !== "done") found.push({ name: `${project}#${number}`, status });
+  }
+  return found;
+}
+
+async function questionsOf(
+  store: Store,
+  workflow: Workflow,
+  task: Task,
+  document: TaskDocument | undefined,
+): Promise<Pick<NeedFacts, "questions" | "asked">> {
+  const state = workflow.states[task.status];
+  if (state === undefined || !isPersonsTurn(state)) return { questions: "" };
+  const read = document ?? parseTaskDocument((await store.getDocument(task.id)).text);
+  const questions = read.byHeading.get("Questions")?.body.trim() ?? "";
+  return { questions, asked: askedOf(workflow, state, read) };
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { builtIn, drive } from "../../../test/engine/drive.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Agent, Merge, Run } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
-import { lookAtNeeds } from "../needs/need-facts.ts";
+import { findNeeds } from "../needs/needs.ts";
 import { agentView } from "./agents.ts";
 
 const crew = builtIn("crew");
@@ -20,7 +20,7 @@ const atWork: Partial<Task> = {
   runs: { worker: { key: "worker#1", mode: "steps" } },
 };
 
-/** As it is right after a start: nobody looks after any run yet. */
+/** The view right after a restart, when no run is watched yet. */
 async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string, merge?: Partial<Merge>) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
@@ -38,12 +38,12 @@ async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string, m
   const scheduler = { waits: () => false };
   const looking = { store, clock: { now: () => 0, after: () => () => {} }, workflowOf: async () => crew };
   const needs = {
-    of: (stored: StoredTask) => lookAtNeeds({ ...looking, agents: () => undefined }, stored, new Map()),
+    of: (stored: StoredTask) => findNeeds({ ...looking, agents: () => undefined }, stored, new Map()),
   };
   return agentView({ store, agents, scheduler, needs, workflows: { get: async () => crew } } as unknown as Core, agent);
 }
 
-test("an agent whose program was started is working, also while nobody looks after it again", async () => {
+test("an agent whose program was started is working, also before its run is watched again", async () => {
   expect(await view(atWork, { pid: 12 })).toMatchObject({ state: "working", reason: "" });
   expect(await view(atWork, { pid: 0 })).toMatchObject({ state: "ready" });
   expect(await view(atWork, { pid: 12, endedAt: 5 })).toMatchObject({ state: "ready" });
@@ -51,7 +51,7 @@ test("an agent whose program was started is working, also while nobody looks aft
   expect(await view(atWork, { pid: 12, started: raised })).toMatchObject({ state: "stuck", reason: "It asks." });
 });
 
-test("one that cannot begin, or go on, says why; what went wrong before counts less", async () => {
+test("an agent that cannot start or continue shows why, and that reason comes before an earlier failure", async () => {
   expect(await view(atWork, { pid: 0 }, "No room.")).toMatchObject({ state: "ready", reason: "No room." });
   const failed = { ...atWork, crashCount: 1, reason: "It fell." };
   expect(await view(failed, { pid: 0 }, "No room.")).toMatchObject({ state: "working", reason: "No room." });
@@ -59,7 +59,7 @@ test("one that cannot begin, or go on, says why; what went wrong before counts l
   expect(await view(failed, { pid: 12 }, "No room.")).toMatchObject({ state: "working", reason: "" });
 });
 
-test("one whose work is done and cannot be merged now says what is in the way", async () => {
+test("an agent whose work is done but cannot be merged yet shows what blocks the merge", async () => {
   const merging: Partial<Task> = { ...atWork, status: "merging", phase: "doing", runs: {} };
   const merge: Partial<Merge> = { state: "waits", target: "main", reason: "Yours." };
   const reason = 'It waits to be merged into "main". Yours.';

@@ -1,23 +1,22 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentView } from "../../api/agent-wires.ts";
-import { Refusal } from "../../api/error.ts";
+import type { AgentView } from "../../api/agents.ts";
+import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
-import { type AgentState, recordedState } from "../../engine/agent-state.ts";
+import { type AgentState, recordedState } from "../../engine/reconcile.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
-import { checkNeeds } from "../agents/check-needs.ts";
-import { harnessNamed } from "../agents/harnesses.ts";
-import { addUp } from "../agents/usage-book.ts";
-import type { Handler } from "../asked.ts";
+import { checkNeeds, harnessNamed } from "../agents/harnesses.ts";
+import { addUp } from "../agents/usage.ts";
+import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
-import { bindAgent, withAgent } from "../crew/give-ticket.ts";
-import { whyNotYet } from "../crew/why-not-yet.ts";
-import { agentsOf } from "./agents-of.ts";
-import { findTask } from "./find-task.ts";
-import { mustHave } from "./projects.ts";
+import { bindAgent, whyNotYet, withAgent } from "../crew/give-ticket.ts";
+import type { Handler } from "../handlers.ts";
+import { mustHave } from "../project.ts";
+import { isoTime } from "../views.ts";
+import { agentsOf } from "./tasks.ts";
 import { chosen } from "./workspaces.ts";
 
 export function listAgents(core: Core): Handler<Routes["listAgents"]> {
@@ -33,7 +32,7 @@ export function addAgents(core: Core): Handler<Routes["addAgents"]> {
     const project = await mustHave(core, body.project);
     const harness = body.harness ?? (project.harness || core.config().values.harness || "claude");
     harnessNamed(agentsOf(core).ports.harnesses, harness);
-    // Two who ask at once must not get the same name: the second would take the first one's task from it.
+    // A mutex, so that concurrent requests do not choose the same name: the second would overwrite the first agent.
     const made = await core.inTurn(`agents ${project.name}`, async () => {
       const known = new Set((await core.store.agents.list({ project: project.name })).map(({ id }) => nameOf(id)));
       const names = body.name === undefined ? freeNames(known, body.count ?? 1) : [checked(body.name, known)];
@@ -66,7 +65,7 @@ export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
           {
             code: "not-waiting",
             text: `${view.name} is ${view.state}, with ${view.task}.`,
-            fix: "Choose one that is idle: signalbox agent ps",
+            fix: "Choose an idle agent: signalbox agent ps",
           },
         ]);
       const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
@@ -116,7 +115,7 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
   };
 }
 
-/** A slot is what its task's run is: nobody keeps a second record of it. */
+/** The state of a named agent is derived from its task's run; it is not recorded a second time. */
 export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
   const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
   const open = stored?.isOpen ? stored.task : undefined;
@@ -150,7 +149,7 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
   };
 }
 
-/** The runs of a task whose programs were started. After a start of ours it takes a while until each is looked after again. */
+/** The runs of a task whose programs were started. After a restart of the daemon, not every run is watched yet. */
 async function begunRuns({ agents, store }: Core, { id, runs }: Task): Promise<readonly StartedRun[]> {
   const live = new Set(Object.values(runs).map(({ key }) => key));
   const own = (agents?.watches() ?? []).filter(({ run }) => run.task === id && live.has(run.key));
@@ -160,7 +159,7 @@ async function begunRuns({ agents, store }: Core, { id, runs }: Task): Promise<r
   );
 }
 
-/** Why it does not go on now, or what went wrong last, while it waits before it is tried again. */
+/** Why the agent's task does not continue now, or its last failure while it waits for a retry. */
 async function whyWaits(core: Core, stored: StoredTask, state: AgentState): Promise<string> {
   const { task } = stored;
   if (state === "stuck") return task.reason;
@@ -194,6 +193,26 @@ function checked(name: string, known: ReadonlySet<string>): string {
       hint: "Begin with a letter, and use letters, digits, _ and -, 32 at most.",
     });
   if (known.has(name))
-    throw new Fault("agent.exists", `There is an agent "${name}" already.`, { hint: "See them: signalbox agent ps" });
+    throw new Fault("agent.exists", `The agent "${name}" already exists.`, { hint: "See them: signalbox agent ps" });
   return name;
+}
+
+export function listHarnesses(core: Core): Handler<Routes["listHarnesses"]> {
+  return async ({ query }) => {
+    const agents = agentsOf(core);
+    const { harnesses } = agents.ports;
+    const chosen = query.name === undefined ? [...harnesses().values()] : [harnessNamed(harnesses, query.name)];
+    const limits = agents.dispatch.limits();
+    const views = chosen.map(async ({ name, title, can, detect, login }) => {
+      const limit = limits.find(({ harness }) => harness === name);
+      const atWork = agents.watches().filter(({ run }) => run.harness === name).length;
+      const limitedUntil = limit === undefined ? null : isoTime(limit.until);
+      const detected = await detect();
+      const { state, hint: loginHint } =
+        detected.found && login !== undefined ? await login() : { state: "unknown" as const, hint: "" };
+      const told = { name, title, ...detected, login: state, loginHint };
+      return { ...told, limitedUntil, atWork, can: { ...can, withholds: [...can.withholds] } };
+    });
+    return { harnesses: await Promise.all(views) };
+  };
 }

@@ -1,28 +1,63 @@
-import type { CrewView } from "../../api/crew-routes.ts";
-import { Refusal } from "../../api/error.ts";
+import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
-import { whyNotFrom } from "../../engine/agent-commands.ts";
-import { readyTickets } from "../../engine/ready-tickets.ts";
-import { ticketTroubles } from "../../engine/ticket-troubles.ts";
+import type { CrewView, SlotView } from "../../api/tickets.ts";
+import { whyNotFrom } from "../../engine/reconcile.ts";
 import { Fault, tell } from "../../fault.ts";
-import type { Agent } from "../../ports/records.ts";
+import type { Agent, Usage } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
-import type { Handler } from "../asked.ts";
+import { readyTickets, ticketTroubles } from "../../tickets/ready-tickets.ts";
+import { chooseWorkflow, setPermissions } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
-import { giveTicket as give } from "../crew/give-ticket.ts";
-import { orderMade } from "../crew/order-made.ts";
-import { slotView } from "../crew/slot-view.ts";
-import { chooseWorkflow } from "./choose-workflow.ts";
-import { findTicket } from "./find-ticket.ts";
+import { giveTicket as give, orderMade } from "../crew/give-ticket.ts";
+import { findTicket, readTickets, type TasksOfTicket } from "../crew/tickets.ts";
+import type { Handler } from "../handlers.ts";
+import { mustHave } from "../project.ts";
+import { isoTime } from "../views.ts";
+import { agentView } from "./agents.ts";
 import { changeView } from "./move-task.ts";
-import { mustHave } from "./projects.ts";
-import { setPermissions } from "./set-permissions.ts";
-import type { TasksOfTicket } from "./tasks-by-ticket.ts";
-import { lookAtTickets } from "./tickets.ts";
 
-const usualMost = 10;
+/** A named agent with its present work and its usage over all of its tasks. */
+async function slotView(core: Core, agent: Agent): Promise<SlotView> {
+  const { name, state, reason, task: shown } = await agentView(core, agent);
+  const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
+  const task = stored?.isOpen ? stored.task : undefined;
+  const runs = task === undefined ? [] : await core.store.runs.list({ task: task.id });
+  const run = runs.filter(({ started }) => started !== undefined).at(-1);
+  const signAt = run && (core.agents?.watchOf(run.id)?.signs.signAt ?? run.endedAt ?? run.started?.at);
+  const had = new Set([...(agent.had ?? []), ...(agent.task === "" ? [] : [agent.task])]);
+  const used = (core.agents?.book.list() ?? []).filter((usage) => had.has(usage.task) && hasUsage(usage));
+  const sum = (of: (usage: (typeof used)[number]) => number) => used.reduce((total, usage) => total + of(usage), 0);
+  return {
+    name,
+    state,
+    reason,
+    task: shown,
+    lastTask: agent.task,
+    ticket: task?.ticket ?? "",
+    branch: task?.branch ?? "",
+    workspace: task?.workspace ?? "",
+    session: run?.session ?? "",
+    steps: runs.filter(({ started, word }) => started?.mode === "steps" && steps.has(word)).length,
+    assignedAt: stored?.isOpen ? isoTime(stored.createdAt) : null,
+    stepAt: signAt === undefined ? null : isoTime(signAt),
+    madeAt: isoTime(agent.at),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    cost: used.length > 0 && used.every(({ cost }) => cost === undefined) ? null : sum(({ cost }) => cost ?? 0),
+  };
+}
+
+/** Words of a successful step: more steps follow, or the work is done. */
+const steps: ReadonlySet<string> = new Set(["step", "ok"]);
+
+/** A run without any usage yet does not make the cost unknown. */
+function hasUsage({ inputTokens, outputTokens, cost }: Usage): boolean {
+  return inputTokens + outputTokens > 0 || cost !== undefined;
+}
+
+const defaultMost = 10;
 /** The built-in workflow for tickets. */
-const usualWorkflow = "crew";
+const defaultWorkflow = "crew";
 
 export function getCrew(core: Core): Handler<Routes["getCrew"]> {
   return async ({ params }) => crewView(core, await mustHave(core, params.project ?? ""));
@@ -31,8 +66,8 @@ export function getCrew(core: Core): Handler<Routes["getCrew"]> {
 export function runCrew(core: Core): Handler<Routes["runCrew"]> {
   return async ({ params, body }) => {
     const project = await mustHave(core, params.project ?? "");
-    const { most = usualMost, workflow = usualWorkflow } = body;
-    // What is wrong with it is told now, not ticket by ticket.
+    const { most = defaultMost, workflow = defaultWorkflow } = body;
+    // A broken workflow is reported now, instead of once per ticket.
     await chooseWorkflow(core, project, workflow);
     if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
     core.crew.start(project.name, { most, workflow });
@@ -55,12 +90,12 @@ export function giveTicket(core: Core): Handler<Routes["giveTicket"]> {
     const project = await mustHave(core, params.project ?? "");
     const agent = await agentNamed(core, project, params.agent ?? "");
     const ticket = findTicket(await core.ticketsOf(project).list(), body.ticket).id;
-    const { task, warnings } = await give(core, project, agent, { ticket, workflow: body.workflow ?? usualWorkflow });
+    const { task, warnings } = await give(core, project, agent, { ticket, workflow: body.workflow ?? defaultWorkflow });
     return { agent: await slotView(core, await agentNamed(core, project, params.agent ?? "")), task, warnings };
   };
 }
 
-/** Back to where its workflow begins, along whatever way leads there. */
+/** Moves the agent's task back to the initial state of its workflow. */
 export function restartSlot(core: Core): Handler<Routes["restartSlot"]> {
   return async ({ params }) => {
     const project = await mustHave(core, params.project ?? "");
@@ -84,8 +119,8 @@ async function agentNamed({ store }: Core, project: Project, name: string): Prom
 
 async function crewView(core: Core, project: Project): Promise<CrewView> {
   const problems = new Map(core.crew.problems(project.name));
-  const { tickets, broken, tasks, place } = await lookAtTickets(core, project).catch((error: unknown) => {
-    // Agents can be seen, ended and stopped also where nobody can read what else there is to do.
+  const { tickets, broken, tasks, place } = await readTickets(core, project).catch((error: unknown) => {
+    // Agents can be listed, ended and stopped even if the tickets cannot be read.
     if (!(error instanceof Fault)) throw error;
     problems.set("", tell(error));
     return { tickets: [], broken: [], tasks: new Map<string, TasksOfTicket>(), place: "file" as const };
@@ -104,7 +139,7 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     unready: tickets.flatMap(({ id, status }) => (status === "open" && !isOpen.has(id) ? [id] : [])),
     leftOver: open.filter((id) => tasks.has(id) && tasks.get(id)?.open === undefined),
     unread: broken.map(({ file }) => file),
-    // Of a dependency that is not there nobody can tell here whether it is an issue without the label.
+    // On a forge, an unknown dependency may be an issue without the label, so it is not reported as missing.
     troubles: place === "file" ? [...ticketTroubles(tickets)] : [],
     problems: [...problems].map(([ticket, problem]) => ({ ticket, problem })),
     poolSize: project.poolSize,

@@ -1,35 +1,35 @@
 import type { Routes } from "../../api/routes.ts";
-import type { DiffPart } from "../../api/work-routes.ts";
+import type { DiffPart } from "../../api/tasks.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import { type ChangedLines, type Diff, taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
-import type { Handler } from "../asked.ts";
-import { baseOf } from "../base-of.ts";
+import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
-import { lastSeen, type Where } from "../merging/find-tips.ts";
-import { isOtherBranch } from "../workspaces/checked-out.ts";
+import type { Handler } from "../handlers.ts";
+import { landingsOf } from "../merging/stack.ts";
+import { baseOf, mustHave } from "../project.ts";
+import { isOtherBranch, lastSeen, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { findTask } from "./find-task.ts";
-import { mustHave } from "./projects.ts";
 
-const most = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
-/** What a task has changed against where it began, and what is not committed yet in its workspace. */
+/** The task's changes since its base commit, and the uncommitted changes in its workspace. */
 export function diffTask(core: Core): Handler<Routes["diffTask"]> {
   return async (asked) => {
     const { task } = await findTask(core, asked);
     if (core.repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
     const project = await mustHave(core, task.project);
     const own = await core.repositories.workspacesOf(project);
-    const bytes = asked.query.text === "false" ? 0 : most;
+    const bytes = asked.query.text === "false" ? 0 : maxBytes;
     const target = await baseOf(core.store, project, task);
     const found = task.workspace === "" ? undefined : await own.kind.inspect(task.workspace);
     const merge = await core.store.merges.get(task.id);
     const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined, merge);
     const where = core.repositories.where();
-    const base = commit === "" ? "" : await beginOf(own, project, commit, target, merge, where);
+    const landings = merge?.state === "merged" && merge.commit === commit ? await landingsOf(core.store, merge) : [];
+    const base = commit === "" ? "" : await beginOf(own, project, commit, target, landings[0]?.before, where);
     const isUncommitted = found?.kind === "there" && found.dirty && asked.query.committed !== "true";
     return {
       target,
@@ -44,7 +44,7 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
 
 const nothing: DiffPart = { files: [], text: "", isCut: false };
 
-/** The task's newest commit: in its workspace, else what was collected, else where its branch is, else what was merged. */
+/** The task's newest commit: of its workspace, else the collected one, else its branch's, else the merged one. */
 async function headOf(
   own: ProjectWorkspaces,
   project: Project,
@@ -65,19 +65,18 @@ async function headOf(
   return branches[task.branch] ?? merge?.commit ?? "";
 }
 
-/** Where the task's work parted from the branch that it goes into. What is in there already is looked for before it came in. */
+/** The merge base of the task's work and its target. If the target contains the work, the base before that merge. */
 async function beginOf(
   { control }: ProjectWorkspaces,
   project: Project,
   commit: string,
   target: string,
-  merge: Merge | undefined,
+  beforeMerge: string | undefined,
   where: Where,
 ): Promise<string> {
   await control.syncFrom({ from: project.path, name: "user" });
   const seen = (await lastSeen(control, target, where)) ?? (await lastSeen(control, project.defaultBranch, where));
-  const isOurs = merge?.state === "merged" && merge.before !== merge.after && merge.commit === commit;
-  const tip = isOurs ? merge.before : seen;
+  const tip = beforeMerge ?? seen;
   if (tip === undefined) return "";
   const isIn = await control.isAncestor(commit, tip);
   const before = isIn ? ((await control.beforeMergeOf(commit, tip)) ?? tip) : tip;

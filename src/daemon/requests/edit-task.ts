@@ -1,21 +1,92 @@
-import { Refusal } from "../../api/error.ts";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
-import type { Reason } from "../../engine/decision.ts";
-import { edit } from "../../engine/edit.ts";
+import { parseTaskDocument } from "../../documents/task-document.ts";
+import { publishFile } from "../../durable-file.ts";
+import { edit } from "../../engine/create.ts";
+import type { Reason, TaskEvent } from "../../engine/decision.ts";
+import { migrate, planMigration } from "../../engine/migrate.ts";
 import type { Actor } from "../../engine/request.ts";
 import type { Task, TaskEdit } from "../../engine/task.ts";
+import { renderTaskDocument } from "../../engine/task-frontmatter.ts";
+import { Fault } from "../../fault.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
-import { checkNeeds } from "../agents/check-needs.ts";
-import type { Handler } from "../asked.ts";
+import { checkNeeds } from "../agents/harnesses.ts";
+import { actorFor, findTask, idsOf } from "../authorise.ts";
+import { publishAgents } from "../callers.ts";
+import { chooseWorkflow } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
-import { isShared } from "../forge/push-task.ts";
-import { projectOf } from "../project-of.ts";
+import type { Asked, Handler } from "../handlers.ts";
+import { documentChanged, type Seen } from "../look.ts";
+import { eventsOf, isShared, mustHave, projectOf } from "../project.ts";
 import { refusal } from "../submit.ts";
-import { changeBranch } from "../workspaces/change-branch.ts";
-import { otherTaskWith } from "../workspaces/other-task-with.ts";
-import { findTask } from "./find-task.ts";
-import { changeView, idsOf } from "./move-task.ts";
-import { actorFor } from "./standing.ts";
+import { writeDocument } from "../task-documents.ts";
+import { isoTime } from "../views.ts";
+import { changeBranch } from "../workspaces/branch.ts";
+import { otherTaskWith } from "../workspaces/own-branches.ts";
+import { leaveWorkspaces } from "../workspaces/pool.ts";
+import { changeView, haltTask } from "./move-task.ts";
+
+export function getDocument(core: Core): Handler<Routes["getDocument"]> {
+  return async (asked) => {
+    const { task, updatedAt } = await findTask(core, asked);
+    const { text, authors } = (await asWritten(core, task)).document;
+    const artifacts = await core.store.listArtifacts(task.id);
+    return {
+      text: renderTaskDocument({ ...task, updatedAt: isoTime(updatedAt) }, parseTaskDocument(text)),
+      authors: Object.fromEntries(
+        Object.entries(authors).map(([heading, { role, run, commit }]) => [heading, { role, run, commit }]),
+      ),
+      artifacts: artifacts.map(({ section, hash, role, run, commit, at }) => ({
+        section,
+        hash,
+        role,
+        run,
+        commit,
+        at: isoTime(at),
+      })),
+    };
+  };
+}
+
+export function putDocument(core: Core): Handler<Routes["putDocument"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { task } = stored;
+    // Authorised as an edit: the task's status does not change.
+    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
+    const workflow = await core.workflows.get(task.workflowHash);
+    // A mutex per task: concurrent writers keep each other's sections.
+    return core.inTurn(task.id, async () => {
+      // Sections that an agent has changed since stay the agent's, even if this text contains them.
+      const { document: before, changes, head } = await asWritten(core, task);
+      // A run's section is about the current commit; a person's section is valid for every commit.
+      const commit = actor.run === undefined ? "" : head;
+      const { document, changed, ignored } = writeDocument(workflow, before, asked.body.text, actor, commit);
+      if (changed.length > 0 || document.text !== before.text) {
+        const events = [...changes, documentChanged(actor, changed)];
+        await core.store.saveDocument(task.id, document, events, core.clock.now());
+      }
+      return { changed, ignored };
+    });
+  };
+}
+
+/** The document with the current contents of the agents' files, or as last saved if they cannot be read. */
+async function asWritten(
+  core: Core,
+  task: Task,
+): Promise<Pick<Seen, "document" | "changes"> & { readonly head: string }> {
+  try {
+    const { document, changes, facts } = await core.lookFor(task);
+    return { document, changes, head: facts.head };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { document: await core.store.getDocument(task.id), changes: [], head: "" };
+  }
+}
 
 export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
@@ -30,7 +101,7 @@ export function editTask(core: Core): Handler<Routes["editTask"]> {
   };
 }
 
-/** Another harness must be one that its agents can be started in. */
+/** Refuses a harness in which the task's agents cannot be started. */
 async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given: TaskEdit): Promise<void> {
   const { harness = task.harness, reviewHarness = task.reviewHarness } = given;
   const isSame = harness === task.harness && reviewHarness === task.reviewHarness;
@@ -43,7 +114,7 @@ async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given
   throw new Refusal(reasons);
 }
 
-/** Where the task has a workspace, its branch changes there first. An empty name is that of what is checked out there. */
+/** Changes the branch in the task's workspace first, if it has one. An empty name means the branch checked out there. */
 async function withBranch(
   core: Core,
   { task }: StoredTask,
@@ -57,7 +128,7 @@ async function withBranch(
   const current = await workspaces?.kind.currentBranch(task.workspace);
   const branch = wanted === "" ? (current ?? "") : wanted;
   const set = { ...given, branch };
-  // Whatever the engine refuses, it refuses before anything is touched, and writes it down.
+  // If the engine refuses the edit, submit records the refusal; git is not touched.
   const decision = edit(await core.workflows.get(task.workflowHash), task, actor, set);
   if (decision.kind === "rejected") return set;
   const reason = isShared(project, task, branch) ? goesInto(branch) : await whoHas(store, task, branch);
@@ -72,13 +143,132 @@ async function withBranch(
 }
 
 function goesInto(branch: string): Reason {
-  const text = `${JSON.stringify(branch)} is the branch that work goes into, and a task has one of its own.`;
+  const text = `${JSON.stringify(branch)} is the branch that work is merged into. A task needs its own branch.`;
   return { code: "bad-value", text, fix: "Choose another name." };
 }
 
 async function whoHas(store: Store, task: Task, branch: string): Promise<Reason | undefined> {
   const other = await otherTaskWith(store, task, branch);
   if (other === undefined) return undefined;
-  const text = `${other.project}#${other.number} (${other.id}) is at work on the branch ${JSON.stringify(branch)}.`;
-  return { code: "bad-value", text, fix: "Choose another name, or go on with that task." };
+  const text = `${other.project}#${other.number} (${other.id}) is working on the branch ${JSON.stringify(branch)}.`;
+  return { code: "bad-value", text, fix: "Choose another name, or continue that task." };
+}
+
+/** Everything known about a task, one JSON object per line: the task, its document, its records, then its events. */
+async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<string> {
+  const { id } = stored.task;
+  const line = (kind: string, value: object) => `${JSON.stringify({ kind, ...value })}\n`;
+  yield line("task", stored);
+  yield line("document", await store.getDocument(id));
+  for (const artifact of await store.listArtifacts(id)) yield line("artifact", artifact);
+  for (const effect of await store.listEffects(id)) yield line("effect", effect);
+  const { runs, findings, messages, conversations, usage, merges, pullRequests } = store;
+  for (const [kind, of] of Object.entries({ runs, findings, messages, conversations, usage, merges, pullRequests })) {
+    for (const each of await of.list({ task: id })) yield line(kind, each);
+  }
+  for await (const each of eventsOf(store, id))
+    yield line("event", { ...each, event: { ...each.event, set: withNulls(each.event.set) } });
+}
+
+/** JSON has no `undefined`: null marks a removed field, so that the history can be replayed from the file. */
+function withNulls(set: TaskEvent["set"]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(set).map(([key, value]) => [key, value ?? null]));
+}
+
+export function exportTask(core: Core) {
+  return async (asked: Asked<{ readonly project?: string }, unknown>, response: ServerResponse): Promise<undefined> => {
+    const stored = await findTask(core, asked);
+    response.writeHead(200, { "content-type": "application/jsonl", "x-content-type-options": "nosniff" });
+    for await (const line of historyOf(core, stored)) {
+      if (!response.write(line)) await new Promise((resolve) => response.once("drain", resolve).once("close", resolve));
+      if (response.destroyed) return undefined;
+    }
+    response.end();
+    return undefined;
+  };
+}
+
+/** Deletes an ended task, after exporting everything known about it to a file. */
+export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { id, project, number } = stored.task;
+    if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
+    let text = "";
+    for await (const line of historyOf(core, stored)) text += line;
+    makePrivateFolder(core.places.trash);
+    const kept = join(core.places.trash, `${project}-${number}-${id}.jsonl`);
+    publishFile(kept, text, { mode: 0o600 });
+    const { pools } = core;
+    // Release the workspaces first: deleting the task also deletes the record of its folders.
+    const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
+    await core.store.deleteTask(id);
+    await publishAgents(core);
+    core.scheduler.forgot(id);
+    core.deadlines.forgot(id);
+    core.needs.noticed(id);
+    core.log.info("A task was deleted", { task: id, kept, left });
+    return { kept, left };
+  };
+}
+
+async function inUse({ workflows, store }: Core, { id, status, workflowHash }: Task): Promise<Fault> {
+  const { states } = await workflows.get(workflowHash);
+  if (states[status]?.terminal !== true)
+    return new Fault("task.in-use", `The task ${id} is in "${status}" and has not ended.`, {
+      hint: `Cancel it first: signalbox task cancel ${id}`,
+    });
+  const owed = (await store.openEffects(id)).map(({ effect }) => effect.action);
+  const rest = owed.length > 0 ? `: ${owed.join(", ")}` : "";
+  const text = `The task ${id} has ended in "${status}". Its last effects are still being carried out${rest}.`;
+  return new Fault("task.in-use", text, {
+    hint: `See what the task waits for: signalbox task explain ${id}`,
+    retry: "later",
+  });
+}
+
+/**
+ * Whether an open task may be deleted: it is in a terminal state but its last effects fail, or its workflow is lost. Such
+ * a task can be neither cancelled nor continued.
+ */
+export async function canBeForgotten({ workflows }: Core, task: Task): Promise<boolean> {
+  try {
+    const { states } = await workflows.get(task.workflowHash);
+    return states[task.status]?.terminal === true && task.held !== undefined;
+  } catch (error) {
+    if (error instanceof Fault && error.code.startsWith("workflow.")) return true;
+    throw error;
+  }
+}
+
+/** Shows what another version of the task's workflow would change; with `apply`, pins the task to it. */
+export function migrateTask(core: Core): Handler<Routes["migrateTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { task } = stored;
+    const project = await mustHave(core, task.project);
+    const chosen = await chooseWorkflow(core, project, asked.body.workflow ?? task.workflow);
+    const before = await core.workflows.get(task.workflowHash);
+    const plan = { ...planMigration(before, chosen.workflow, task), from: before.hash, to: chosen.workflow.hash };
+    if (asked.body.apply !== true) return { plan, change: null };
+    if ((await core.store.openEffects(task.id)).length > 0) {
+      throw new Fault("task.conflict", `The task ${task.id} still has effects to carry out.`, {
+        hint: `Wait for them, or list them: signalbox task explain ${task.id}`,
+      });
+    }
+    const decision = migrate(before, chosen.workflow, task, { role: "human" }, await core.factsOf(task), asked.body.to);
+    if (decision.kind === "rejected") throw new Refusal(decision.reasons);
+    if (decision.kind === "ignored") return { plan, change: null };
+    await core.workflows.keep(chosen.workflow, chosen.text);
+    const saved = await core.store.saveDecision({
+      task: { ...decision.task, workflow: chosen.found.name },
+      revision: stored.revision,
+      isOpen: decision.task.phase !== "over",
+      events: decision.events.map((event) => ({ ...event, set: { ...event.set, workflow: chosen.found.name } })),
+      effects: decision.effects,
+      at: core.clock.now(),
+    });
+    core.changed(saved);
+    return { plan, change: await changeView(core, { decision, stored: saved, from: task.status }) };
+  };
 }

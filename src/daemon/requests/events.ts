@@ -2,12 +2,12 @@ import type { ServerResponse } from "node:http";
 import type { Routes } from "../../api/routes.ts";
 import type { Run } from "../../ports/records.ts";
 import type { StoredEvent } from "../../ports/store.ts";
-import type { Asked, Handler } from "../asked.ts";
+import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
+import type { Asked, Handler } from "../handlers.ts";
 import { eventView } from "../views.ts";
-import { findTask } from "./find-task.ts";
-import { followRuns } from "./follow-runs.ts";
-import { wholeNumber } from "./list-tasks.ts";
+import { followRuns } from "./runs.ts";
+import { wholeNumber } from "./tasks.ts";
 
 interface EventQuery {
   readonly project?: string;
@@ -17,17 +17,17 @@ interface EventQuery {
   readonly live?: string;
 }
 
-const usualPage = 200;
-const mostEvents = 5_000;
+const defaultPage = 200;
+const maxEvents = 5_000;
 
 export function listEvents(core: Core): Handler<Routes["listEvents"]> {
   return async (asked) => {
-    const limit = wholeNumber("limit", asked.query.limit, 1, mostEvents) ?? usualPage;
+    const limit = wholeNumber("limit", asked.query.limit, 1, maxEvents) ?? defaultPage;
     const after = wholeNumber("after", asked.query.after, 0) ?? 0;
     const { filter, passes } = await selection(core, asked);
     const events: StoredEvent[] = [];
     let last = after;
-    // A page of the store may hold nothing of what is asked for.
+    // A page of the store may contain no event that passes the filter.
     while (events.length < limit) {
       const page = await core.store.listEvents(filter, last, limit);
       events.push(...page.filter(passes).slice(0, limit - events.length));
@@ -38,10 +38,10 @@ export function listEvents(core: Core): Handler<Routes["listEvents"]> {
   };
 }
 
-// Proxies and browsers close what is silent.
+// Proxies and browsers close silent connections.
 const heartbeat = 15_000;
 
-/** Server-sent events. The id of each is its position. */
+/** Server-sent events. The id of each is its position in the event feed. */
 export function streamEvents(core: Core) {
   return async (asked: Asked<EventQuery, unknown>, response: ServerResponse): Promise<undefined> => {
     const { passes, meansRun } = await selection(core, asked);
@@ -54,9 +54,9 @@ export function streamEvents(core: Core) {
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
     });
-    // Tells the reader that it is connected, and where it begins.
+    // Tells the client that it is connected, and from which position.
     response.write(`: from ${after}\n\n`);
-    const following = core.news.follow(after, passes, (event) =>
+    const following = core.eventFeed.follow(after, passes, (event) =>
       response.write(
         `id: ${event.position}\nevent: ${event.event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`,
       ),
@@ -64,7 +64,7 @@ export function streamEvents(core: Core) {
     const stopRuns =
       asked.query.live === "true" && core.agents !== undefined
         ? followRuns(core, core.agents, meansRun, (run) => {
-            // Whoever is behind has enough to read; how agents are now will be told again.
+            // A client that reads slowly skips live views; the next change sends a new one.
             if (!response.writableNeedDrain) response.write(`event: live\ndata: ${JSON.stringify(run)}\n\n`);
           })
         : () => {};
@@ -74,7 +74,7 @@ export function streamEvents(core: Core) {
       following.resume();
     });
     const beat = () => {
-      // It has read nothing for a whole beat. It knows the last event it got, and can come back for the rest.
+      // The client has read nothing for a whole heartbeat. It can reconnect from the last event it received.
       if (isStalled) return response.destroy();
       isStalled = response.writableNeedDrain;
       if (!isStalled) response.write(": \n\n");
@@ -90,7 +90,7 @@ export function streamEvents(core: Core) {
   };
 }
 
-/** What of history is asked for; an agent is named by its role or by its run. */
+/** The filters of a query. An agent is named by its role or by its run. */
 async function selection(core: Core, { query, caller, folder }: Asked<EventQuery, unknown>) {
   const { project, task: reference, agent } = query;
   const about = { params: { task: reference ?? "" }, caller, folder, body: {}, lastEvent: "" };

@@ -1,25 +1,31 @@
 import type { Routes } from "../../api/routes.ts";
+import type { Surroundings } from "../../engine/allowance.ts";
 import { explain } from "../../engine/explain.ts";
 import { endsThatStart, leftReason, type Need } from "../../engine/needs.ts";
+import { personActions } from "../../engine/person-actions.ts";
 import { isPersonsTurn } from "../../engine/persons-turn.ts";
-import { sentence } from "../../engine/sentence.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
+import type { Run } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { sentence } from "../../text.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
-import type { Handler } from "../asked.ts";
+import { lifeOf } from "../agents/run-signs.ts";
+import { isWanted } from "../agents/start-run.ts";
+import { claimOf, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
-import { eventsOf } from "../events-of.ts";
+import type { Handler } from "../handlers.ts";
 import {
   expectedConflicts,
   givenBackConflict,
   lostMerge,
+  mergeUnderWay,
   nextOfMerge,
+  partlyMerged,
   warnOfModules,
-} from "../merging/explain-merge.ts";
+} from "../merging/conflicts.ts";
+import { eventsOf, remoteOf } from "../project.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
-import { findTask } from "./find-task.ts";
-import { claimOf } from "./standing.ts";
 
 export function explainTask(core: Core): Handler<Routes["explainTask"]> {
   return async (asked) => {
@@ -34,13 +40,14 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const agents = await explainAgents(core.store, core.agents, task, isHalted || core.scheduler.waits(task.id));
     return {
       task: await viewOf(core, stored),
-      where,
+      where: (await mergeUnderWay(core, task)) ?? where,
       blocked: [
         ...troubles.map(({ reason, fix }) => ({ reason, fix })),
         ...(await whyHere(core, workflow, task)),
-        // What a person is needed for comes first: the same that lists and calls tell.
+        // The reasons a person is needed come first, worded as in lists and calls.
         ...needs.filter(({ text }) => !troubles.some(({ reason }) => reason === text)).map(shownNeed),
         ...(await givenBackConflict(core, task)),
+        ...(await partlyMerged(core, task)),
         ...agents.blocked,
         ...blocked,
         ...(await deadAgent(core, task)),
@@ -50,7 +57,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await lostMerge(core, stored)),
       ],
       moves,
-      // What comes after something that has failed waits for a person.
+      // Effects after a failed one wait for a person.
       next: [
         ...(await nextOfMerge(core, stored)),
         ...agents.next,
@@ -69,7 +76,7 @@ function shownNeed({ text, fix }: Need) {
 
 type Block = { readonly reason: string; readonly fix: string };
 
-/** Why a task has come to where it waits for a person: the failure, or the verdict, that brought it here. */
+/** Why the task is in a state that waits for a person: the failure or the verdict that moved it there. */
 async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise<readonly Block[]> {
   const { id, status, held, phase } = task;
   const state = workflow.states[status];
@@ -83,22 +90,22 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   if (came === undefined || came.by === "human") return [];
   const { from, by, reason } = came;
   if (reason !== "") {
-    const fix = `See what has happened: signalbox task history ${id}`;
-    return [{ reason: `It came here from "${from}": ${sentence(reason)}`, fix }];
+    const fix = `See what happened: signalbox task history ${id}`;
+    return [{ reason: `The task came here from "${from}": ${sentence(reason)}`, fix }];
   }
   const isFailed = (workflow.states[from]?.out[status] ?? []).flatMap(({ gates }) => gates);
   const verdict = isFailed.find((gate) => gate.verdict === "FAIL");
   if (verdict === undefined) return [];
-  const fix = `Read what it says: signalbox task show ${id}`;
-  return [{ reason: `It came here from "${from}": the verdict of ${by} in ## ${verdict.section} is FAIL.`, fix }];
+  const fix = `Read the task file: signalbox task show ${id}`;
+  return [{ reason: `The task came here from "${from}": the verdict of ${by} in ## ${verdict.section} is FAIL.`, fix }];
 }
 
-/** Where a task is held because its agent died, the agent's last words often say why. */
+/** If a task is held because its agent died, the agent's last output often says why. */
 async function deadAgent({ store }: Core, { id, held }: Task) {
   if (held?.again !== "wait") return [];
   const last = (await store.runs.list({ task: id })).findLast(({ started }) => started !== undefined);
   if (last?.endedAt === undefined || last.word !== held.word) return [];
-  return [{ reason: `${last.key} has ended.`, fix: `See what it showed last: signalbox task logs ${id}` }];
+  return [{ reason: `${last.key} has ended.`, fix: `See its last output: signalbox task logs ${id}` }];
 }
 
 function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>, isHalted: boolean) {
@@ -106,7 +113,7 @@ function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>, isHalte
   return { what: tries === 0 ? `Carry out ${action}` : `Try ${action} again (failed ${tries} times)`, at: dueAt };
 }
 
-/** What happens without anybody's word. */
+/** The steps that follow without a request: deadlines, and the start of a task that waits for a slot. */
 async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workflow, { task }: StoredTask) {
   const due = deadlines.of(task.id);
   const timed = due === undefined ? [] : [{ what: due.what, at: isoTime(due.at) }];
@@ -121,13 +128,13 @@ async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workfl
   return [...timed, { what: `Start when ${when}`, at: null }];
 }
 
-/** A slot is free, and nobody is going to give it to this task. */
+/** A slot is free, but only spawn_next in the workflow would start this task. */
 function left({ scheduler }: Core, workflow: Workflow, { id, project, autostart, held }: Task): readonly Block[] {
   if (held !== undefined || !autostart || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
   return [{ reason: leftReason(workflow), fix: `Start it: signalbox task spawn ${id}` }];
 }
 
-/** Tasks that wait for a person keep their workspaces too: who looks in once an hour must see why nothing starts. */
+/** All workspaces are taken. Tasks that wait for a person keep theirs too, so a person must see why nothing starts. */
 async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id, project, autostart, held }: Task) {
   const waitsForSlot = held === undefined && autostart && scheduler.waits(id) && (await scheduler.isFull(project, id));
   if (!waitsForSlot && !pools?.room.waits(id)) return [];
@@ -138,11 +145,11 @@ async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id,
   const by =
     waitsForSlot && others.length > 0
       ? [
-          `${free}. This one starts by itself when that ends in ${starting.join(" or ")}.`,
+          `${free}. This task starts by itself when that task ends in ${starting.join(" or ")}.`,
           `After ${others.join(" or ")}, start it: signalbox task spawn ${id}`,
         ]
       : [`${free}.`];
-  const fix = [...by, `Or let there be more: ${more}`].join("\n");
+  const fix = [...by, `Or allow more: ${more}`].join("\n");
   return [{ reason: `All workspaces of ${project} are taken (${size}).`, fix }];
 }
 
@@ -152,10 +159,67 @@ async function unfinished(core: Core, dependsOn: readonly string[]) {
   for (const stored of all) {
     if (stored === undefined) continue;
     const { id, project, number, status, workflowHash } = stored.task;
-    // Of one that has ended otherwise than done a person is told.
+    // A dependency that ended without being done is a need of its own.
     if ((await core.workflows.get(workflowHash)).states[status]?.terminal === true) continue;
-    const reason = `It depends on ${project}#${number}, which is in "${status}".`;
-    found.push({ reason, fix: `See what it waits for: signalbox task explain ${id}` });
+    const reason = `The task depends on ${project}#${number}, which is in "${status}".`;
+    found.push({ reason, fix: `See what that task waits for: signalbox task explain ${id}` });
   }
   return found;
+}
+
+/** What a person can do with a task. Nothing is carried out: the engine decides on each action, and the decision is dropped. */
+export function listActions(core: Core): Handler<Routes["listActions"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { workflow, facts } = await core.lookFor(stored.task);
+    const around = await surroundings(core, stored.task, facts.head);
+    return {
+      task: await viewOf(core, stored),
+      actions: personActions(workflow, stored.task, facts, around).map((each) => ({ ...each })),
+    };
+  };
+}
+
+async function surroundings(core: Core, task: Task, head: string): Promise<Surroundings> {
+  const { store } = core;
+  const runs = (await store.runs.list({ task: task.id })).filter(({ started }) => started !== undefined);
+  const alive = aliveOf(task, runs);
+  const merge = await store.merges.get(task.id);
+  const isMerging = merge?.state === "lined-up" || merge?.state === "waits";
+  return {
+    terminals: inTerminals(core, task, alive),
+    alive: alive.map(({ key }) => key),
+    hasWorked: runs.length > 0,
+    hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
+    isMerging: isMerging && task.phase !== "over",
+    hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
+    hasRemote: await hasRemote(core, task.project),
+  };
+}
+
+function aliveOf(task: Task, runs: readonly Run[]): readonly Run[] {
+  return runs.filter(
+    ({ endedAt, key, started }) => started !== undefined && endedAt === undefined && isWanted(task, key),
+  );
+}
+
+function inTerminals({ agents }: Core, task: Task, alive: readonly Run[]): readonly string[] {
+  return alive
+    .filter(({ started, key }) => started?.mode === "session" && lifeOf(agents, task.id, key) === "alive")
+    .map(({ key }) => key);
+}
+
+/** Whether an agent of the task has a terminal, in which a person can talk to it. */
+export async function hasTerminal(core: Core, task: Task): Promise<boolean> {
+  return inTerminals(core, task, aliveOf(task, await core.store.runs.list({ task: task.id }))).length > 0;
+}
+
+/** If this cannot be read, true: the request for a pull request then reports why. */
+async function hasRemote({ git, store }: Core, name: string): Promise<boolean> {
+  const project = await store.getProject(name);
+  if (git === undefined || project === undefined) return false;
+  return remoteOf(git, project).then(
+    (remote) => remote !== undefined,
+    () => true,
+  );
 }

@@ -1,33 +1,38 @@
-import { Refusal } from "../../api/error.ts";
+import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
-import type { MergeView } from "../../api/task-wires.ts";
+import type { MergeView } from "../../api/tasks.ts";
 import { decide } from "../../engine/decide.ts";
-import { endState } from "../../engine/end-state.ts";
-import { mergingState } from "../../engine/merging-state.ts";
+import { endState, mergingState, theWayBack } from "../../engine/persons-turn.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import type { Merge } from "../../ports/records.ts";
+import type { GivenBack, Merge } from "../../ports/records.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
-import type { Asked, Handler } from "../asked.ts";
-import { targetOf } from "../base-of.ts";
-import type { Core } from "../core.ts";
-import { mergedModules, unpushedModules, warnOfModules } from "../merging/explain-merge.ts";
-import { mergeOnForge } from "../merging/merge-on-forge.ts";
+import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
+import type { Core, Repositories } from "../core.ts";
+import { openPullRequest as openOn } from "../forge/pull-request.ts";
+import type { Asked, Handler } from "../handlers.ts";
+import {
+  type Clash,
+  feedbackOn,
+  learningIn,
+  mergedModules,
+  prepareMerge,
+  tellConflict,
+  unpushedModules,
+  warnOfModules,
+} from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
-import { previewMerge } from "../merging/preview-merge.ts";
-import { undoMerge } from "../merging/undo-merge.ts";
+import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
+import { mustHave, remoteName, targetOf } from "../project.ts";
 import { refusal } from "../submit.ts";
-import { viewOf } from "../views.ts";
-import { findTask } from "./find-task.ts";
+import { pullRequestView, viewOf } from "../views.ts";
 import { ask } from "./move-task.ts";
-import { mustHave } from "./projects.ts";
-import { actorFor } from "./standing.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
 
-/** Merges the task's work, checks that it has arrived, and only then asks for the state in which the task is done. */
+/** Merges the task's work, checks that the target contains it, and only then moves the task to its done state. */
 export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
@@ -45,21 +50,23 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     if (dryRun) {
       const { workspacesOf, where } = gitOf(core);
       const own = await workspacesOf(project);
-      // Nothing is fetched for a look, unless only the remote can tell.
+      // A dry run does not fetch, unless the target exists on the remote only.
       const looked = where() === "remote" ? "remote" : "here";
       const known = await core.store.merges.get(task.id);
       const { merge, commits, changed } = await previewMerge(
-        ...([own, project, task, wanted, looked, known, core.places.workspaces] as const),
+        ...([core.store, own, project, task, wanted, looked, known, core.places.workspaces] as const),
       );
-      const untested = ["merged", "waits"].includes(merge.state) && isUntested(core, project, merge);
+      const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
       const warnings = await warnOfModules(core, task);
-      return { ...(await mergeView(core, merge)), commits, changed: [...changed], dryRun, untested, warnings };
+      const empty = merge.before === merge.after && (await isUnchanged(core, task));
+      const view = await mergeView(core, merge);
+      return { ...view, commits, changed: [...changed], empty, dryRun, untested, warnings };
     }
     return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
 }
 
-/** Where the workflow merges by itself, and a person may only say that it should. */
+/** For a workflow that merges by itself: moves the task to the state that merges. */
 async function letItMerge(
   core: Core,
   asked: About,
@@ -70,18 +77,18 @@ async function letItMerge(
 ): Promise<MergeView> {
   if (unreadable?.otherBranch !== undefined)
     throw new Fault("merge.other-branch", unreadable.reason, { hint: unreadable.fix });
-  // A workflow may leave behind what is not committed, because tests have left it. A person may not know that it is there.
+  // A workflow may ignore uncommitted files, which tests often leave. A person may not know that they exist.
   if (numbers.dirty === 1)
     throw new Fault(
       "merge.uncommitted",
-      `There are changes in ${stored.task.workspace} that are not committed, and would not be merged.`,
-      { hint: "Commit them there, or take them away." },
+      `${stored.task.workspace} has uncommitted changes, which would not be merged.`,
+      { hint: "Commit them there, or remove them." },
     );
   const { task } = await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
   return {
     ...{
       state: "waits",
-      reason: `Its workflow merges it, in "${to}".`,
+      reason: `The task's workflow merges it, in "${to}".`,
       files: [],
       target: targetOf(project, stored.task),
     },
@@ -90,9 +97,9 @@ async function letItMerge(
   };
 }
 
-const unrehearsed = { commits: 0, changed: [], dryRun: false, untested: false, warnings: [] };
+const unrehearsed = { commits: 0, changed: [], empty: false, dryRun: false, untested: false, warnings: [] };
 
-/** On the forge where the task has a pull request, else, or where `local` is asked for, here. */
+/** Merges on the forge if the task has a pull request and `local` is not set; otherwise in the user's repository. */
 async function mergeAndMove(
   core: Core,
   project: Project,
@@ -101,30 +108,38 @@ async function mergeAndMove(
   local = false,
 ): Promise<MergeView> {
   const git = gitOf(core);
-  // Its workspace goes with the merge.
+  // Read before the merge, which releases the workspace.
   const modules = await unpushedModules(core, task);
   const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
   const warnings = async ({ state }: Merge) =>
     state === "merged" ? mergedModules(modules) : await warnOfModules(core, task);
   if (onForge !== undefined)
     return { ...(await mergeView(core, onForge)), ...unrehearsed, warnings: await warnings(onForge) };
+  // Also read before the merge, which deletes the branch.
+  const isEmpty = await isUnchanged(core, task);
   const merge = await git.merging.ask(task, wanted);
-  const untested = merge.state === "merged" && isUntested(core, project, merge);
-  return { ...(await mergeView(core, merge)), ...unrehearsed, untested, warnings: await warnings(merge) };
+  const empty = isEmpty && merge.state === "merged" && merge.before === merge.after;
+  const untested = merge.state === "merged" && (await isUntested(core, project, merge));
+  return { ...(await mergeView(core, merge)), ...unrehearsed, empty, untested, warnings: await warnings(merge) };
 }
 
-/** Whether something came in that no test has seen together with the rest. */
-function isUntested(core: Core, project: Project, { before, after }: Merge): boolean {
+/** Whether the task's branch has no commit of its own: its agent may have committed nothing, or to another branch. */
+async function isUnchanged({ git }: Core, { workspace, branch }: Task): Promise<boolean> {
+  return workspace !== "" && (await git?.isAtItsStart(workspace, branch)) === true;
+}
+
+/** Whether the merge added commits that no test has run on in combination with the target. */
+async function isUntested(core: Core, project: Project, { before, after }: Merge): Promise<boolean> {
   try {
-    return before !== after && gitOf(core).leavesUntested(project);
+    return before !== after && (await gitOf(core).leavesUntested(project));
   } catch (error) {
-    // What cannot be read is told elsewhere, and the merge is as it is.
+    // An unreadable configuration is reported elsewhere; the merge itself is valid.
     if (error instanceof Fault) return false;
     throw error;
   }
 }
 
-/** Merges what a person has approved, and moves the task to the state that this opens. */
+/** Merges the commit that a person has approved, and moves the task to the state that the merge permits. */
 export async function mergeApproved(
   core: Core,
   asked: About,
@@ -158,7 +173,7 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
   };
 }
 
-/** Whoever may not move the task there may not merge it either, and is told before anything was merged. */
+/** A caller that may not move the task to `to` may not merge it either, and is refused before anything is merged. */
 async function mayMove(
   core: Core,
   asked: About,
@@ -175,20 +190,20 @@ async function mayMove(
   throw new Refusal(decision.reasons);
 }
 
-/** As things will be when the work has arrived. */
+/** The facts as they will be after the merge. */
 export function onceMerged(facts: Facts): Facts {
   const { document, artifacts, head, taskFileTracked, poolFull, numbers } = facts;
   return { document, artifacts, head, taskFileTracked, poolFull, numbers: { ...numbers, commits: 0, merged: 1 } };
 }
 
-/** The state in which the task is done, in whatever words its workflow says that. */
+/** The terminal state with the outcome done. */
 export function doneState(workflow: Workflow, status: string): string {
   const end = endState(workflow, status, "done");
   if (end !== undefined) return end;
   throw new Refusal([
     {
       code: "no-such-state",
-      text: `The workflow "${workflow.name}" has no state in which a task is done.`,
+      text: `The workflow "${workflow.name}" has no terminal state with the outcome done.`,
       fix: `It has ${Object.keys(workflow.states).join(", ")}.`,
     },
   ]);
@@ -214,4 +229,86 @@ async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, keyo
 function gitOf({ repositories }: Core): NonNullable<Core["repositories"]> {
   if (repositories !== undefined) return repositories;
   throw new Fault("git.unavailable", "This daemon works without git.");
+}
+
+/** Pushes the task's branch and opens its pull request. The task's status does not change. */
+export function openPullRequest(core: Core): Handler<Routes["openPullRequest"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    // Authorised as an edit: the task's status does not change.
+    await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
+    mustBeOpen(stored);
+    const { task } = stored;
+    if (core.forge === undefined) throw new Fault("forge.unavailable", "This daemon does not push.");
+    const { title, body, draft } = asked.body;
+    const project = await mustHave(core, task.project);
+    const { remote } = await core.forge.forgeOf(project);
+    if (remote === undefined) {
+      throw new Fault("forge.none", `${project.path} has no remote, so no pull request can be opened.`, {
+        hint: `Merge it here: signalbox task merge ${task.id}\nOr add a remote first: git -C ${project.path} remote add ${remoteName} URL, then: signalbox project trust ${project.name}`,
+      });
+    }
+    return pullRequestView(await openOn(core.forge, project, task, { title, body, isDraft: draft }));
+  };
+}
+
+/** Merges one of the user's branches into the task's. If a person asked, the task's agent is given the conflicts. */
+export function syncTask(core: Core): Handler<Routes["syncTask"]> {
+  return async (asked) => {
+    const stored = await findTask(core, asked);
+    const { task } = stored;
+    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
+    mustBeOpen(stored);
+    const project = await mustHave(core, task.project);
+    const { repositories } = core;
+    if (repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
+    const { from = targetOf(project, task), giveBack = true } = asked.body;
+    const ports = { clock: core.clock, signal: repositories.signal };
+    const synced = await syncBranch(ports, await repositories.workspacesOf(project), project, task, from);
+    const { commit } = synced;
+    if (synced.kind === "synchronised")
+      return {
+        from,
+        commit,
+        commits: synced.commits,
+        files: [],
+        givenBack: null,
+        task: await freshView(core, task.id),
+      };
+    const command = await prepareMerge(repositories, task, from);
+    const givenBack = giveBack ? await giveToAgent(core, repositories, stored, actor, synced, command) : undefined;
+    if (givenBack === undefined) throw conflict(synced, task.branch, task.workspace, command);
+    return { from, commit, commits: 0, files: [...synced.files], givenBack, task: await freshView(core, task.id) };
+  };
+}
+
+/** Moves the task back to a state with an agent, or reminds the present agent. An agent that asked itself is not told. */
+async function giveToAgent(
+  core: Core,
+  { clock }: Repositories,
+  { task }: StoredTask,
+  actor: Actor,
+  clash: Clash,
+  command: string,
+): Promise<GivenBack | undefined> {
+  if (actor.role !== "human") return undefined;
+  const to = theWayBack(await core.workflows.get(task.workflowHash), task);
+  const word = { tell: tellConflict, entry: task.entry };
+  const wish = typeof to === "string" ? ({ kind: "move", to } as const) : ({ kind: "remind" } as const);
+  const words = feedbackOn(clash, command, clock.now());
+  const { decision, stored } = await core.submit(task.id, { ...wish, actor, word }, words);
+  if (decision.kind !== "moved" && decision.kind !== "stayed") return undefined;
+  return { to: stored.task.status, ...learningIn(decision) };
+}
+
+function conflict({ branch, files }: Clash, own: string, folder: string, command: string): Fault {
+  return new Fault("sync.conflict", `"${branch}" conflicts with "${own}" in ${files.join(", ")}.`, {
+    hint: `Merge it in ${folder}: ${command}`,
+  });
+}
+
+async function freshView(core: Core, id: string) {
+  const stored = await core.store.getTask(id);
+  if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
+  return viewOf(core, stored);
 }

@@ -1,61 +1,45 @@
-import { Refusal } from "../../api/error.ts";
+import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
-import type { ChangeView } from "../../api/task-wires.ts";
-import { decide } from "../../engine/decide.ts";
-import { endState } from "../../engine/end-state.ts";
+import type { ChangeView } from "../../api/tasks.ts";
+import { endState } from "../../engine/persons-turn.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
-import type { Asked, Handler } from "../asked.ts";
+import { actorFor, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
+import type { Asked, Handler } from "../handlers.ts";
 import type { Answer } from "../submit.ts";
 import { viewOf } from "../views.ts";
-import { findTask } from "./find-task.ts";
-import { actorFor } from "./standing.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
 
-const wake = "A person has moved the task: it is in {status} now. Go on.";
+const wake = "A person has moved the task: it is in {status} now. Continue.";
 
 export function moveTask(core: Core): Handler<Routes["moveTask"]> {
   return async (asked) => {
     const { to, document, unmerged = false } = asked.body;
     const stored = await findTask(core, asked);
-    if (!unmerged && asked.caller.kind === "human") await mustBeMerged(core, stored, to);
-    const word = asked.caller.kind === "human" ? { word: { wake } } : {};
+    const merged = unmerged ? {} : ({ merged: true } as const);
+    const word = asked.caller.kind === "human" ? { word: { wake, ...merged } } : {};
     return ask(core, asked, stored, (actor) => ({ kind: "move", to, actor, ...word }), document);
   };
 }
 
-/** A person who ends a task as done without merging its work says so: else it would only seem to be in. */
-async function mustBeMerged(core: Core, { task }: StoredTask, to: string): Promise<void> {
-  const { states } = await core.workflows.get(task.workflowHash);
-  if (states[to]?.outcome !== "done" || states[task.status]?.out[to] === undefined) return;
-  const { workflow, facts } = await core.look(task);
-  const commits = facts.numbers.commits ?? 0;
-  const isRefusedAnyway =
-    decide(workflow, task, { kind: "move", to, actor: { role: "human" } }, facts).kind === "rejected";
-  if (commits === 0 || isRefusedAnyway) return;
-  const many = commits === 1 ? "1 commit is" : `${commits} commits are`;
-  const text = `Its work is not merged: ${many} only on "${task.branch}".`;
-  const fix = `Merge it: signalbox task merge ${task.id}\nTo end it without: signalbox task update ${task.id} --status ${to} --yes`;
-  throw new Refusal([{ code: "unmerged", text, fix }]);
-}
-
 export function continueTask(core: Core): Handler<Routes["continueTask"]> {
   return async (asked) => {
-    const word = asked.caller.kind === "human" ? { word: { wake } } : {};
+    const answered = asked.body.unanswered === true ? {} : ({ answered: true } as const);
+    const word = asked.caller.kind === "human" ? { word: { wake, ...answered } } : {};
     return ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "continue", actor, ...word }));
   };
 }
 
-/** The state in which the task is cancelled, in whatever words its workflow says that. */
+/** Moves the task to the terminal state with the outcome cancelled. */
 export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const workflow = await core.workflows.get(stored.task.workflowHash).catch(async (error) => {
-      // Nobody can say any more where the task would go. Its programs are ended all the same.
+      // Without its workflow the task has no state to move to. Its programs are ended nevertheless.
       const { role } = await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
       if (role !== "human") throw error;
       await haltTask(core, stored.task.id, async () => {});
@@ -72,7 +56,7 @@ function withoutWorkflow({ task }: StoredTask, error: unknown): unknown {
   return new Fault(error.code, text, { hint: error.hint ?? "", cause: error });
 }
 
-/** Lets somebody ask something of a task. A refusal is thrown: over the wire it is an error. */
+/** Authorises and submits a caller's request. Throws a refusal, which the API answers as an error. */
 export async function ask(
   core: Core,
   about: About,
@@ -88,13 +72,13 @@ export async function ask(
   return changeView(core, await haltTask(core, id, () => core.submit(id, asked, document, "brake")));
 }
 
-/** Whether a person wants the task to end without its work. That is a brake: programs end before anything is looked at. */
+/** Whether a person cancels the task. That is a brake: its programs are ended before any facts are gathered. */
 function cancels({ states }: Workflow, status: string, request: Request): boolean {
   if (request.kind !== "move" || request.actor.role !== "human") return false;
   return states[request.to]?.outcome === "cancelled" && states[status]?.out[request.to] !== undefined;
 }
 
-/** Ends the agents and the commands of a task, then does `then` before anything is started again. */
+/** Ends the agents and commands of a task, then calls `then` before anything is started again. */
 export async function haltTask<T>({ agents, commands }: Core, task: string, then: () => Promise<T>): Promise<T> {
   const release = commands.stop(task);
   try {
@@ -110,13 +94,10 @@ export async function haltTask<T>({ agents, commands }: Core, task: string, then
 export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {
   if (decision.kind === "rejected") throw new Refusal(decision.reasons);
   const task = await viewOf(core, stored);
-  return { kind: decision.kind, from, task, why: decision.kind === "ignored" ? decision.why : "" };
-}
-
-/** Ids of tasks that were named in any way. */
-export function idsOf(core: Core, references: readonly string[], project: string): Promise<readonly string[]> {
-  const about = { query: { project }, caller: { kind: "human" as const }, folder: "", body: {}, lastEvent: "" };
-  return Promise.all(references.map(async (task) => (await findTask(core, { ...about, params: { task } })).task.id));
+  const { entry } = stored.task;
+  if (decision.kind === "ignored") return { kind: "ignored", from, task, why: decision.why, entry, effects: [] };
+  const effects = decision.effects.map(({ action }) => action);
+  return { kind: decision.kind, from, task, why: "", entry, effects };
 }
 
 function cancelledState(workflow: Workflow, status: string): string {
@@ -125,8 +106,24 @@ function cancelledState(workflow: Workflow, status: string): string {
   throw new Refusal([
     {
       code: "no-such-state",
-      text: `The workflow "${workflow.name}" has no state in which a task is cancelled.`,
+      text: `The workflow "${workflow.name}" has no terminal state with the outcome cancelled.`,
       fix: `It has ${Object.keys(workflow.states).join(", ")}.`,
     },
   ]);
+}
+
+/**
+ * Records that a person talks to a task's agent: in a state that waits for a person, the agent may then leave that state.
+ * In a dialogue the reply would count as the person's answer, so it is submitted only if the state waits for a person.
+ */
+export async function attend(
+  core: Core,
+  asked: Asked<{ readonly project?: string }, unknown>,
+  stored: StoredTask,
+  text: string,
+): Promise<void> {
+  const { task } = stored;
+  const state = (await core.workflows.get(task.workflowHash)).states[task.status];
+  if (state?.wait.kind !== "human" || task.attended) return;
+  await ask(core, asked, stored, (actor) => ({ kind: "reply", actor, text }));
 }

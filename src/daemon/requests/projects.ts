@@ -4,15 +4,19 @@ import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { findWorkflow, isPath } from "../../home/workflows.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
-import type { Handler } from "../asked.ts";
+import { chooseWorkflow, continueHeld, setPermissions } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
+import type { Handler } from "../handlers.ts";
+import { configFor } from "../make-task.ts";
+import { taskWithBranch } from "../moved-target.ts";
+import { mustHave } from "../project.ts";
 import { projectView } from "../views.ts";
-import { followProject } from "../workspaces/moved-folders.ts";
-import { type Retired, retireProject } from "../workspaces/retire-project.ts";
-import { continueHeld } from "./continue-held.ts";
-import { canBeForgotten } from "./export-task.ts";
-import { setPermissions } from "./set-permissions.ts";
+import { type Retired, retireProject } from "../workspaces/free-workspaces.ts";
+import { whereItIs } from "../workspaces/project-workspaces.ts";
+import { followProject } from "../workspaces/trouble.ts";
+import { canBeForgotten } from "./edit-task.ts";
 
 export function listProjects({ store }: Core): Handler<Routes["listProjects"]> {
   return async () => ({ projects: (await store.listProjects()).map(projectView) });
@@ -22,18 +26,21 @@ export function getProject(core: Core): Handler<Routes["getProject"]> {
   return async ({ params }) => projectView(await mustHave(core, params.project ?? ""));
 }
 
-/** Empty settings are those of the repository's own configuration, else the user's. */
+export function projectWorkflow(core: Core): Handler<Routes["projectWorkflow"]> {
+  return async ({ params }) => {
+    const project = await mustHave(core, params.project ?? "");
+    const { found, text, hash } = await chooseWorkflow(core, project, configFor(core, project).workflow.value);
+    return { name: found.name, from: found.from, file: found.file, hash, text };
+  };
+}
+
+/** An empty setting is taken from the repository's configuration, else from the user's. */
 export function addProject(core: Core): Handler<Routes["addProject"]> {
   return async ({ body }) => {
     const { name, path, url, ...given } = body;
     checkName(name);
     const repository = await findRepository(core, await folderFor(core, name, path, url));
-    const taken = (await core.store.listProjects()).find((each) => each.path === repository.path);
-    if (taken !== undefined) {
-      throw new Fault("project.exists", `${repository.path} is the project "${taken.name}" already.`, {
-        hint: `Change it with signalbox project update ${taken.name}`,
-      });
-    }
+    await refuseTaken(core, repository.path);
     checkWorkflow(core, repository.path, given.workflow);
     checkHarnesses(core, given);
     await checkBranch(core, repository.path, given.defaultBranch);
@@ -62,13 +69,15 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     const { name, path: before } = await mustHave(core, params.project ?? "");
     const { path, ...rest } = body;
     const place = path === undefined ? { path: before } : await placeAt(core, path);
+    await refuseTaken(core, place.path, name);
     checkWorkflow(core, place.path, rest.workflow);
     checkHarnesses(core, rest);
     await checkBranch(core, place.path, rest.defaultBranch);
+    if (rest.defaultBranch !== undefined) await refuseTaskBranch(core, { name, path: place.path }, rest.defaultBranch);
     const project = await core.store.updateProject(name, { ...rest, ...place });
     if (path !== undefined && core.pools !== undefined) {
       await followProject({ ...core.pools, submit: core.submit }, project);
-      await continueHeld(core, name, movedRepository);
+      for (const command of [whereItIs(name), olderHint]) await continueHeld(core, name, command);
     }
     core.scheduler.wake();
     core.pools?.room.freed(name);
@@ -81,7 +90,7 @@ export function removeProject(core: Core): Handler<Routes["removeProject"]> {
   return async ({ params }) => {
     const project = await mustHave(core, params.project ?? "");
     const { name } = project;
-    // A project with open tasks is refused by the store, before anything of it is touched.
+    // The store refuses to remove a project with open tasks, so its workspaces are kept then.
     const open = await core.store.listTasks({ project: name, isOpen: true }, { limit: 100 });
     await refuseStuck(core, name, open);
     const retired = core.pools === undefined || open.length > 0 ? nothing : await retireProject(core.pools, project);
@@ -91,23 +100,14 @@ export function removeProject(core: Core): Handler<Routes["removeProject"]> {
   };
 }
 
-/** Who is told to cancel tasks that have ended already would be sent round in circles. */
+/** Tasks in a terminal state whose last effects failed cannot be cancelled, so the hint names commands that work. */
 async function refuseStuck(core: Core, project: string, open: readonly StoredTask[]): Promise<void> {
   const stuck: string[] = [];
   for (const { task } of open) if (await canBeForgotten(core, task)) stuck.push(task.id);
   if (stuck.length === 0) return;
-  const text = `The project "${project}" has tasks that have ended, but could not do what belongs to that: ${stuck.length}.`;
+  const text = `The project "${project}" has ended tasks whose last effects have failed: ${stuck.length}.`;
   throw new Fault("store.in-use", text, {
-    hint: `See why: signalbox task explain ${stuck[0]}\nOr forget them: signalbox task delete ${stuck.join(" ")}`,
-  });
-}
-
-export async function mustHave({ store }: Core, name: string): Promise<Project> {
-  const project = await store.getProject(name);
-  if (project !== undefined) return project;
-  const names = (await store.listProjects()).map((each) => each.name);
-  throw new Fault("project.missing", `There is no project "${name}".`, {
-    hint: names.length > 0 ? `The projects are: ${names.join(", ")}` : "Add one with signalbox init in a repository.",
+    hint: `See why: signalbox task explain ${stuck[0]}\nOr delete them: signalbox task delete ${stuck.join(" ")}`,
   });
 }
 
@@ -115,10 +115,23 @@ const nothing: Retired = { control: "", salvaged: 0, left: [] };
 
 const defaultPoolSize = 4;
 
-/** What a task that is held for a repository which is not there any more is told to do. */
-const movedRepository = "update the project";
+/** Part of the hint with which older versions held a task whose repository was missing. */
+const olderHint = "update the project";
 
-/** Who names another repository has looked at it. */
+/** A repository is one project: the workspaces of two would collide. */
+async function refuseTaken({ store }: Core, path: string, own?: string): Promise<void> {
+  const taken = (await store.listProjects()).find((each) => each.path === path && each.name !== own);
+  if (taken === undefined) return;
+  const remove = `signalbox project remove ${taken.name}`;
+  throw new Fault("project.exists", `${path} is already the project "${taken.name}".`, {
+    hint:
+      own === undefined
+        ? `Change it: signalbox project update ${taken.name}`
+        : `If that one was made by mistake, remove it first: ${remove}`,
+  });
+}
+
+/** A person who names another repository thereby trusts its present git settings. */
 async function placeAt(core: Core, path: string): Promise<Pick<Project, "path" | "obeyed">> {
   const found = await findRepository(core, path);
   return { path: found.path, ...(await obeyedAt(core, found.path)) };
@@ -128,27 +141,27 @@ async function obeyedAt({ git }: Core, path: string): Promise<Pick<Project, "obe
   return git === undefined ? {} : { obeyed: await git.obeyed(path) };
 }
 
-/** The folder that is named, or one of ours with a clone of what is at the address. */
+/** The given folder, or a folder of the daemon's with a clone of the URL. */
 async function folderFor(core: Core, name: string, path?: string, url?: string): Promise<string> {
   if (path !== undefined && url === undefined) return path;
   if (url === undefined || path !== undefined) {
-    throw new Fault("project.invalid", "A project is either at a path or cloned from an address.", {
+    throw new Fault("project.invalid", "A project is either at a path or cloned from a URL.", {
       hint: "Give one of the two.",
     });
   }
-  // Asked first: a name that is taken must not cost a clone.
+  // Checked first: a name that is taken must not cost a clone.
   if ((await core.store.getProject(name)) !== undefined) {
-    throw new Fault("project.exists", `There is a project "${name}" already.`, {
+    throw new Fault("project.exists", `The project "${name}" already exists.`, {
       hint: "Choose another name: --name NAME",
     });
   }
-  if (core.git === undefined) throw new Fault("git.missing", "There is no git to clone with.");
+  if (core.git === undefined) throw new Fault("git.missing", "The daemon runs without git, so it cannot clone.");
   const folder = join(core.places.repositories, name);
   await core.inTurn(`clone ${name}`, async () => core.git?.clone({ from: url, folder }));
   return folder;
 }
 
-/** Names stand in references (`coffee#12`), in folders and on screens. */
+/** Names appear in references (`coffee#12`), in paths and on screens. */
 function checkName(name: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$/.test(name)) return;
   throw new Fault("project.invalid", `${JSON.stringify(name)} cannot be a project's name.`, {
@@ -156,7 +169,7 @@ function checkName(name: string): void {
   });
 }
 
-/** A slip is told now, and not when the next task is created. Whether the file is right, and trusted, is asked then. */
+/** Reports a wrong name now. Whether the file is valid and trusted is checked when a task is created. */
 function checkWorkflow({ home }: Core, repository: string, name = ""): void {
   if (name === "") return;
   if (isPath(name)) {
@@ -173,7 +186,7 @@ function checkHarnesses({ agents }: Core, given: { harness?: string; reviewHarne
   for (const name of [given.harness, given.reviewHarness]) if (name) harnessNamed(agents.ports.harnesses, name);
 }
 
-/** The root of the repository at a path, and the branch that work starts from. */
+/** The root of the repository at a path, and its default branch. */
 async function findRepository({ commands }: Core, path: string): Promise<{ path: string; branch: string }> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
@@ -183,7 +196,9 @@ async function findRepository({ commands }: Core, path: string): Promise<{ path:
   const git = gitIn(commands, path);
   const top = await git("rev-parse", "--show-toplevel");
   if (top.code !== 0) {
-    throw new Fault("project.invalid", `${path} is in no git repository.`, { hint: "Make it one with git init." });
+    throw new Fault("project.invalid", `${path} is not in a git repository.`, {
+      hint: `Create one: git -C ${shellWord(path)} init`,
+    });
   }
   const head = await git("symbolic-ref", "--quiet", "--short", "HEAD");
   const branch =
@@ -191,7 +206,7 @@ async function findRepository({ commands }: Core, path: string): Promise<{ path:
   return { path: await realpath(top.output.trim()), branch };
 }
 
-/** Work starts from it and goes back into it. In a repository without a commit it is the one that the first will be on. */
+/** The default branch must exist. In a repository without a commit it must be the branch that is checked out. */
 async function checkBranch({ commands }: Core, path: string, name?: string): Promise<void> {
   if (name === undefined) return;
   const git = gitIn(commands, path);
@@ -201,7 +216,17 @@ async function checkBranch({ commands }: Core, path: string, name?: string): Pro
   const branches = listedIn((await git("branch", "--format=%(refname:short)")).output);
   const known = branches.length > 0 ? `Its branches are: ${branches.join(", ")}` : "Commit something first.";
   throw new Fault("project.invalid", `${path} has no branch ${JSON.stringify(name)}.`, {
-    hint: isElsewhere ? `Its remote has: git -C ${path} branch ${name} origin/${name}` : known,
+    hint: isElsewhere ? `Its remote has it. Create it here: git -C ${path} branch ${name} origin/${name}` : known,
+  });
+}
+
+/** A task's branch cannot be the default branch: it is deleted once it is merged. */
+async function refuseTaskBranch({ store }: Core, project: Pick<Project, "name" | "path">, branch: string) {
+  const task = await taskWithBranch(store, project, branch);
+  if (task === undefined) return;
+  const text = `"${branch}" is the branch of ${task.project}#${task.number} (${task.id}), so it cannot be the default branch.`;
+  throw new Fault("project.invalid", text, {
+    hint: `To keep its commits, create another branch for them first: git -C ${shellWord(project.path)} branch NAME ${shellWord(branch)}`,
   });
 }
 
@@ -210,7 +235,7 @@ function gitIn(commands: Core["commands"], path: string) {
     commands.run({ argv: ["git", "-C", path, ...args], cwd: path, env: gitEnvironment, timeout: 10_000 });
 }
 
-/** Where a commit is checked out instead of a branch: the one that is usual, else the only one. */
+/** The default branch of a repository with a detached HEAD: main or master, else the only branch. */
 function likely(listed: string): string {
   const branches = listedIn(listed);
   const [only = "main", ...others] = branches;

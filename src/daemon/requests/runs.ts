@@ -1,18 +1,265 @@
 import { realpath } from "node:fs/promises";
-import { Refusal } from "../../api/error.ts";
+import type { RunView, UsageRow } from "../../api/agents.ts";
+import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
-import { reportEnd } from "../agents/report-end.ts";
-import { publishAgents } from "../agents-at-work.ts";
-import type { Handler } from "../asked.ts";
+import type { Run, Usage } from "../../ports/records.ts";
+import type { Agents } from "../agents/agents.ts";
+import { reportEnd } from "../agents/heal-run.ts";
+import { isWanted } from "../agents/start-run.ts";
+import { addUp } from "../agents/usage.ts";
+import { findTask } from "../authorise.ts";
+import { publishAgents } from "../callers.ts";
 import type { Core } from "../core.ts";
-import { isoTime } from "../views.ts";
-import { findTask } from "./find-task.ts";
+import type { Handler } from "../handlers.ts";
+import { isoTime, viewOf } from "../views.ts";
 import { changeView } from "./move-task.ts";
+import { agentsOf, runOf } from "./tasks.ts";
+
+/** Agents give many signs in quick succession; clients redraw a few times per second. */
+const tellPause = 150;
+
+/** Calls `tell` with every changed view of a run, a short pause after the change. Returns a function that stops it. */
+export function followRuns(
+  core: Core,
+  agents: Agents,
+  matches: (run: Run) => boolean,
+  tell: (run: RunView) => void,
+): () => void {
+  const changed = new Set<string>();
+  const told = new Map<string, string>();
+  let isWaiting = false;
+  let isOver = false;
+  let cancel = () => {};
+
+  const tellAll = async () => {
+    isWaiting = false;
+    const runs = [...changed];
+    changed.clear();
+    for (const id of runs) {
+      const watch = agents.watchOf(id);
+      // The end of a run is an event, so it is not reported here.
+      if (watch === undefined || !matches(watch.run)) continue;
+      const view = await runView(core, agents, watch.run);
+      // The time of the last sign of life changes constantly, and clients do not show it.
+      const now = JSON.stringify({ ...view, signAt: "" });
+      if (isOver || told.get(id) === now) continue;
+      told.set(id, now);
+      tell(view);
+    }
+  };
+  const stop = agents.follow((run) => {
+    changed.add(run);
+    if (isWaiting || isOver) return;
+    isWaiting = true;
+    cancel = core.clock.after(tellPause, () => {
+      tellAll().catch((error) => core.log.warn("The state of agents could not be sent", { error }));
+    });
+  });
+  return () => {
+    isOver = true;
+    cancel();
+    stop();
+  };
+}
+
+const maxRuns = 1_000;
+
+export function listRuns(core: Core): Handler<Routes["listRuns"]> {
+  return async (asked) => {
+    const agents = agentsOf(core);
+    const { project, task, all } = asked.query;
+    const about = task === undefined ? undefined : await findTask(core, { ...asked, params: { task } });
+    const filter = about === undefined ? (project === undefined ? {} : { project }) : { task: about.task.id };
+    const found = (await core.store.runs.list(filter)).filter(({ endedAt }) => all === "true" || endedAt === undefined);
+    const waiting = (await waitingRuns(core, agents)).filter(
+      ({ task: id, project: of, run }) =>
+        (about === undefined || id === about.task.id) &&
+        (project === undefined || of === project) &&
+        !found.some((each) => each.id === run.id),
+    );
+    const shown = [...found, ...waiting.map(({ run }) => run)].slice(-maxRuns);
+    return { runs: await Promise.all(shown.map((run) => runView(core, agents, run))) };
+  };
+}
+
+/** Runs that wait for a seat have no record yet; they are made up from their tasks. */
+async function waitingRuns({ store }: Core, { dispatch }: Agents) {
+  const found = await Promise.all(
+    dispatch.waiting().map(async ({ run: id, task, project, harness }) => {
+      const stored = await store.getTask(task);
+      const key = id.slice(id.indexOf("/") + 1);
+      const wanted = Object.entries(stored?.task.runs ?? {}).find(([, run]) => run.key === key);
+      if (stored === undefined || wanted === undefined) return [];
+      const run: Run = {
+        ...{ id, project, task, key, role: wanted[0], harness, model: stored.task.model, at: stored.updatedAt },
+        ...{ pid: 0, session: "", folder: stored.task.workspace, endedAt: undefined, word: "" },
+      };
+      return [{ task, project, run }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Ends a run. The workflow decides what follows, as when an agent ends by itself. */
+export function killRun(core: Core): Handler<Routes["killRun"]> {
+  return async (asked) => {
+    const agents = agentsOf(core);
+    const stored = await findTask(core, asked);
+    const run = await runOf(core, stored, { run: asked.params.run ?? "" });
+    if (run.endedAt !== undefined)
+      throw new Fault("run.over", `${run.key} has already ended.`, {
+        hint: "See which agents are at work: signalbox agent ps",
+      });
+    const ended = await agents.end(run, { word: "exit", reason: "A person ended it." });
+    if (ended.kind === "told") return changeView(core, ended.answer);
+    if (ended.kind === "alive")
+      throw new Fault("run.undying", `${run.key} could not be ended. ${ended.problem}`, {
+        retry: "later",
+        hint: `Try again: signalbox agent kill ${run.id}`,
+      });
+    // The program has ended, as the person wanted. The task's next step can wait until its facts can be gathered.
+    const task = await viewOf(core, stored);
+    const why = `The task continues later. ${ended.problem}`;
+    return { kind: "ignored", from: stored.task.status, task, why, entry: stored.task.entry, effects: [] };
+  };
+}
+
+async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
+  const stored = await core.store.getTask(run.task);
+  const watch = agents.watchOf(run.id);
+  const usage = agents.book.of(run.id);
+  const waitsForSeat = run.endedAt === undefined ? agents.dispatch.whyRunWaits(run.id) : undefined;
+  const isAsleep = run.endedAt === undefined && run.started?.asleepSince !== undefined;
+  const waiting = (run.pid === 0 && run.endedAt === undefined && !isAsleep) || waitsForSeat !== undefined;
+  const messages = (await core.store.messages.list({ task: run.task })).filter(
+    ({ to, deliveredAt }) => to === run.key && deliveredAt === undefined,
+  );
+  const slot = (await core.store.agents.list({ task: run.task }))[0];
+  const since = watch?.signs.since ?? run.endedAt ?? run.started?.asleepSince ?? run.at;
+  return {
+    id: run.id,
+    task: run.task,
+    project: run.project,
+    number: stored?.task.number ?? 0,
+    summary: stored?.task.summary ?? "",
+    key: run.key,
+    role: run.role,
+    agent: slot?.id.slice(slot.id.indexOf("/") + 1) ?? "",
+    harness: run.harness,
+    model: usage?.model || run.model,
+    mode: run.started?.mode ?? "session",
+    session: run.session,
+    window: run.started?.window ?? "",
+    pid: run.pid,
+    folder: run.folder,
+    activity:
+      run.endedAt !== undefined || watch?.isOver === true
+        ? "ended"
+        : waiting
+          ? "waiting"
+          : isAsleep
+            ? "idle"
+            : (watch?.signs.activity ?? "unknown"),
+    since: isoTime(since),
+    signAt: isoTime(watch?.signs.signAt ?? since),
+    what: run.endedAt !== undefined ? run.word : (waitsForSeat ?? (isAsleep ? asleepText : whatOf(watch))),
+    raised:
+      run.endedAt === undefined && (stored === undefined || isWanted(stored.task, run.key))
+        ? (run.started?.raised ?? "")
+        : "",
+    messagesWaiting: messages.length,
+    watchers: watch?.pane?.watchers ?? 0,
+    startedAt: isoTime(run.started?.at ?? run.at),
+    endedAt: run.endedAt === undefined ? null : isoTime(run.endedAt),
+    word: run.word,
+    usage: {
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      cachedTokens: usage?.cachedTokens ?? 0,
+      cost: usage?.cost ?? null,
+    },
+  };
+}
+
+const asleepText = "Its program was ended to make room (agents.live); it resumes its session when it gets a message.";
+
+function whatOf(watch: ReturnType<Agents["watchOf"]>): string {
+  const signs = watch?.signs;
+  if (signs === undefined) return "";
+  if (signs.error !== undefined) return signs.error.message;
+  return signs.activity === "idle" ? (signs.said.split("\n")[0] ?? "") : signs.what;
+}
+
+export function listUsage(core: Core): Handler<Routes["listUsage"]> {
+  return async (asked) => {
+    const { book } = agentsOf(core);
+    const { by = "task", project, task, since } = asked.query;
+    const about = task === undefined ? undefined : (await findTask(core, { ...asked, params: { task } })).task.id;
+    const from = since === undefined ? 0 : Date.parse(since);
+    if (Number.isNaN(from))
+      throw new Fault("usage", `"${since}" is not a date.`, { hint: "Write it as 2026-11-15 or 2026-11-15T08:00." });
+    const matching = book
+      .list()
+      .filter((usage) => usage.at >= from)
+      .filter((usage) => project === undefined || usage.project === project)
+      .filter((usage) => about === undefined || usage.task === about);
+    const groups = Map.groupBy(matching, (usage) => keyOf(usage, by));
+    const rows = await Promise.all(
+      [...groups].map(async ([key, all]) => row(key, await nameOf(core, key, by, all), all)),
+    );
+    return {
+      rows: rows.sort(by === "day" ? inTime : byCost),
+      total: row("total", "total", matching),
+    };
+  };
+}
+
+/** Days in order; everything else by cost, highest first. */
+const inTime = (a: UsageRow, b: UsageRow) => a.key.localeCompare(b.key);
+const byCost = (a: UsageRow, b: UsageRow) => b.cost - a.cost || b.outputTokens - a.outputTokens;
+
+function row(key: string, name: string, all: readonly Usage[]): UsageRow {
+  return { key, name, ...addUp(all) };
+}
+
+/** `coffee#12`, `coffee#12/worker#1`; groups other than tasks and runs are named by their key. */
+async function nameOf({ store }: Core, key: string, by: string, [first]: readonly Usage[]): Promise<string> {
+  if (first === undefined || (by !== "task" && by !== "run")) return key;
+  const task = (await store.getTask(first.task))?.task;
+  if (task === undefined) return key;
+  const name = `${task.project}#${task.number}`;
+  return by === "task" ? name : `${name}/${first.run}`;
+}
+
+function keyOf({ id, task, role = "", harness = "", model, project, at }: Usage, by: string): string {
+  switch (by) {
+    case "run":
+      return id;
+    case "role":
+      return role;
+    case "harness":
+      return harness;
+    case "model":
+      return model || "unknown";
+    case "project":
+      return project;
+    case "day":
+      return dayOf(at);
+    default:
+      return task;
+  }
+}
+
+/** Days are in the local time zone. */
+function dayOf(at: number): string {
+  const day = new Date(at);
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}
 
 const defaultLifetime = 24 * 3600;
 
-/** The run must be one the task has: who speaks for a role is the workflow's decision, not the one who registers. */
+/** Issues a credential for a live run of the task. The workflow decides which roles have runs, not the caller. */
 export function registerRun(core: Core): Handler<Routes["registerRun"]> {
   return async (asked) => {
     const { task } = await findTask(core, asked);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { readOutput } from "../../adapters/harness/claude/read-output.ts";
-import { readTurn } from "../../adapters/harness/gemini/read-turn.ts";
+import { readOutput } from "../../adapters/harness/claude/reading.ts";
+import { readTurn } from "../../adapters/harness/gemini/reading.ts";
 import type { OutputReader } from "../../ports/harness.ts";
-import { toldPart } from "./told-part.ts";
+import { toldPart } from "./see-agent.ts";
 
 const readerOf = (bytes: Uint8Array) => async (from: number, limit: number) => bytes.subarray(from, from + limit);
 
-/** All that is told of an output, read in parts as who follows it reads it: each with a reader that knows nothing. */
+/** All text shown for an output, read in parts as a following client does: each part with a new reader. */
 async function follow(printed: string, most: number, create: () => OutputReader, isOver = true): Promise<string> {
   const read = readerOf(new TextEncoder().encode(printed));
   let told = "";
@@ -28,25 +28,25 @@ const used = (name: string) =>
   });
 const result = JSON.stringify({ type: "user", message: { content: [{ type: "tool_result", tool_use_id: "t" }] } });
 
-describe("what an agent printed, for people", () => {
+describe("the output of an agent, for people", () => {
   const printed = [said("Grüße"), used("Bash"), result, "warning: no beans", said("All done.\n\nDONE")].join("\n");
 
-  test.each([1, 7, 300, 100_000])("does not depend on how much is read at once (%i)", async (most) => {
+  test.each([1, 7, 300, 100_000])("does not depend on the size of the parts (%i)", async (most) => {
     const whole = "Grüße\n· Bash\nwarning: no beans\nAll done.\n\nDONE\n";
     expect(await follow(`${printed}\n`, most, claude)).toBe(whole);
-    // Whoever was ended in the middle of a line may have said something with it.
+    // An agent that was ended in the middle of a line may have said something with it.
     expect(await follow(printed, most, claude)).toBe(whole);
     expect(await follow(printed, most, claude, false)).toBe(whole.replace("All done.\n\nDONE\n", ""));
   });
 
-  test("is told whole where it came word by word, however it is read", async () => {
+  test("contains a message as one line even if the harness printed it word by word", async () => {
     const word = (content: string) => JSON.stringify({ type: "message", role: "assistant", content, delta: true });
     const lines = [word("One "), word("two "), word("three."), JSON.stringify({ type: "result", status: "success" })];
     for (const most of [1, 40, 100_000])
       expect(await follow(`${lines.join("\n")}\n`, most, readTurn)).toBe("One two three.\n");
   });
 
-  test("ends with what went wrong, once", async () => {
+  test("ends with the failure, once", async () => {
     const end = { kind: "ended", code: 1, signal: "", cause: "exit", reason: "", at: 0 } as const;
     const asked = { most: 100_000, isOver: true, ending: { end, errors: "No beans.\n" } };
     const read = readerOf(new TextEncoder().encode(`${said("Grinding")}\n`));
@@ -55,7 +55,7 @@ describe("what an agent printed, for people", () => {
     expect(await toldPart(read, claude(), { from: first.next, ...asked })).toEqual({ text: "", next: first.next });
   });
 
-  test("is as it is where it is no data", async () => {
+  test("contains lines that are not JSON unchanged", async () => {
     const text = 'Grinding\n\n{ "beans":\n  12 }\n';
     expect(await follow(text, 5, claude)).toBe(text);
   });

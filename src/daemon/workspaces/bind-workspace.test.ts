@@ -1,17 +1,16 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createTurns } from "../../keyed.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { createTurns } from "../turns.ts";
-import { bindWorkspace, unbindWorkspace } from "./bind-workspace.ts";
-import { createPoolRoom } from "./pool-room.ts";
+import { bindWorkspace, createPoolRoom, unbindWorkspace } from "./pool.ts";
 
 async function start() {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   for (const id of ["t1", "t2", "t3"]) await store.createTask("coffee", sampleTask(id));
-  // Whoever looks is overtaken by others.
+  // A slow list, so that concurrent calls overtake each other.
   const slow: Store = {
     ...store,
     workspaces: {
@@ -31,7 +30,7 @@ async function start() {
 }
 const full = { code: "pool.full", retry: "later" };
 
-test("tasks that want a workspace at once get one each, and no more than the pool has", async () => {
+test("tasks that request a workspace concurrently get one each, and no more than the pool has", async () => {
   const { bind } = await start();
   const bound = await Promise.allSettled(["t1", "t2", "t3"].map((id) => bind(id, 2)));
   expect(bound.map((each) => (each.status === "fulfilled" ? each.value.path : each.reason.code))).toEqual([
@@ -41,7 +40,7 @@ test("tasks that want a workspace at once get one each, and no more than the poo
   ]);
 });
 
-test("a free one is used again, and who has one keeps it", async () => {
+test("a free workspace is reused, and a task keeps the one it has", async () => {
   const { bind, unbind } = await start();
   const [one] = [await bind("t1", 2), await bind("t2", 2)];
   await expect(bind("t3", 2)).rejects.toMatchObject(full);
@@ -50,7 +49,7 @@ test("a free one is used again, and who has one keeps it", async () => {
   expect(await bind("t3", 2)).toMatchObject({ path: one.path, task: "t3" });
 });
 
-test("a workspace that was given back, and is another task's by now, is not taken away from that", async () => {
+test("a released workspace that another task has by now is not taken from that task", async () => {
   const { store, bind, unbind } = await start();
   const one = await bind("t1", 1);
   await store.workspaces.put({ ...one, task: "t2", readyFor: "t2" });
@@ -60,7 +59,7 @@ test("a workspace that was given back, and is another task's by now, is not take
   expect(await store.workspaces.get(one.id)).toMatchObject({ task: "" });
 });
 
-test("in a pool that was made smaller no more tasks have one than it says, though folders are left", async () => {
+test("a pool that was made smaller binds no more tasks than its size, even if more folders exist", async () => {
   const { bind, unbind } = await start();
   const [one, two] = [await bind("t1", 2), await bind("t2", 2)];
   await unbind(one);

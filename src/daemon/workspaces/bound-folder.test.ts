@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { sampleDecision, sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workspace } from "../../ports/records.ts";
-import { performInWorkspace } from "./bound-folder.ts";
+import { performInWorkspace } from "./trouble.ts";
 
-/** What happens for a task whose effects are carried out in order, and the workspace that each of them sees. */
+/** Carries out a task's effects in order, and returns the workspace that each of them sees. */
 async function performed(action: string, { workspace, isWhole }: { workspace: string; isWhole: boolean }) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
@@ -31,17 +31,17 @@ async function performed(action: string, { workspace, isWhole }: { workspace: st
   return seen;
 }
 
-test("what happens in a workspace happens in the one that is bound", async () => {
+test("an effect that needs a workspace gets the bound one", async () => {
   expect(await performed("run_tests", { workspace: "/w/1", isWhole: true })).toEqual(["run_tests /w/1"]);
 });
 
-test("where there is no workspace, or it is not whole any more, another one is acquired first", async () => {
+test("if the workspace is missing or broken, another one is acquired first", async () => {
   const again = ["acquire_workspace", "run_tests /w/2"];
   expect(await performed("run_tests", { workspace: "", isWhole: true })).toEqual(again);
   expect(await performed("run_tests", { workspace: "/w/1", isWhole: false })).toEqual(again);
 });
 
-test("what can do without a workspace acquires none, but does not go on in one that is not whole", async () => {
+test("an effect that needs no workspace acquires none, but replaces a broken one first", async () => {
   expect(await performed("run_command", { workspace: "", isWhole: false })).toEqual(["run_command "]);
   expect(await performed("run_command", { workspace: "/w/1", isWhole: false })).toEqual([
     "acquire_workspace",

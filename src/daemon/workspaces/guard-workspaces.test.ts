@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
+import { createTurns } from "../../keyed.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { createTurns } from "../turns.ts";
-import { unbindWorkspace } from "./bind-workspace.ts";
-import { guardWorkspaces, isGivenBack } from "./guard-workspaces.ts";
-import { createPoolRoom } from "./pool-room.ts";
+import { guardWorkspaces, isReleased } from "./guard-workspaces.ts";
+import { createPoolRoom, unbindWorkspace } from "./pool.ts";
 
 const project = { name: "coffee", path: "/coffee", workspaces: "clone" } as Project;
 const workspace: Workspace = { id: "coffee/1", project: "coffee", task: "t1", at: 0, path: "/pool/1", kind: "clone" };
 
-/** A project with one workspace; whoever collects from it is kept waiting until told to go on. */
+/** A project with one workspace. Collecting from it blocks until the test lets it continue. */
 async function start() {
   let record = workspace;
   const workspaces = {
@@ -33,18 +32,18 @@ async function start() {
   };
 }
 
-test("nothing is collected for a task from a folder that is another's, or nobody's, by now", async () => {
+test("nothing is collected for a task from a folder that is free or bound to another task by now", async () => {
   const { store, collect, waiting, rest } = await start();
   for (const task of ["t2", ""]) {
     await store.workspaces.put({ ...workspace, task });
     const answer = collect("t1").catch((error) => error);
     await rest();
     expect(waiting).toEqual([]);
-    expect(isGivenBack(await answer)).toBe(true);
+    expect(isReleased(await answer)).toBe(true);
   }
 });
 
-test("a folder is given back once what is being collected from it is", async () => {
+test("a folder is released only after the collecting from it has ended", async () => {
   const { store, collect, unbind, waiting, rest } = await start();
   const collected = collect("t1");
   await rest();

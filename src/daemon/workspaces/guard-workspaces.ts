@@ -1,26 +1,83 @@
 import { Fault } from "../../fault.ts";
+import type { Turns } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Git, Obeyed } from "../../ports/git.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
-import type { Turns } from "../turns.ts";
-import { collectingFrom } from "./bind-workspace.ts";
-import { checkObeyed } from "./check-obeyed.ts";
-import { collectOther } from "./checked-out.ts";
-import { isOwnBranch, noteOwnBranch } from "./ended-branches.ts";
-import { type KindName, kindNameOf, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
+import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
+import { collectingFrom } from "./pool.ts";
+import {
+  type KindName,
+  kindNameOf,
+  movedRepository,
+  type ProjectWorkspaces,
+  type WorkspacesOf,
+} from "./project-workspaces.ts";
 
 /**
- * Lets nothing through that has git work in the user's repository, or in a worktree of it, while that may obey something
- * that no person has looked at. Treats every workspace as what it is, whatever the project makes now. And collects from a
- * folder only what belongs to the task that has it, and is its work.
+ * Refuses to run git if the repository's configuration, hooks or attributes have changed since a person last trusted them: an
+ * agent can write there. Without an earlier record, the present settings are trusted.
+ */
+async function checkObeyed(store: Store, git: Git, name: string): Promise<void> {
+  const project = await store.getProject(name);
+  if (project === undefined) return;
+  mustBeThere(project);
+  const now = await git.obeyed(project.path);
+  if (project.obeyed === undefined) await store.updateProject(name, { obeyed: now });
+  else if (project.obeyed.fingerprint !== now.fingerprint) throw changed(project, project.obeyed, now);
+}
+
+function mustBeThere(project: Project): void {
+  const moved = movedRepository(project);
+  if (moved !== undefined) throw moved;
+}
+
+/** The command with which a person trusts the present settings. */
+export function trustProjectCommand(project: string): string {
+  return `signalbox project trust ${project}`;
+}
+
+interface ObeyedChange {
+  /** A git setting, or a file below `.git`. */
+  readonly name: string;
+  readonly change: "added" | "changed" | "removed";
+}
+
+export function obeyedChanges(before: Obeyed, now: Obeyed): readonly ObeyedChange[] {
+  const names = [...new Set([...Object.keys(before.parts), ...Object.keys(now.parts)])].sort();
+  return names.flatMap((name): readonly ObeyedChange[] => {
+    const [old, present] = [before.parts[name], now.parts[name]];
+    if (old === present) return [];
+    return [{ name, change: old === undefined ? "added" : present === undefined ? "removed" : "changed" }];
+  });
+}
+
+function changed({ name, path }: Project, before: Obeyed, now: Obeyed): Fault {
+  const all = obeyedChanges(before, now).map((each) => each.name);
+  const shown = all.length <= maxShown ? all.join(", ") : `${all.slice(0, maxShown).join(", ")} and more`;
+  return new Fault(
+    "project.changed",
+    `The configuration, hooks or attributes of ${path} have changed since you last trusted them: ${shown}.`,
+    { hint: `Review the changes, and trust them: ${trustProjectCommand(name)}` },
+  );
+}
+
+const maxShown = 5;
+
+/**
+ * Wraps a project's workspaces. Refuses git in the user's repository or its worktrees while its settings are untrusted. Uses
+ * each workspace's recorded kind, whatever the project's present kind is. Collects from a folder only the work of the task
+ * that it is bound to.
  */
 export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: WorkspacesOf): WorkspacesOf {
-  // Whoever asks for a project gets the same record until it is changed.
+  // The store's cache returns the same project object until it is changed.
   const guarded = new WeakMap<Project, ProjectWorkspaces>();
   return async (project) => {
     const before = guarded.get(project);
     if (before !== undefined) return before;
-    const opened = await workspacesOf(project);
+    const opened = await workspacesOf(project).catch((error) => {
+      throw movedRepository(project) ?? error;
+    });
     const check = () => checkObeyed(store, opened.git, project.name);
     const recordAt = async (folder: string) =>
       (await store.workspaces.list({ project: project.name })).find(({ path }) => path === folder);
@@ -28,18 +85,18 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
       const known = await recordAt(folder);
       return known === undefined || known.kind === "folder" ? kindNameOf(project) : known.kind;
     };
-    // Looking at a folder takes time, in which it may be given back, and to somebody else.
+    // Collecting takes time, in which the folder could be released and bound to another task. Hence the mutex.
     const collect: ControlRepository["collect"] = (order) =>
       inTurn(collectingFrom(order.folder), async () => {
         const known = await recordAt(order.folder);
-        if (known !== undefined && known.task !== order.task) throw givenBack(order.folder);
+        if (known !== undefined && known.task !== order.task) throw releasedFault(order.folder);
         const task = known && (await store.getTask(order.task))?.task;
         if (known === undefined || task === undefined || known.kind === "folder" || task.branch === order.branch)
           return opened.control.collect(order);
         const kind = await opened.kindOf(known.kind);
         return collectOther({ store, project, control: opened.control, kind, workspace: known }, task, order);
       });
-    /** What happens to the branch that is checked out must happen to the task's. Gives the task, and that branch. */
+    /** Requires that the checked-out branch counts as the task's. Returns the task's id and that branch. */
     const tasksBranch = async (folder: string) => {
       const known = await recordAt(folder);
       const task = known && (await store.getTask(known.task))?.task;
@@ -63,15 +120,15 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
   };
 }
 
-/** Says that a folder is not the task's any more. */
-const givenBackCode = "workspace.given-back";
+/** The code of the fault for a folder that is no longer the task's. */
+const releasedCode = "workspace.given-back";
 
-function givenBack(folder: string): Fault {
-  return new Fault(givenBackCode, `${folder} was given back just now.`, { retry: "later", hint: "Try it again." });
+function releasedFault(folder: string): Fault {
+  return new Fault(releasedCode, `${folder} was released just now.`, { retry: "later", hint: "Try again." });
 }
 
-export function isGivenBack(error: unknown): boolean {
-  return error instanceof Fault && error.code === givenBackCode;
+export function isReleased(error: unknown): boolean {
+  return error instanceof Fault && error.code === releasedCode;
 }
 
 type Check = () => Promise<void>;
@@ -98,6 +155,7 @@ function guardControl(control: ControlRepository, project: Project, check: Check
       return control.salvage(order);
     },
     async syncFrom(order) {
+      if (order.from === project.path) mustBeThere(project);
       if (order.from === project.path && kindNameOf(project) === "worktree") await check();
       return control.syncFrom(order);
     },
@@ -151,7 +209,7 @@ function guardKind(
     diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
     async deleteBranch(branch, commit) {
       await check();
-      // It is the user's repository that has it, whatever workspaces are.
+      // The branch is in the user's repository, whatever kind the workspaces are.
       return (await kindOf("worktree")).deleteBranch(branch, commit);
     },
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
@@ -160,7 +218,8 @@ function guardKind(
     placeTaskFile: async (folder, ...rest) => (await at(folder)).placeTaskFile(folder, ...rest),
     readTaskFile: async (folder, name) => (await at(folder)).readTaskFile(folder, name),
     isTaskFileTracked: async (folder, name) => (await at(folder)).isTaskFileTracked(folder, name),
-    // Neither of these runs git.
+    deletePipes: async (folder) => (await kindOf(await kindAt(folder))).deletePipes(folder),
+    // None of these runs git.
     deleteTrash: (order) => kind.deleteTrash(order),
     diskUse: (folder, most) => kind.diskUse(folder, most),
     removeExclude: () => kind.removeExclude(),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { systemClock } from "../../adapters/clock/system-clock.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { systemClock } from "../../adapters/system.ts";
 import { Fault } from "../../fault.ts";
 import { createOutside } from "./outside.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
@@ -9,7 +9,7 @@ import type { ProjectWorkspaces } from "./project-workspaces.ts";
 const folder = "/workspaces/1";
 const runs = { worker: { key: "worker#1", mode: "session" } } as const;
 
-/** A task at work in a folder. `meanwhile` happens while the folder is looked into. */
+/** A task at work in a folder. `meanwhile` happens while the folder is read. */
 async function look(
   meanwhile: (store: ReturnType<typeof createMemoryStore>) => Promise<void>,
   text: string | Fault = "## Plan\n\nOf whoever has the folder now.\n",
@@ -46,14 +46,14 @@ async function look(
   return { ...(await outsideOf(task)), told };
 }
 
-test("what is read in a folder is the task's while the folder is", async () => {
+test("files of a folder count as the task's while the folder is bound to it", async () => {
   const { files, facts, told } = await look(async () => {});
   expect(files).toMatchObject([{ text: expect.stringContaining("## Plan") }]);
   expect(facts).toMatchObject({ head: "c1", numbers: { workspace: 1 } });
   expect(told).toEqual(["c1", "another"]);
 });
 
-test("a folder that was given back while it was looked into says nothing about the task that had it", async () => {
+test("a folder that was released while it was read says nothing about its former task", async () => {
   const { files, facts, told } = await look(async (store) => {
     const workspace = await store.workspaces.get("coffee/1");
     if (workspace !== undefined) await store.workspaces.put({ ...workspace, task: "" });
@@ -61,14 +61,14 @@ test("a folder that was given back while it was looked into says nothing about t
   expect([files, facts?.head, facts?.numbers, told]).toEqual([[], "", { workspace: 0 }, []]);
 });
 
-test("a task file that cannot be read is told with what to do about it, and the rest is seen all the same", async () => {
+test("an unreadable task file is reported with a fix, and the other facts are gathered nevertheless", async () => {
   const bad = new Fault("workspace.bad-task-file", "TASK.md is a folder.", { hint: "Move it away." });
   const { files, facts, unreadable } = await look(async () => {}, bad);
   expect([files, facts?.head]).toEqual([[], "c1"]);
   expect(unreadable).toEqual({ reason: "TASK.md is a folder.", fix: "Move it away." });
 });
 
-test("a task file that is gone is written again", async () => {
+test("a deleted task file is written again", async () => {
   const { files, gone, told } = await look(async () => {}, "gone");
   expect([files, gone]).toEqual([[], ["TASK.md"]]);
   expect(told).toContain("gone");

@@ -1,43 +1,48 @@
+import type { Facts, Unreadable } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Store } from "../../ports/store.ts";
-import type { WorkspaceKind } from "../../ports/workspaces.ts";
-import type { Where } from "../merging/find-tips.ts";
-import type { WorkspacesOf } from "./project-workspaces.ts";
+import { Fault } from "../../fault.ts";
+import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
+import type { Inspection, Operation, WorkspaceKind } from "../../ports/workspaces.ts";
+import { isOnlyByMove } from "../moved-target.ts";
+import { targetOf } from "../project.ts";
+import { isOtherBranch, keptWork, lastSeen, type Where } from "../task-work.ts";
+import { isReleased } from "./guard-workspaces.ts";
+import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 import { noFiles, readTaskFiles, type TaskFiles } from "./task-files.ts";
-import { nowhere, type WorkspaceFacts, workspaceFacts } from "./workspace-facts.ts";
 
-/** What a task's workspace says at this moment. */
+/** The present state of a task's workspace. */
 export interface Outside extends TaskFiles {
-  /** Undefined where the task has no workspace. */
+  /** Undefined if the task has no workspace. */
   readonly facts: WorkspaceFacts | undefined;
 }
 
-/** `asksForMain`: something depends on what is in the branch that work goes into, which people move without telling us. */
+/** `asksForMain`: the decision depends on the target branch, which people move without notice, so it is fetched first. */
 export type OutsideOf = (task: Task, asksForMain?: boolean) => Promise<Outside>;
 
-/** Told which branch is checked out in a task's workspace, where that is another one than the task's. */
+/** Called with the branch that is checked out in a task's workspace, if it is not the task's. */
 export type FollowBranch = (task: Task, branch: string) => void;
 
 export const nothingOutside: Outside = { ...noFiles, facts: undefined };
 
-export interface OutsidePorts {
+interface OutsidePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly workspacesOf: WorkspacesOf;
-  /** A task's branch was collected, with so many commits of its own. */
+  /** Called when a task's branch was collected, with the number of its own commits. */
   collected(task: Task, commit: string, commits: number): void;
   readonly follow: FollowBranch;
-  /** Task files were there and are gone: somebody should write them again. */
+  /** Called when task files were deleted, so that they are written again. */
   filesGone(task: Task): void;
-  /** Whose branch counts when it is asked whether work is merged. */
+  /** Which branch decides whether work is merged: the user's or the remote's. */
   where(): Where;
 }
 
 export function createOutside(ports: OutsidePorts): OutsideOf {
   const { store, clock, workspacesOf, collected, follow, filesGone, where } = ports;
   return async (task, asksForMain = false) => {
-    // Of a task without a workspace only that is asked for which its branch can tell.
+    // Without a workspace, only the facts of the task's branch are known.
     if (task.workspace === "" && (!asksForMain || task.runCount === 0)) return nothingOutside;
     const project = await store.getProject(task.project);
     if (project === undefined) return nothingOutside;
@@ -46,9 +51,9 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     const seen = await workspaceFacts(workspaces, project, task, where(), clock.now());
     if (task.workspace === "") return { ...noFiles, facts: await withForge(store, task, seen) };
     const branch = await workspaces.kind.currentBranch(task.workspace);
-    // Nothing can be read from a folder that is gone; what was read before is in the store.
+    // Nothing can be read from a missing folder; earlier text is in the store.
     const read = seen.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : noFiles;
-    // Meanwhile the folder may have been given back, and what was read may be another task's.
+    // Meanwhile the folder may have been released, and the files may be another task's.
     const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
     if (!isStillOurs) return { ...noFiles, facts: nowhere };
     const facts = await asItIsNow(workspaces.kind, task, await withForge(store, task, seen));
@@ -59,7 +64,7 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
   };
 }
 
-/** Looking may take long. What is said to be merged must be all that there is, so that is looked at last. */
+/** Gathering facts may take long. Work counts as merged only if the branch has not moved since, so this is checked last. */
 async function asItIsNow(
   kind: Pick<WorkspaceKind, "branchAt">,
   { workspace, branch }: Task,
@@ -67,11 +72,188 @@ async function asItIsNow(
 ): Promise<WorkspaceFacts> {
   if (facts.numbers.merged !== 1 || facts.numbers.workspace !== 1) return facts;
   const tip = await kind.branchAt(workspace, branch).catch(() => undefined);
-  return tip === undefined || tip === facts.head ? facts : { ...facts, numbers: { ...facts.numbers, merged: 0 } };
+  if (tip === undefined || tip === facts.head) return facts;
+  const { commits = 0 } = facts.numbers;
+  return { ...facts, numbers: { ...facts.numbers, merged: 0, commits: Math.max(1, commits) } };
 }
 
-/** A forge may have squashed it: then no commit of the task's is in the branch, but its work is. */
+/** A forge may have squashed the work: then the branch contains it, but none of the task's commits. */
 async function withForge(store: Store, { id }: Task, seen: WorkspaceFacts): Promise<WorkspaceFacts> {
   const isMerged = (await store.pullRequests.get(id))?.state === "merged";
   return isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
+}
+
+/** Git's facts about a task's work, from its workspace or, if that is missing, as last collected. */
+export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked" | "unreadable"> & {
+  readonly numbers: Facts["numbers"];
+};
+
+const nowhere: WorkspaceFacts = { head: "", taskFileTracked: false, numbers: { workspace: 0 } };
+
+/**
+ * Collects the branch first, so that the commit that is decided about stays in the control repository whatever the agent does
+ * next.
+ */
+async function workspaceFacts(
+  workspaces: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  where: Where,
+  now: number,
+): Promise<WorkspaceFacts> {
+  const { kind } = workspaces;
+  const collected = task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now);
+  if (collected === undefined) return keptFacts(workspaces, project, task, where);
+  const { commit, dirty, unreadable } = collected;
+  const known = commit === undefined ? {} : await numbersOf(workspaces, project, task, where, commit);
+  return {
+    head: commit ?? "",
+    taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
+    numbers: { workspace: 1, dirty: dirty ? 1 : 0, ...known },
+    ...(unreadable === undefined ? {} : { unreadable }),
+  };
+}
+
+/** The facts without a workspace: from the branch and the collected commits. */
+async function keptFacts(
+  workspaces: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  where: Where,
+): Promise<WorkspaceFacts> {
+  const head = await keptWork(workspaces, project, task);
+  if (head === undefined) return nowhere;
+  const known = await numbersOf(workspaces, project, task, where, head);
+  return { head, taskFileTracked: false, numbers: { workspace: 0, dirty: 0, ...known } };
+}
+
+async function numbersOf(own: ProjectWorkspaces, project: Project, task: Task, where: Where, commit: string) {
+  const { control } = own;
+  const base = await lastSeen(control, targetOf(project, task), where);
+  const commits = base === undefined ? 0 : await control.countCommits(base, commit);
+  // Work without a commit that the base lacks is merged, unless the base was moved there without a merge.
+  const isIn = base !== undefined && commits === 0;
+  const isMerged = isIn && !(await isOnlyByMove(own, project, task, commit));
+  return { commits, merged: isMerged ? 1 : 0 };
+}
+
+interface CollectedWork {
+  /** Undefined if the task has no commit. */
+  readonly commit: string | undefined;
+  readonly dirty: boolean;
+  readonly unreadable?: Unreadable | undefined;
+}
+
+/** An agent may rename its branch between the inspection and the collecting: then both are retried. */
+async function collectBranch(
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  where: Where,
+  now: number,
+): Promise<CollectedWork | undefined> {
+  const { control, kind } = own;
+  const { workspace, id } = task;
+  for (let tries = 1; ; tries++) {
+    const found = await kind.inspect(workspace);
+    if (found.kind !== "there") return undefined;
+    const { branch, head, dirty } = found;
+    try {
+      if (branch === undefined) return await collectDetached(own, project, task, found, where, now);
+      const { commit } = await control.collect({ folder: workspace, branch, task: id, seenAt: head });
+      return { commit, dirty };
+    } catch (error) {
+      if (isReleased(error)) return undefined;
+      if (isOtherBranch(error) && branch !== undefined) {
+        const other = { reason: error.message, fix: `${error.hint}. Then ask again.`, otherBranch: branch };
+        return await collectDetached(own, project, task, found, where, now, other);
+      }
+      if (tries === maxTries || (await kind.currentBranch(workspace)) === branch) throw error;
+    }
+  }
+}
+
+const maxTries = 3;
+
+/**
+ * If HEAD is detached, or on a branch that is not the task's (`other`), the task's work is that of its own branch. Commits that
+ * only HEAD has are salvaged, and no evidence counts until they are on the task's branch: it may be about them.
+ */
+async function collectDetached(
+  { control, kind, repository }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  { head, dirty, operation }: Extract<Inspection, { kind: "there" }>,
+  where: Where,
+  now: number,
+  other?: Unreadable,
+): Promise<CollectedWork> {
+  const { workspace: folder, branch, id } = task;
+  const commit = await control.collect({ folder, branch, task: id }).then(
+    (collected) => collected.commit,
+    (error) => {
+      // The branch may have been deleted there: then the last collected commit counts.
+      if (isReleased(error) || !(error instanceof Fault)) throw error;
+      return keptWork({ control }, project, task);
+    },
+  );
+  const base = await lastSeen(control, targetOf(project, task), where);
+  let relation = await relationOf(control, commit, base, head);
+  let trouble = "";
+  if (relation === "unknown") {
+    const saving = control.salvage({ folder, task: id, at: now, repository });
+    trouble = await saving.then(() => "", troubleOf);
+    relation = await relationOf(control, commit, base, head);
+  }
+  if (other !== undefined) return { commit, dirty, unreadable: { ...other, reason: `${other.reason}${trouble}` } };
+  const gone = (await kind.branchAt(folder, branch)) === undefined ? commit : undefined;
+  const { reason, fix } =
+    operation === undefined ? onNoBranch(task, head, relation, gone) : unfinished(folder, operation);
+  if (relation === "contained" && operation === undefined) return { commit, dirty };
+  return { commit, dirty, unreadable: { reason: `${reason}${trouble}`, fix } };
+}
+
+/** A failed salvage is reported with the trouble, and does not fail the request. */
+function troubleOf(error: unknown): string {
+  if (!(error instanceof Fault)) throw error;
+  return ` They could not be saved: ${error.message}`;
+}
+
+/** How HEAD is related to the task's branch and to its target. unknown: the control repository does not have HEAD. */
+type Relation = "contained" | "ahead" | "diverged" | "unknown";
+
+async function relationOf(
+  control: ControlRepository,
+  commit: string | undefined,
+  base: string | undefined,
+  head: string,
+): Promise<Relation> {
+  try {
+    if (base !== undefined && (await control.isAncestor(head, base))) return "contained";
+    if (commit === undefined) return "unknown";
+    if (await control.isAncestor(head, commit)) return "contained";
+    return (await control.isAncestor(commit, head)) ? "ahead" : "diverged";
+  } catch (error) {
+    if (error instanceof Fault) return "unknown";
+    throw error;
+  }
+}
+
+/** `gone`: the last commit of the task's branch, if it was deleted. */
+function onNoBranch({ workspace, branch }: Task, head: string, relation: Relation, gone?: string): Unreadable {
+  return {
+    reason: `${workspace} is on no branch (detached HEAD), so its newest commits are not on "${branch}".`,
+    fix:
+      relation === "diverged"
+        ? `Move them there: git switch ${gone === undefined ? branch : `-C ${branch} ${gone}`} && git merge ${head}. Then ask again.`
+        : `Move them there: git switch -C ${branch}. Then ask again.`,
+  };
+}
+
+function unfinished(folder: string, operation: Operation): Unreadable {
+  const end =
+    operation === "bisect"
+      ? "End it there: git bisect reset."
+      : `End it there: git ${operation} --continue, or git ${operation} --abort.`;
+  return { reason: `A ${operation} is under way in ${folder}, which is on no branch.`, fix: `${end} Then ask again.` };
 }

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { blankIdentity, type Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
-import type { Log } from "../../ports/log.ts";
 import type { Workspace } from "../../ports/records.ts";
+import type { Log } from "../../ports/system.ts";
 import type { ParkOrder } from "../../ports/workspaces.ts";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
 import { createParking } from "./parking.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
@@ -13,7 +13,7 @@ const workspace: Workspace = {
   ...{ id: "coffee/1", project: "coffee", path: "/pool/1", kind: "worktree", task: "", at: 0 },
 };
 
-/** A pool of one workspace, which was just given back. `salvage` is called when what is in it is saved. */
+/** A pool of one workspace, which was just released. `salvage` is called when its contents are saved. */
 async function stage({
   salvage = async () => {},
   parked = false,
@@ -66,7 +66,7 @@ async function stage({
   return { parking, take, touched, said, pass };
 }
 
-test("a workspace that nobody takes is cleaned, on the default branch, once it was saved", async () => {
+test("a free workspace is saved, and then cleaned at the default branch", async () => {
   let saved = 0;
   const { parking, touched, pass } = await stage({ salvage: async () => void saved++ });
   parking.released(workspace);
@@ -77,7 +77,7 @@ test("a workspace that nobody takes is cleaned, on the default branch, once it w
   expect(saved).toBe(1);
 });
 
-test("one that a task takes at once is left to that task", async () => {
+test("a workspace that a task gets immediately is not parked", async () => {
   const { parking, take, touched, pass } = await stage();
   parking.released(workspace);
   await take();
@@ -85,7 +85,7 @@ test("one that a task takes at once is left to that task", async () => {
   expect(touched).toEqual([]);
 });
 
-test("so is one that a task takes while it is being saved", async () => {
+test("a workspace that a task gets while it is saved is not parked", async () => {
   const given = await stage({ salvage: () => given.take() });
   const { parking, touched, said, pass } = given;
   parking.released(workspace);
@@ -93,7 +93,7 @@ test("so is one that a task takes while it is being saved", async () => {
   expect([touched, said]).toEqual([[], []]);
 });
 
-test("what cannot be saved is not touched, and that is noted", async () => {
+test("a workspace that cannot be saved is not touched, and that is logged", async () => {
   const { parking, touched, said, pass } = await stage({
     salvage: async () => {
       throw new Fault("git.timeout", "Git did not answer.", { retry: "later" });
@@ -105,14 +105,14 @@ test("what cannot be saved is not touched, and that is noted", async () => {
   expect(said).toEqual(["A workspace was not cleaned ahead of time"]);
 });
 
-test("what is clean already is left as it is", async () => {
+test("a clean workspace is not touched", async () => {
   const { parking, touched, pass } = await stage({ parked: true });
   parking.released(workspace);
   await pass(2_000);
   expect(touched).toEqual([]);
 });
 
-test("nothing is begun once the daemon stops", async () => {
+test("no parking begins once the daemon stops", async () => {
   const { parking, touched, pass } = await stage();
   parking.released(workspace);
   await parking.stop();

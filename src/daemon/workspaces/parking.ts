@@ -1,26 +1,26 @@
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import { noTask, type SavePorts, saveWorkspace } from "./pool.ts";
 import type { ProjectSettings } from "./project-settings.ts";
 import { kindNameOf, type WorkspacesOf } from "./project-workspaces.ts";
-import { nobody, type SavePorts, saveWorkspace } from "./save-workspace.ts";
 
 export interface Parking {
-  /** A workspace was given back. It is cleaned for the next task, unless that comes first. */
+  /** A workspace was released. It is cleaned for the next task, unless a task gets it before. */
   released(workspace: Workspace): void;
-  /** What is under way is ended. */
+  /** Waits for the parking in progress. */
   stop(): Promise<void>;
 }
 
-export interface ParkPorts extends SavePorts {
+interface ParkPorts extends SavePorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
   settingsOf(project: Project): Pick<ProjectSettings, "keep">;
 }
 
-/** Where tasks wait for workspaces, the next one has it by then, and makes of it what it needs. */
-const pause = 1_000;
+/** If tasks wait for workspaces, one of them has this workspace by then and prepares it itself. */
+const parkPause = 1_000;
 
-/** Cleans workspaces while nobody waits for them. Whatever does not work out is done when one is needed. */
+/** Cleans free workspaces in the background. If that fails, the workspace is cleaned when a task needs it. */
 export function createParking(ports: ParkPorts): Parking {
   const { clock, log } = ports;
   const waiting = new Set<() => void>();
@@ -29,9 +29,9 @@ export function createParking(ports: ParkPorts): Parking {
   return {
     released(workspace) {
       if (isStopped) return;
-      const cancel = clock.after(pause, () => {
+      const cancel = clock.after(parkPause, () => {
         waiting.delete(cancel);
-        // One after the other: others have more need of the disk.
+        // One after the other, to leave the disk to the tasks.
         working = working
           .then(() => parkWorkspace(ports, workspace, () => isStopped))
           .catch((error) => log.info("A workspace was not cleaned ahead of time", { path: workspace.path, error }));
@@ -46,7 +46,7 @@ export function createParking(ports: ParkPorts): Parking {
   };
 }
 
-/** False where nothing was done: another task has it by now, or something is wrong with it. */
+/** False if nothing was done: another task has the workspace by now, or it is broken. */
 export async function parkWorkspace(
   ports: ParkPorts,
   { id, path }: Workspace,
@@ -63,8 +63,8 @@ export async function parkWorkspace(
   const workspaces = await workspacesOf(project);
   const found = await workspaces.kind.inspect(path);
   if (found.kind !== "there" || (found.parked && !found.dirty)) return false;
-  // Whoever outlived the task may have written something since.
-  const holds = ((await saveWorkspace(ports, workspaces, path, nobody))?.refused.length ?? 0) > 0;
+  // A process that outlived the task may have written files since.
+  const holds = ((await saveWorkspace(ports, workspaces, path, noTask))?.refused.length ?? 0) > 0;
   const { keep } = settingsOf(project);
   const isFree = async () => (await find()) !== undefined;
   return workspaces.kind.park({ folder: path, at: project.defaultBranch, keep, holds, isFree });

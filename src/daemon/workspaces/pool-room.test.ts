@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createScriptedClock } from "../../testing/scripted-clock.ts";
-import { createPoolRoom } from "./pool-room.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { createPoolRoom } from "./pool.ts";
 
 function stage() {
   const clock = createScriptedClock();
@@ -18,7 +18,7 @@ function stage() {
   return { clock, room, told, wait, waiting };
 }
 
-test("a workspace that was given back wakes all tasks of its project, and no others", async () => {
+test("a released workspace wakes all waiting tasks of its project, and no others", async () => {
   const { clock, room, told, waiting } = stage();
   room.freed("coffee");
   await clock.pass(0);
@@ -32,7 +32,7 @@ test("a task that has changed is woken alone", async () => {
   expect([told, waiting()]).toEqual([["t2"], ["t1", "t3"]]);
 });
 
-test("what nobody tells is looked for after a while", async () => {
+test("a waiting task polls for changes without a notification", async () => {
   const { clock, told, waiting } = stage();
   await clock.pass(9_999);
   expect(told).toEqual([]);
@@ -40,7 +40,7 @@ test("what nobody tells is looked for after a while", async () => {
   expect([told, waiting()]).toEqual([["t1", "t2", "t3"], []]);
 });
 
-test("once it stops nobody waits, and nobody begins to", async () => {
+test("stopping rejects every wait, and every new one", async () => {
   const { clock, room, told, wait, waiting } = stage();
   room.stop();
   wait("tea", "t4");

@@ -1,48 +1,42 @@
 import { readDuration } from "../../engine/duration.ts";
 import { Fault } from "../../fault.ts";
+import { resolveConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
 import type { Places } from "../../home/places.ts";
-import { type PortRange, readPorts } from "../../home/read-ports.ts";
-import { mayCount, readRepositoryConfig } from "../../home/repository-config.ts";
-import { resolveConfig } from "../../home/resolve-config.ts";
+import { mayCount, readRepositoryConfig } from "../../home/trust.ts";
+import { type PortRange, readPorts, type WorkspaceConfig } from "../../home/workspace-fields.ts";
 import type { Project } from "../../ports/store.ts";
 
-/** What a project's workspaces are made with. Commands are lists of arguments, empty where there is none. */
-export interface ProjectSettings {
-  readonly keep: readonly string[];
-  readonly copy: readonly string[];
-  readonly link: readonly string[];
-  readonly setup: readonly string[];
-  readonly teardown: readonly string[];
-  /** Milliseconds, for each of the two. */
+/** The settings of a project's workspaces: its part of the configuration, with times and ports parsed. */
+export interface ProjectSettings
+  extends Pick<WorkspaceConfig, "keep" | "copy" | "link" | "setup" | "teardown" | "testCommand" | "requireTests"> {
+  /** Milliseconds, for each of setup and teardown. */
   readonly setupTimeout: number;
-  readonly testCommand: readonly string[];
   /** Seconds. */
   readonly testTimeout: number;
-  readonly requireTests: boolean;
   /** Whether merges are tested before the default branch moves. */
   readonly testMerges: boolean;
-  /** Undefined where no workspace is to have a port. */
+  /** Undefined if workspaces get no port. */
   readonly ports: PortRange | undefined;
 }
 
 export type SettingsOf = (project: Project) => ProjectSettings;
 
-export interface SettingsPorts {
+interface SettingsPorts {
   readonly home: string;
   readonly places: Pick<Places, "trusted">;
   /** The user's own configuration. */
   config(): { readonly values: PartialConfig };
 }
 
-/** What a person does about a repository's configuration that has not been trusted. */
+/** The command with which a person trusts a repository's configuration. */
 export function trustCommand(project: string): string {
   return `signalbox trust --config --project ${project}`;
 }
 
 /**
- * Read anew whenever it is needed, from the user's own checkout: a file in a workspace is in an agent's reach. A file with
- * commands that nobody has trusted is a Fault, and then nothing of it counts.
+ * Settings are read at each call from the user's own checkout, because agents can write to workspaces. A file with untrusted
+ * commands is a Fault, and none of its settings count.
  */
 export function createSettings({ home, places, config }: SettingsPorts): SettingsOf {
   const known = new Map<string, { readonly values: PartialConfig; readonly hash: string; settings: ProjectSettings }>();
@@ -50,13 +44,9 @@ export function createSettings({ home, places, config }: SettingsPorts): Setting
     const repository = readRepositoryConfig(home, project.path);
     if (repository !== undefined && !mayCount(repository, places)) {
       const { file, commands } = repository;
-      throw new Fault(
-        "config.untrusted",
-        `${file} names commands (${commands.join(", ")}), and has not been trusted.`,
-        {
-          hint: `They would run on this machine. Read it, then: ${trustCommand(project.name)}`,
-        },
-      );
+      throw new Fault("config.untrusted", `${file} names commands (${commands.join(", ")}), and is not trusted.`, {
+        hint: `They would run on this machine. Read the file, then: ${trustCommand(project.name)}`,
+      });
     }
     const { values } = config();
     const hash = repository?.hash ?? "";

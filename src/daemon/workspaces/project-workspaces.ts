@@ -1,54 +1,97 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
+import { createMemo } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
-import type { Git } from "../../ports/git.ts";
+import type { Git, Person } from "../../ports/git.ts";
 import type { Project } from "../../ports/store.ts";
-import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import { blockedWorkspace, type WorkspaceKind } from "../../ports/workspaces.ts";
 
-/** What a project's working copies are made with. */
+/** The author of the daemon's commits: git's user in the project's repository, or Signalbox if none is configured. */
+export async function identityOf(git: Git, repository: string): Promise<Person> {
+  try {
+    return await git.identityOf(repository);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== "git.no-identity") throw error;
+    return { name: "Signalbox", email: "signalbox@localhost" };
+  }
+}
+
+/** The tools for a project's workspaces. */
 export interface ProjectWorkspaces {
   readonly git: Git;
-  /** The user's own. */
+  /** The path of the user's repository. */
   readonly repository: string;
   readonly control: ControlRepository;
-  /** Of new ones as the project says; what is there already is treated as what it is. */
+  /** The kind used for new workspaces; existing ones keep theirs. */
   readonly kind: WorkspaceKind;
-  /** Where they lie. */
+  /** The folder that contains the workspaces. */
   readonly folder: string;
   kindOf(name: KindName): Promise<WorkspaceKind>;
 }
 
 export type KindName = WorkspaceKind["kind"];
 
-/** How new workspaces of a project are made. */
+/** The kind of a project's new workspaces. */
 export function kindNameOf({ workspaces = "worktree" }: Pick<Project, "workspaces">): KindName {
   return workspaces;
 }
 
 export type WorkspacesOf = (project: Project) => Promise<ProjectWorkspaces>;
 
-export interface WorkspacesPorts {
+/**
+ * Calls `work` for a workspace whose agents have ended. If a named pipe blocks git there, deletes the pipes, which have no
+ * content, and calls `work` again.
+ */
+export async function withoutPipes<T>(
+  kind: Pick<WorkspaceKind, "deletePipes">,
+  folder: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== blockedWorkspace) throw error;
+    if ((await kind.deletePipes(folder)) === 0) throw error;
+    return work();
+  }
+}
+
+interface WorkspacesPorts {
   readonly git: Git;
   readonly places: Pick<Places, "control" | "workspaces">;
-  /** Made for one project: how its working copies are made, looked at and taken away. */
+  /** Creates the implementation of a workspace kind for one project. */
   kindOf(project: Project, control: ControlRepository, name: KindName): WorkspaceKind | Promise<WorkspaceKind>;
 }
 
-/** Where a project's control repository is, or will be. */
+/** The path of a project's control repository, which may not exist yet. */
 function controlFolder({ control }: Pick<Places, "control">, { name }: Project): string {
   return join(control, `${name}.git`);
 }
 
-/** Whether anything was ever made for the project: then it has a control repository. Asking makes nothing. */
+/** Whether the project has a control repository yet. Does not create one. */
 export function isBegun(places: Pick<Places, "control">, project: Project): boolean {
   return existsSync(controlFolder(places, project));
 }
 
-/** Opened once for each project, and kept. */
+/** The command with which a person names the new path of a moved repository. */
+export function whereItIs(project: string): string {
+  return `signalbox project update ${project} --path PATH`;
+}
+
+/** The fault for a project whose repository folder does not exist; undefined if it does. */
+export function movedRepository({ name, path }: Pick<Project, "name" | "path">): Fault | undefined {
+  if (existsSync(path)) return undefined;
+  return new Fault("git.not-a-repository", `The repository of ${name} is no longer at ${path}.`, {
+    hint: `Name its new path: ${whereItIs(name)}`,
+  });
+}
+
+/** Opens each project's tools once, and caches them. */
 export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): WorkspacesOf {
-  const controlAt = keeping((project: Project) => git.openControl(controlFolder(places, project), project.path));
-  const kinds = { worktree: kept("worktree"), clone: kept("clone") };
+  const controlAt = cached((project: Project) => git.openControl(controlFolder(places, project), project.path));
+  const kinds = { worktree: cachedKind("worktree"), clone: cachedKind("clone") };
   return async (project) => ({
     git,
     repository: project.path,
@@ -58,21 +101,12 @@ export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): Work
     kindOf: (name) => kinds[name](project),
   });
 
-  function kept(name: KindName) {
-    return keeping(async (project: Project) => kindOf(project, await controlAt(project), name));
+  function cachedKind(name: KindName) {
+    return cached(async (project: Project) => kindOf(project, await controlAt(project), name));
   }
 }
 
-function keeping<Made>(make: (project: Project) => Promise<Made>): (project: Project) => Promise<Made> {
-  const made = new Map<string, Promise<Made>>();
-  return (project) => {
-    const key = `${project.name}\n${project.path}`;
-    const before = made.get(key);
-    if (before !== undefined) return before;
-    const making = make(project);
-    made.set(key, making);
-    // What failed is tried again by whoever asks next.
-    making.catch(() => made.delete(key));
-    return making;
-  };
+function cached<Made>(make: (project: Project) => Promise<Made>): (project: Project) => Promise<Made> {
+  const made = createMemo<Made>({ max: Number.POSITIVE_INFINITY });
+  return (project) => made.get(`${project.name}\n${project.path}`, () => make(project));
 }

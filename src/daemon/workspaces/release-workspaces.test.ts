@@ -1,20 +1,19 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { Fault } from "../../fault.ts";
-import type { Log } from "../../ports/log.ts";
+import { createTurns } from "../../keyed.ts";
 import type { Workspace } from "../../ports/records.ts";
-import { createTurns } from "../turns.ts";
-import { createPoolRoom } from "./pool-room.ts";
+import type { Log } from "../../ports/system.ts";
+import { createPoolRoom, type ReleaseWorkspacesPorts, releaseWorkspaces } from "./pool.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
-import { type ReleaseWorkspacesPorts, releaseWorkspaces } from "./release-workspaces.ts";
 import { filesOf } from "./task-files.ts";
 
 const workspace: Workspace = {
   ...{ id: "coffee/1", project: "coffee", task: "t1", at: 0, path: "/pool/1", kind: "worktree" },
 };
 
-test("a folder is nobody else's before whoever writes the task's files into it is done", async () => {
+test("a folder is released only after the writing of task files into it has ended", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));
@@ -45,7 +44,7 @@ test("a folder is nobody else's before whoever writes the task's files into it i
     },
     "t1",
   );
-  // Nothing else is waited for: everything here happens within moments.
+  // Nothing else is waited for, so everything happens within moments.
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
   expect([saved, given, (await store.workspaces.get("coffee/1"))?.task]).toEqual([["/pool/1"], [], "t1"]);
   writing.resolve();
@@ -53,7 +52,7 @@ test("a folder is nobody else's before whoever writes the task's files into it i
   expect([given, (await store.workspaces.get("coffee/1"))?.task]).toEqual([["/pool/1"], ""]);
 });
 
-test("a workspace stays its task's as long as a run or a command of the task cannot be ended", async () => {
+test("a workspace stays bound while a run or a command of its task cannot be ended", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("t1"));

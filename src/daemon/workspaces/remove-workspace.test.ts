@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
-import type { Log } from "../../ports/log.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createTurns } from "../../keyed.ts";
 import type { Workspace } from "../../ports/records.ts";
-import { createTurns } from "../turns.ts";
+import type { Log } from "../../ports/system.ts";
+import { removeWorkspace } from "./pool.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
-import { removeWorkspace } from "./remove-workspace.ts";
 
 const workspace: Workspace = {
   ...{ id: "coffee/1", project: "coffee", task: "", at: 0, path: "/pool/1", kind: "worktree" },
 };
 
-/** Removes a workspace that is bound to this task by the time its turn has come. Gives what happened to the folder. */
+/** Removes a workspace that is bound to this task by the time the mutex is free. Returns what happened to the folder. */
 async function remove(task: string) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
@@ -39,11 +39,11 @@ async function remove(task: string) {
   return { isRemoved, happened, saved, isKnown: (await store.workspaces.get("coffee/1")) !== undefined };
 }
 
-test("a free workspace goes once what is in it is saved, and whoever takes it away is told where", async () => {
+test("a free workspace is removed after its contents are saved, and the removal gets the salvage", async () => {
   const { saved, ...rest } = await remove("");
   expect(rest).toEqual({ isRemoved: true, isKnown: false, happened: ["saved", ["/pool/1", saved]] });
 });
 
-test("one that a task has got in the meantime stays, and nobody touches it", async () => {
+test("a workspace that a task got meanwhile is not removed", async () => {
   expect(await remove("t1")).toMatchObject({ isRemoved: false, isKnown: true, happened: [] });
 });

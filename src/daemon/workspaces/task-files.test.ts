@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parseTaskDocument } from "../../documents/task-document.ts";
 import { createTask } from "../../engine/create.ts";
 import { loadWorkflow } from "../../engine/language/load.ts";
 import { blankIdentity, type LiveRun, type Task } from "../../engine/task.ts";
-import { parseTaskDocument } from "../../engine/task-document.ts";
 import { Fault } from "../../fault.ts";
 import type { Store } from "../../ports/store.ts";
 import { badTaskFile, type WorkspaceKind } from "../../ports/workspaces.ts";
@@ -26,11 +26,11 @@ test("a role that is alone in the workspace uses the main file; beside another o
   expect(await fileOf("worker", { worker, reviewer: beside })).toBe("TASK.md");
 });
 
-test("whoever started beside another one keeps its file when that one ends: the verdict is looked for where it is written", async () => {
+test("a run that started beside another one keeps its file when the other ends, so that its verdict is found", async () => {
   expect(await fileOf("reviewer", { reviewer: beside })).toBe(".signalbox/reviewer.md");
 });
 
-/** The files that are brought up to date where one has sections that nobody has read yet, and these runs were started. */
+/** The files that are updated if one has unread sections and these runs were started. */
 async function placedBeside(
   file: string,
   headings: readonly string[],
@@ -60,13 +60,13 @@ async function placedBeside(
   return placed;
 }
 
-test("a verdict that stood in the file before the reviewer was started is not the reviewer's, and goes", async () => {
+test("a verdict that was in the file before the reviewer started is not the reviewer's, and is removed", async () => {
   const placed = await placedBeside("TASK.md", ["Review"], { reviewer: alone }, false);
   expect(Object.keys(placed)).toEqual(["TASK.md"]);
   expect(placed["TASK.md"]).not.toContain("## Review");
 });
 
-test("so does one beside which the worker has written what nobody has read yet; that stays", async () => {
+test("such a verdict is removed also beside unread text of the worker, which stays", async () => {
   const placed = await placedBeside("TASK.md", ["Handoff", "Review"], { reviewer: alone }, false);
   expect(placed["TASK.md"]).toContain("## Handoff");
   expect(placed["TASK.md"]).not.toContain("## Review");
@@ -76,14 +76,11 @@ test.each([
   ["a reviewer that is alone", { reviewer: alone }, "TASK.md", "Review", []],
   ["a reviewer beside a worker", { worker, reviewer: beside }, ".signalbox/reviewer.md", "Review", ["TASK.md"]],
   ["a worker", { worker, reviewer: beside }, "TASK.md", "Handoff", [".signalbox/reviewer.md"]],
-])(
-  "what %s has written and nobody has read yet stays; other files are brought up to date",
-  async (_, runs, file, heading, others) => {
-    expect(Object.keys(await placedBeside(file, [heading], runs, true))).toEqual(others);
-  },
-);
+])("unread text of %s stays; other files are updated", async (_, runs, file, heading, others) => {
+  expect(Object.keys(await placedBeside(file, [heading], runs, true))).toEqual(others);
+});
 
-test("only what is wrong with a task file itself is a finding; what else fails is not taken for it", async () => {
+test("only trouble with the task file itself is a finding; every other error is thrown", async () => {
   const read = (code: string) =>
     readTaskFiles(
       {} as Store,

@@ -1,43 +1,47 @@
-import { defaultNames } from "../../engine/default-names.ts";
-import { renderTaskDocument } from "../../engine/render-task-document.ts";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import type { Actor, Unreadable } from "../../engine/request.ts";
+import { defaultNames } from "../../engine/run-spec.ts";
 import type { Task } from "../../engine/task.ts";
+import { renderTaskDocument } from "../../engine/task-frontmatter.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Store, StoredDocument } from "../../ports/store.ts";
 import { badTaskFile, roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
-import { runRecordId } from "../agents/run-name.ts";
-import { parsedDocument } from "../parsed-document.ts";
-import { writeDocument } from "../write-document.ts";
+import { runRecordId } from "../agents/run-order.ts";
+import { parsedDocument, writeDocument } from "../task-documents.ts";
 
 /** A task file as an agent left it. */
 export interface WrittenFile {
   readonly role: string;
   readonly run: string;
   readonly text: string;
-  /** Whoever else is at work in the workspace can have written it: it is the run's word only once the run says so. */
+  /** Another run in the workspace may have written it, so it counts as this run's only once this run makes a request. */
   readonly isShared: boolean;
 }
 
-/** The roles that have a file in the workspace: those that are at work. The main one's is TASK.md, and is always there. */
-function rolesOf(task: Task): readonly { role: string; run: string }[] {
+/** The fields of a task that locate its files. */
+type WithFiles = Pick<Task, "id" | "workspace" | "runs">;
+
+/** The roles that have a file in the workspace: those with a live run, and always the main role, whose file is TASK.md. */
+function rolesOf(task: Pick<Task, "runs">): readonly { role: string; run: string }[] {
   const main = defaultNames.roles.task;
   const live = Object.entries(task.runs).map(([name, { key }]) => ({ role: name.split("/")[0] ?? name, run: key }));
   return live.some(({ role }) => role === main) ? live : [{ role: main, run: "" }, ...live];
 }
 
-/** Whoever writes a task's files, or takes its folder away, does so in this turn. */
+/** The mutex key for writing a task's files and for releasing its folder. */
 export function filesOf(task: string): string {
   return `files ${task}`;
 }
 
-/** Where a role's task file is, in the task's workspace. */
-export async function fileNameOf(kind: WorkspaceKind, task: Task, role: string): Promise<string> {
+/** The name of a role's task file in the task's workspace. */
+export async function fileNameOf(kind: WorkspaceKind, task: WithFiles, role: string): Promise<string> {
   // A role that is alone in the workspace uses the main file, whatever it is called.
   return hasOwnFile(task, role) ? roleFileName(role) : kind.taskFileName(task.workspace);
 }
 
-function hasOwnFile(task: Task, role: string): boolean {
+function hasOwnFile(task: Pick<Task, "runs">, role: string): boolean {
   if (role === defaultNames.roles.task) return false;
   const isAlone =
     rolesOf(task).every((each) => each.role === role || each.run === "") &&
@@ -45,23 +49,23 @@ function hasOwnFile(task: Task, role: string): boolean {
   return !isAlone;
 }
 
-/** Whether a run can have written anything: one that is wanted but was not started yet finds what others have left. */
-async function canHaveWritten(store: Store, task: Task, run: string): Promise<boolean> {
+/** Whether a run can have written anything: a run that has not started yet only finds the text of others. */
+async function canHaveWritten(store: Store, task: Pick<Task, "id">, run: string): Promise<boolean> {
   return run === "" || (await store.runs.get(runRecordId(task.id, run))) !== undefined;
 }
 
-/** What the agents of a task have written so far, and why the rest cannot be read. */
+/** The task files of a task's agents, and why some cannot be read. */
 export interface TaskFiles {
   readonly files: readonly WrittenFile[];
   readonly unreadable: Unreadable | undefined;
-  /** The names of files that were there and are gone. What was read from them before still counts. */
+  /** The names of files that were deleted. Text read from them before still counts. */
   readonly gone: readonly string[];
 }
 
 export const noFiles: TaskFiles = { files: [], unreadable: undefined, gone: [] };
 
 /** A file that cannot be read is a finding, not an error: the task can still be explained and cancelled. */
-export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Task): Promise<TaskFiles> {
+export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: WithFiles): Promise<TaskFiles> {
   const read = await Promise.all(
     rolesOf(task).map(async ({ role, run }): Promise<TaskFiles> => {
       if (!(await canHaveWritten(store, task, run))) return noFiles;
@@ -84,35 +88,57 @@ export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Tas
 }
 
 /**
- * Writes the task's document into the files of its agents, with frontmatter as the engine knows it. A file in which its
- * agent has written something since it was last read stays as it is: it is read with the next request. Whoever is started
- * finds in it what is theirs to say, and nothing that they have put there in its name.
+ * Why a task file cannot be read; undefined if all can. Files are read only if one is suspicious: not a regular file, or too
+ * large.
+ */
+export async function taskFileTrouble(
+  store: Store,
+  kind: WorkspaceKind,
+  task: WithFiles,
+): Promise<Unreadable | undefined> {
+  const roles = [defaultNames.roles.task, ...rolesOf(task).map(({ role }) => role)];
+  const names = new Set(["TASK.md", ".signalbox", ...roles.map(roleFileName)]);
+  const looksWrong = [...names].some((name) => {
+    const found = lstatSync(join(task.workspace, name), { throwIfNoEntry: false });
+    if (found === undefined) return false;
+    return name === ".signalbox" ? !found.isDirectory() : !found.isFile() || found.size > maxBytes;
+  });
+  return looksWrong ? (await readTaskFiles(store, kind, task)).unreadable : undefined;
+}
+
+/** A larger file is not read as a task file. */
+const maxBytes = 1024 * 1024;
+
+/**
+ * Writes the task's document, with current frontmatter, into the files of its agents. A file that its agent has changed since
+ * the last read is not overwritten: it is read with the next request. A new run's file contains its own sections only as
+ * last stored, and nothing that other runs wrote in its name.
  */
 export async function placeTaskFiles(store: Store, workflow: Workflow, kind: WorkspaceKind, task: Task): Promise<void> {
   const document = await store.getDocument(task.id);
   const stored = await store.getTask(task.id);
   const shown = stored === undefined ? task : { ...task, updatedAt: new Date(stored.updatedAt).toISOString() };
   const text = renderTaskDocument(shown, parsedDocument(document));
-  const files = new Map<string, { readonly writers: Actor[]; isForNewcomer: boolean }>();
-  // One who is alone writes into the main file, whosever that is otherwise.
+  const files = new Map<string, { readonly writers: Actor[]; isForNewRun: boolean }>();
+  // A role that works alone uses the main file.
   for (const writer of rolesOf(task)) {
     const name = await fileNameOf(kind, task, writer.role);
-    const file = files.get(name) ?? { writers: [], isForNewcomer: false };
+    const file = files.get(name) ?? { writers: [], isForNewRun: false };
     files.set(name, file);
     if (await canHaveWritten(store, task, writer.run)) file.writers.push(writer);
-    else file.isForNewcomer = true;
+    else file.isForNewRun = true;
   }
-  for (const [name, { writers, isForNewcomer }] of files) {
+  for (const [name, { writers, isForNewRun }] of files) {
     const before = await kind.readTaskFile(task.workspace, name);
     if (before === text) continue;
     const unread = before === undefined ? document : withUnread(workflow, document, before, writers);
     if (unread === document) await kind.placeTaskFile(task.workspace, name, text, before);
-    else if (isForNewcomer)
+    else if (isForNewRun)
       await kind.placeTaskFile(task.workspace, name, renderTaskDocument(shown, parsedDocument(unread)), before);
   }
 }
 
-/** The document with what these have written into a file that is theirs to write; itself where that is nothing. */
+/** The document with the unread changes of these writers; the same object if there are none. */
 function withUnread(
   workflow: Workflow,
   document: StoredDocument,

@@ -1,12 +1,12 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { sampleProject } from "../../../test/contracts/samples.ts";
-import { createMemoryStore } from "../../adapters/store/memory.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { Fault } from "../../fault.ts";
-import { workspaceTrouble } from "./workspace-trouble.ts";
+import { workspaceTrouble } from "./trouble.ts";
 
 test.for([
-  ["never", "Its workspace /w/t1: The configuration of git cannot be read."],
+  ["never", "The task's workspace /w/t1: The configuration of git cannot be read."],
   ["later", undefined],
 ] as const)(
   "a workspace that cannot be looked at is trouble only where that does not pass by itself (%s)",
@@ -16,7 +16,7 @@ test.for([
     const workspacesOf = async () => {
       throw new Fault("git.failed", "The configuration of git cannot be read.", { retry });
     };
-    const task = { id: "t1", project: "coffee", workspace: "/w/t1", branch: "b", base: "" };
-    expect((await workspaceTrouble({ store, workspacesOf }, task))?.reason).toBe(reason);
+    const task = { id: "t1", project: "coffee", workspace: "/w/t1", branch: "b", base: "", runs: {} };
+    expect((await workspaceTrouble({ store, workspacesOf }, task, async () => true))?.reason).toBe(reason);
   },
 );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadWorkflow } from "../language/load.ts";
 import type { Workflow } from "../workflow.ts";
-import { effectsOfWays } from "./ways.ts";
+import { effectsOfWays } from "./route.ts";
 
 const folder = join(import.meta.dirname, "../../../workflows");
 
@@ -23,7 +23,7 @@ function effects(workflow: Workflow, from: string, to: string): readonly (readon
     );
 }
 
-test("a way shows the runs that end with the old state, its hooks, and the runs that the new state starts or tells", () => {
+test("a way shows the runs that end with the old state, its hooks, and the runs that the new state starts or messages", () => {
   const workflow = load("default.yml");
   expect(effects(workflow, "pending", "planning")).toEqual([["acquire_workspace", "spawn_agent worker"]]);
   expect(effects(workflow, "working", "agent-review")).toEqual([["spawn_agent reviewer"]]);
@@ -31,7 +31,7 @@ test("a way shows the runs that end with the old state, its hooks, and the runs 
   expect(effects(workflow, "agent-review", "working")).toEqual([["kill_agent reviewer", "notify_agent worker"]]);
 });
 
-test("ways between the same states are told apart by who takes them", () => {
+test("ways between the same states are distinguished by their askers", () => {
   const [asked, , byEngine] = [...effects(load("default.yml"), "agent-review", "stuck"), []].toSorted(
     (a, b) => b.length - a.length,
   );

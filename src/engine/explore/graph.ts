@@ -1,13 +1,59 @@
 import { createTask } from "../create.ts";
+import { workspaceAfter } from "../enter.ts";
 import { blankIdentity, noProgress, type Task, type TaskIdentity, type WaitProgress } from "../task.ts";
 import { resolve, settingOf } from "../when.ts";
-import type { Guard, Settings, State, Workflow } from "../workflow.ts";
-import { workspaceAfter } from "../workspace-order.ts";
+import type { Guard, Settings, SettingValue, State, Workflow } from "../workflow.ts";
 import { type Driver, driverOf, type Step } from "./step.ts";
 import { stimuli } from "./stimuli.ts";
 import { factsOf, takeStep, type World } from "./world.ts";
 
-/** Every position a task can get into, and every step between them. */
+/** The strongly connected components of a graph, as a component number for each node (Tarjan, without recursion). */
+export function components(size: number, targets: (node: number) => readonly number[]): readonly number[] {
+  const index = new Array<number>(size).fill(-1);
+  const low = new Array<number>(size).fill(0);
+  const component = new Array<number>(size).fill(-1);
+  const stack: number[] = [];
+  const onStack = new Array<boolean>(size).fill(false);
+  let counter = 0;
+  let found = 0;
+  for (let root = 0; root < size; root++) {
+    if (index[root] !== -1) continue;
+    const work: { node: number; next: number; to: readonly number[] }[] = [];
+    const open = (node: number) => {
+      index[node] = counter;
+      low[node] = counter;
+      counter++;
+      stack.push(node);
+      onStack[node] = true;
+      work.push({ node, next: 0, to: targets(node) });
+    };
+    open(root);
+    for (let frame = work.at(-1); frame !== undefined; frame = work.at(-1)) {
+      const { node } = frame;
+      const to = frame.to[frame.next++];
+      if (to !== undefined) {
+        if (index[to] === -1) open(to);
+        else if (onStack[to]) low[node] = Math.min(low[node] ?? 0, index[to] ?? 0);
+        continue;
+      }
+      work.pop();
+      const above = work.at(-1);
+      if (above !== undefined) low[above.node] = Math.min(low[above.node] ?? 0, low[node] ?? 0);
+      if (low[node] !== index[node]) continue;
+      for (;;) {
+        const member = stack.pop();
+        if (member === undefined) break;
+        onStack[member] = false;
+        component[member] = found;
+        if (member === node) break;
+      }
+      found++;
+    }
+  }
+  return component;
+}
+
+/** Every position that a task can reach, and every step between positions. */
 export interface Graph {
   readonly workflow: Workflow;
   readonly preset: string;
@@ -39,8 +85,8 @@ export interface Edge {
   readonly cause: string;
 }
 
-// Enough for any workflow a person could draw; a file that needs more is told so instead of being waited for.
-const mostNodes = 60_000;
+// Enough for any workflow that a person could draw; a larger one gets a finding instead of a long wait.
+const maxNodes = 60_000;
 
 /** Explores a workflow completely, breadth first, with the same `decide` that moves real tasks. */
 export function explore(workflow: Workflow, preset: string, settings: Settings): Graph {
@@ -75,12 +121,12 @@ export function explore(workflow: Workflow, preset: string, settings: Settings):
   const roots: number[] = [];
   const interruptions: { from: number; step: Step }[] = [];
   let at = 0;
-  // One start after the other, the usual ones first, and people who come in between last: the paths shown are then those
+  // One start after the other, the usual ones first, and interruptions by people last, so that examples show the paths
   // of ordinary tasks.
   for (const { world, status } of createWorlds(workflow, preset, settings)) {
     roots.push(visit(world, undefined, status));
     do {
-      for (; at < nodes.length && nodes.length <= mostNodes; at++) {
+      for (; at < nodes.length && nodes.length <= maxNodes; at++) {
         const here = (nodes[at] as Node).world;
         for (const step of stimuli(workflow, here)) {
           if (here.task.phase === "entering" && step.by === "human") interruptions.push({ from: at, step });
@@ -88,12 +134,12 @@ export function explore(workflow: Workflow, preset: string, settings: Settings):
         }
       }
       for (const { from, step } of interruptions.splice(0)) take(from, step);
-    } while (at < nodes.length && nodes.length <= mostNodes);
+    } while (at < nodes.length && nodes.length <= maxNodes);
   }
   return { workflow, preset, settings, nodes, edges, out, roots: [...new Set(roots)], complete: at === nodes.length };
 }
 
-/** The shortest way to a position: where the task is created, and the steps from there. */
+/** The shortest path to a position: the state in which the task is created, and the steps from there. */
 export function pathTo(
   graph: Graph,
   node: number,
@@ -123,7 +169,10 @@ const identity: TaskIdentity = {
   reviewHarness: "scripted",
 };
 
-/** A task in each state it may be created in: the default, the one for unclear tasks, and those the file lists. */
+/**
+ * A task in each state that it may be created in: the default, the one for unclear tasks, and those that the file
+ * lists.
+ */
 export function createWorlds(
   workflow: Workflow,
   preset: string,
@@ -138,7 +187,9 @@ export function createWorlds(
   });
 }
 
-/** Forgets everything that cannot change what the task may do: counters stop above the largest number they are compared with. */
+/**
+ * Drops everything that cannot change a decision: counters are capped above the largest number they are compared with.
+ */
 function createAbstraction(workflow: Workflow, preset: string, settings: Settings): (world: World) => World {
   const caps = capsOf(workflow, preset, settings);
   const itemSchemas = Object.values(workflow.states).flatMap((state) =>
@@ -178,7 +229,7 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
   };
 }
 
-/** Rounds matter up to their limit, and not at all where there is none. */
+/** Rounds are counted up to their limit, and not at all where there is none. */
 function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0): WaitProgress {
   const isCounting = phase === "entering" && hasFailed === true;
   const wait = {
@@ -200,7 +251,7 @@ function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0
   return { ...wait, step: 0, reminded: 0, members };
 }
 
-/** Answers matter while rules still have to read them, and where they hold the items of a fan-out. */
+/** Keeps answers that rules still have to read, and those that hold the items of a fan-out. */
 function keptResults(task: Task, state: State | undefined, itemSchemas: readonly string[]): Task["results"] {
   const read =
     state?.wait.kind === "agent" && state.rules.some((rule) => rule.result !== undefined) && task.phase === "doing"
@@ -270,4 +321,58 @@ function keyOf({ task, workspace }: World): string {
 
 function sorted(record: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
   return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+export interface Variant {
+  readonly preset: string;
+  readonly settings: Settings;
+}
+
+// Each switch doubles the work; further switches keep their defaults.
+const maxSwitches = 4;
+/** A proof depends on comparisons, not on the size of a bound: larger numbers in settings are cut to this. */
+export const largestBound = 3;
+
+/** Every preset with every combination of switches. With a `bound`, larger numbers and longer lists are cut to it. */
+export function variantsOf(workflow: Workflow, bound = Number.POSITIVE_INFINITY): readonly Variant[] {
+  const presets = Object.keys(workflow.presets).length > 0 ? Object.keys(workflow.presets) : [""];
+  return presets.flatMap((preset) => {
+    let combinations: Record<string, SettingValue>[] = [small(workflow, preset, bound)];
+    for (const name of switchesOf(workflow, preset).tried) {
+      combinations = combinations.flatMap((each) => [
+        { ...each, [name]: false },
+        { ...each, [name]: true },
+      ]);
+    }
+    return combinations.map((settings) => ({ preset, settings }));
+  });
+}
+
+/** The switches that guards read and the preset does not set: those tried in every combination, and the rest. */
+export function switchesOf(
+  workflow: Workflow,
+  preset: string,
+): { readonly tried: readonly string[]; readonly left: readonly string[] } {
+  const inStates = Object.values(workflow.states).flatMap((state) => [
+    ...state.unless,
+    ...state.rules.flatMap((rule) => rule.when),
+  ]);
+  const compared = new Set([...workflow.ways.flatMap((way) => way.when), ...inStates].map((guard) => guard.field));
+  const free = Object.keys(workflow.settings).filter(
+    (name) =>
+      typeof workflow.settings[name]?.default === "boolean" &&
+      compared.has(name) &&
+      workflow.presets[preset]?.[name] === undefined,
+  );
+  return { tried: free.slice(0, maxSwitches), left: free.slice(maxSwitches) };
+}
+
+function small(workflow: Workflow, preset: string, bound: number): Record<string, SettingValue> {
+  const settings: Record<string, SettingValue> = {};
+  for (const [name, setting] of Object.entries(workflow.settings)) {
+    const value = workflow.presets[preset]?.[name] ?? setting.default;
+    if (typeof value === "number" && value > bound) settings[name] = Math.max(setting.min ?? 0, bound);
+    if (Array.isArray(value) && value.length > bound - 1) settings[name] = value.slice(0, bound - 1);
+  }
+  return settings;
 }

@@ -2,8 +2,8 @@ import type { FactName, Request, RunEnd } from "../request.ts";
 import type { Task } from "../task.ts";
 
 /**
- * One thing that can happen to a task, in words that hold for any task in the same position: runs are named by role, the
- * stay is the present one. It can be written to a file and followed later.
+ * One thing that can happen to a task, independent of the particular task: runs are named by role, and the stay is the
+ * present one. It can be written to a file and replayed later.
  */
 export interface Step {
   readonly what:
@@ -26,7 +26,7 @@ export interface Step {
   /** Sections written just before. */
   readonly sections?: Readonly<Record<string, string>>;
   readonly facts?: Readonly<Partial<Record<FactName, number>>>;
-  /** Happens again and again until the state is left or the task is held. */
+  /** Repeats until the task leaves the state or is held. */
   readonly untilLeft?: boolean;
 }
 
@@ -63,7 +63,7 @@ function actorOf(step: Step, task: Task) {
   return run === undefined ? { role: step.by } : { role: step.by.split("/")[0] ?? step.by, run: run.key };
 }
 
-/** Who drives a step: a person, an agent that asks, something outside that came to hold, or the machine by itself. */
+/** What causes a step: a person, an agent's request, a changed condition outside, or the engine itself. */
 export type Driver = "human" | "agent" | "outside" | "machine";
 
 export function driverOf(step: Step, task: Task): Driver {
@@ -72,7 +72,7 @@ export function driverOf(step: Step, task: Task): Driver {
   return step.what === "move" ? "agent" : "machine";
 }
 
-/** A step as a line that a person can follow. */
+/** A step as a line for people. */
 export function writeStep(step: Step): string {
   const facts = Object.entries(step.facts ?? {}).map(([name, value]) => `${name} = ${value}`);
   const sections = Object.entries(step.sections ?? {}).map(([name, body]) => `## ${name} (${body.split("\n")[0]})`);
@@ -81,7 +81,7 @@ export function writeStep(step: Step): string {
 }
 
 function act(step: Step): string {
-  const again = step.untilLeft ? " again and again" : "";
+  const again = step.untilLeft ? " repeatedly" : "";
   switch (step.what) {
     case "move":
       return `${step.by} asks for ${step.to}`;
@@ -94,7 +94,7 @@ function act(step: Step): string {
     case "ended":
       return `${step.by} ends with ${step.word}${"answer" in step ? ` ${JSON.stringify(step.answer)}` : ""}${again}`;
     case "idle":
-      return `${step.by} goes quiet${again}`;
+      return `${step.by} goes idle${again}`;
     case "settled":
       return "the hooks are done";
     case "did":

@@ -1,19 +1,19 @@
-import { sampleAnswers } from "../answer.ts";
-import { ownsSection } from "../ownership.ts";
+import { sampleAnswers } from "../../answers/read-answer.ts";
+import { ownsSection } from "../gate.ts";
 import type { FactName } from "../request.ts";
-import { specOf } from "../spec-of.ts";
+import { specOf } from "../run-spec.ts";
 import type { Task } from "../task.ts";
-import { isTemporary, waitWords, workWords } from "../words.ts";
+import { isTemporary, waitWords, workWords } from "../when.ts";
 import type { Gate, Guard, Mode, RunSpec, State, Way, Workflow } from "../workflow.ts";
 import type { Step } from "./step.ts";
 import type { World } from "./world.ts";
 
-/** Everything that can happen next, in an order that depends on the file's order alone. */
+/** Every step that can happen next. The order depends only on the order of the file. */
 export function stimuli(workflow: Workflow, world: World): readonly Step[] {
   const { task } = world;
   const state = workflow.states[task.status];
   if (state === undefined || task.phase === "over") return [];
-  // What is owed is performed before anything else is looked at; only a person may come between.
+  // Owed effects are performed first; only a person's request can come before their end.
   const steps =
     task.phase === "entering"
       ? [settle, ...humanMoves(workflow, task, state)]
@@ -38,13 +38,13 @@ function machineSteps(workflow: Workflow, world: World, state: State): readonly 
   return [...ends, ...waits, ...children, ...limits.map((word): Step => ({ what: "limit", by: "engine", word }))];
 }
 
-/** How one live run can end in this state. */
+/** The ways in which one live run can end in this state. */
 function endings(workflow: Workflow, task: Task, state: State, name: string): readonly Step[] {
   const mode: Mode = task.runs[name]?.mode ?? "session";
   const spec = runSpec(state, name) ?? { ...specOf(workflow, state, name), mode };
   const ended = (word: string): Step => ({ what: "ended", by: name, word });
   const words = waitWords({ wait: { kind: "agent", run: spec }, limits: state.limits }, []);
-  // A limit of the state is a step of its own; here it is the run's.
+  // Limits of the state are separate steps; these are limits of the run.
   const isStates = (word: string) => (word === "time" || word === "cost") && state.limits[word] !== undefined;
   const failures = words.filter((word) => !isStates(word) && word !== "steps" && word !== "rounds").map(ended);
   if (mode === "session") {
@@ -70,7 +70,7 @@ function runSpec(state: State, name: string): RunSpec | undefined {
   return (wait.kind === "agent" || wait.kind === "human") && wait.run?.role === name ? wait.run : undefined;
 }
 
-/** Answers that differ in the fields some rule reads; for the items of a fan-out, with and without any. */
+/** Answers that differ in the fields that rules read; for a fan-out, with and without items. */
 function samples(workflow: Workflow, state: State, result: string): readonly unknown[] {
   const schema = workflow.schemas[result];
   if (schema === undefined) return [{}];
@@ -132,7 +132,7 @@ function askStep(by: string, way: Way, writes: boolean): Step {
   return way.gates.length > 0 && writes ? { ...step, sections: satisfying(way.gates) } : step;
 }
 
-/** One set of sections for each gate that leads out of a state, so that its rules can find what they wait for. */
+/** One set of sections for each gate and rule of a state, so that each can be satisfied. */
 function artifactsFor(state: State): readonly Readonly<Record<string, string>>[] {
   const gates = [
     ...Object.values(state.out).flatMap((ways) => ways.map((way) => way.gates)),
@@ -153,7 +153,7 @@ function satisfying(gates: readonly Gate[]): Readonly<Record<string, string>> {
   return sections;
 }
 
-/** Doubles a step for every combination of facts that a condition it may meet looks at. */
+/** Repeats a step for every combination of the facts that its conditions read. */
 function withFacts(workflow: Workflow, world: World, state: State, step: Step): readonly Step[] {
   const names = factsRead(workflow, state, step);
   let steps: readonly Step[] = [step];

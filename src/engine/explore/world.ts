@@ -1,13 +1,13 @@
+import { parseTaskDocument, type TaskDocument } from "../../documents/task-document.ts";
 import { decide } from "../decide.ts";
 import type { Decision, Effect, TaskEvent } from "../decision.ts";
+import { workspaceAfter } from "../enter.ts";
 import type { Facts } from "../request.ts";
 import type { Task } from "../task.ts";
-import { parseTaskDocument, type TaskDocument } from "../task-document.ts";
 import type { Workflow } from "../workflow.ts";
-import { workspaceAfter } from "../workspace-order.ts";
 import { requestOf, type Step } from "./step.ts";
 
-/** A task and what little of the outside its life depends on. */
+/** A task and the few facts outside of it that decisions depend on. */
 export interface World {
   readonly task: Task;
   readonly workspace: boolean;
@@ -20,14 +20,14 @@ export interface Taken {
   readonly kind: "moved" | "stayed";
   readonly events: readonly TaskEvent[];
   readonly effects: readonly Effect[];
-  /** One for a plain step; several for one that repeats. */
+  /** One for a plain step; several for a step that repeats. */
   readonly decisions: readonly Extract<Decision, { kind: "moved" | "stayed" }>[];
 }
 
-// A step that repeats ends at the latest here; limits of real workflows are far smaller.
-const mostRepeats = 1_000;
+// A bound for steps that repeat; limits of real workflows are far smaller.
+const maxRepeats = 1_000;
 
-/** Lets one step happen; undefined where it is refused or comes to nothing. Effects succeed at once. */
+/** Takes one step; undefined where it is refused or ignored. Effects succeed immediately. */
 export function takeStep(workflow: Workflow, world: World, step: Step): Taken | undefined {
   let now = world;
   const decisions: Extract<Decision, { kind: "moved" | "stayed" }>[] = [];
@@ -38,7 +38,7 @@ export function takeStep(workflow: Workflow, world: World, step: Step): Taken | 
     effects: decisions.flatMap((decision) => decision.effects),
     decisions,
   });
-  for (let i = 0; i < mostRepeats; i++) {
+  for (let i = 0; i < maxRepeats; i++) {
     const sections = step.sections === undefined ? now.sections : { ...now.sections, ...step.sections };
     const decision = decide(workflow, now.task, requestOf(step, now.task), factsOf({ ...now, sections }, step));
     if (decision.kind === "rejected" || decision.kind === "ignored") {
@@ -63,7 +63,7 @@ export function factsOf(world: World, step: Pick<Step, "facts">): Facts {
   };
 }
 
-// Many steps in a row see the same sections.
+// A cache: many steps in a row see the same sections.
 const documents = new WeakMap<Readonly<Record<string, string>>, TaskDocument>();
 
 function documentOf(sections: Readonly<Record<string, string>>): TaskDocument {

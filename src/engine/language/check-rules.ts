@@ -1,12 +1,10 @@
-import type { AnswerSchema } from "../answer.ts";
-import { covers, failureWords } from "../words.ts";
+import type { AnswerSchema } from "../../answers/read-answer.ts";
+import { covers, failureWords } from "../when.ts";
 import type { Rule, RunSpec, State, Way } from "../workflow.ts";
-import type { Context } from "./context.ts";
-import { gap, overlap } from "./guard-space.ts";
-import { didYouMean } from "./nearest.ts";
-import type { Path } from "./problem.ts";
-import type { PlacedRule } from "./read-rules.ts";
+import { gap, overlap } from "./check-ways.ts";
+import { type Context, didYouMean, type Path } from "./problem.ts";
 import { checkAnswer } from "./read-run.ts";
+import type { PlacedRule } from "./read-ways.ts";
 
 /** Checks the rules of one state against what the state can do and against each other. */
 export function checkRules(
@@ -61,19 +59,19 @@ function checkResults(context: Context, state: State, rules: readonly PlacedRule
   if (next !== undefined && withResult.length > 0 && state.do.length === 0) {
     context.error(
       next.path,
-      `"next" would be taken for any answer, for "ok" only says that one came.`,
+      `"next" would be taken for any answer, because "ok" only means that there is one.`,
       "Write a rule for each answer instead.",
       { key: true },
     );
   }
 }
 
-/** A choice in `then_when` shares what it does not say itself with its rule. */
+/** The path of the rule that a choice in `then_when` belongs to. */
 function wholeRule(path: Path): Path {
   return path.at(-2) === "then_when" ? path.slice(0, -2) : path;
 }
 
-/** A rule that an earlier one always forestalls was meant to do something. */
+/** Reports rules that never apply because an earlier rule always applies first. */
 function checkShadows(context: Context, state: State, rules: readonly PlacedRule[], failures: readonly string[]): void {
   const taken = new Map<string, number>();
   for (const [index, { rule, path }] of rules.entries()) {
@@ -84,7 +82,7 @@ function checkShadows(context: Context, state: State, rules: readonly PlacedRule
       const said = rule.on?.join(", ") ?? "anything";
       context.error(
         path,
-        `"${said}" never gets here: outcome ${first} of "${state.name}" takes it first.`,
+        `"${said}" never gets here: outcome ${first} of "${state.name}" handles it first.`,
         "Change their order or their conditions.",
       );
     }
@@ -99,7 +97,7 @@ function isUnconditional(state: State, rule: Rule): boolean {
   return (state.out[rule.does.to] ?? []).some((way) => way.when.length === 0 && way.gates.length === 0);
 }
 
-/** That a session ended proves nothing: only a fresh artifact does. */
+/** The end of a session proves nothing; only fresh evidence does. */
 function checkSessionEnds(context: Context, state: State, rules: readonly PlacedRule[]): void {
   if (state.wait.kind !== "agent" || state.wait.run.mode !== "session" || state.do.length > 0) return;
   for (const { rule, path } of rules) {
@@ -108,7 +106,7 @@ function checkSessionEnds(context: Context, state: State, rules: readonly Placed
     if (ways.some((way) => way.gates.length > 0)) continue;
     context.error(
       path,
-      `An ended session proves nothing, and the way from "${state.name}" to "${rule.does.to}" asks for no artifact.`,
+      `The end of a session proves nothing, and the way from "${state.name}" to "${rule.does.to}" has no gate.`,
       "Add a gate to that transition, or use mode: turn.",
     );
   }

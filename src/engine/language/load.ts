@@ -1,12 +1,298 @@
-import { sha256 } from "../sha256.ts";
-import type { Workflow } from "../workflow.ts";
-import { compile } from "./compile.ts";
-import { createReporter } from "./context.ts";
-import type { Problem } from "./problem.ts";
-import { workflowShape } from "./schema.ts";
+import { type AnswerSchema, schemaProblems } from "../../answers/read-answer.ts";
+import { sha256 } from "../../sha256.ts";
+import { sectionOwners } from "../gate.ts";
+import { defaultNames, plainRun } from "../run-spec.ts";
+import type { Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
+import { checkRules } from "./check-rules.ts";
+import { checkAmbiguity } from "./check-ways.ts";
+import { type Context, createReporter, type Problem } from "./problem.ts";
+import { countersOf, readGuards, readWork } from "./read-action.ts";
+import { checkRunSource, readLimits, readRun, readTaskLimits, reservedRoles } from "./read-run.ts";
+import { checkVariables, readSettings } from "./read-settings.ts";
+import { checkRespawnPrompt, readWait } from "./read-wait.ts";
+import { checkTarget, escalationWays, impliedWays, type PlacedRule, readRules, readWays } from "./read-ways.ts";
+import { type ActionSource, asList, type Source, type StateSource, workflowShape } from "./schema.ts";
 import { readShape } from "./shape.ts";
-import type { Source } from "./source.ts";
 import { readTree } from "./tree.ts";
+
+type Reporter = Pick<Context, "error" | "warn">;
+
+/**
+ * Turns a well-formed file into a workflow. It reports every problem; the result is valid only if there are no errors.
+ */
+function compile(
+  source: Source,
+  hash: string,
+  fallbackName: string,
+  reporter: Reporter,
+  workflows?: readonly string[],
+): Workflow {
+  let isSound = true;
+  const error: Context["error"] = (...problem) => {
+    isSound = false;
+    reporter.error(...problem);
+  };
+  const context = createContext(source, { ...reporter, error }, workflows);
+  checkFile(context);
+  const { settings, presets } = readSettings(context);
+  const isSwitch = (field: string) =>
+    typeof context.settings[field] === "boolean" || field === "dirty" || field === "merged" || field === "workspace";
+  checkRoles(context);
+
+  const placedWays = readWays(context);
+  const rules: Record<string, readonly PlacedRule[]> = Object.fromEntries(
+    context.states.map((name) => [name, readRules(context, name)]),
+  );
+  const bare: Record<string, readonly Rule[]> = Object.fromEntries(
+    Object.entries(rules).map(([name, placed]) => [name, placed.map(({ rule }) => rule)]),
+  );
+  const named = placedWays.map(({ way }) => way);
+  const ordinary = [...named, ...impliedWays(bare, named)];
+  const escalations = escalationWays(bare, named);
+
+  const states: Record<string, State> = {};
+  const outgoing = Map.groupBy(ordinary, (way) => way.from);
+  for (const name of context.states)
+    states[name] = readState(context, name, bare[name] ?? [], ordinary, outgoing.get(name) ?? []);
+  checkTexts(context);
+  checkCreation(context);
+  // Rules are checked together only if each is valid by itself; otherwise one mistake would be reported several times.
+  if (isSound) {
+    const hookRuns = ordinary.flatMap((way) => way.hooks.flatMap((hook) => hook.run ?? []));
+    for (const state of Object.values(states))
+      checkRules(context, state, rules[state.name] ?? [], hookRuns.length > 0 ? hookRuns : [plainRun("")], isSwitch);
+    checkAmbiguity(context, placedWays, isSwitch);
+  }
+
+  const terminal = (name: string) => source.states[name]?.terminal === true;
+  const open = context.states.filter((name) => !terminal(name));
+  const initial = source.initial === undefined ? open : asList<string>(source.initial);
+  const unclear = source.unclear ?? (open.includes(defaultNames.unclear) ? defaultNames.unclear : (initial[0] ?? ""));
+  return {
+    name: source.name ?? fallbackName,
+    description: source.description ?? "",
+    hash,
+    initial,
+    unclear,
+    settings,
+    presets,
+    roles: Object.fromEntries(
+      (context.roles ?? []).map((role) => [role, readRun(quiet(context), { role }, ["roles", role])]),
+    ),
+    limits: readTaskLimits(context, source.limits),
+    states,
+    ways: [...ordinary, ...escalations],
+    pollInterval: source.exit_monitoring?.poll_interval,
+    prompts: source.prompts ?? {},
+    schemas: (source.schemas ?? {}) as Readonly<Record<string, AnswerSchema>>,
+    counters: context.counters,
+    sections: sectionsOf(ordinary, Object.values(bare).flat()),
+    owners: sectionOwners(states, ordinary),
+  };
+}
+
+function createContext(source: Source, reporter: Reporter, workflows: readonly string[] | undefined): Context {
+  const roles = source.roles === undefined ? undefined : Object.keys(source.roles).filter((role) => role !== "any");
+  const settings = Object.entries(source.settings ?? {}).map(([name, setting]) => [name, setting.default] as const);
+  return {
+    source,
+    states: Object.keys(source.states),
+    prompts: Object.keys(source.prompts ?? {}),
+    schemas: Object.keys(source.schemas ?? {}),
+    workflows,
+    roles,
+    counters: countersOf(actionsOf(source)),
+    settings: Object.fromEntries(settings),
+    error: reporter.error,
+    warn: reporter.warn,
+  };
+}
+
+function actionsOf(source: Source): readonly ActionSource[] {
+  const hooks = (source.transitions ?? []).flatMap((transition) => transition.hooks ?? []);
+  const work = Object.values(source.states).flatMap((state) => state?.do ?? []);
+  return [...hooks, ...work];
+}
+
+function readState(
+  context: Context,
+  name: string,
+  rules: readonly Rule[],
+  ways: readonly Way[],
+  outgoing: readonly Way[],
+): State {
+  const source = context.source.states[name] ?? {};
+  const path = ["states", name];
+  if (source.terminal) checkTerminal(context, name, source);
+  else if (source.outcome !== undefined)
+    context.error([...path, "outcome"], `"${name}" is not terminal, so it has no outcome.`, "Add terminal: true.", {
+      key: true,
+    });
+  if (source.ask !== undefined && source.waits_for !== "human") {
+    context.error([...path, "ask"], `"${name}" does not wait for a person.`, "Add waits_for: human.", { key: true });
+  }
+  checkRespawnPrompt(context, source, path);
+  const wait = source.terminal ? { kind: "open" as const } : readWait(context, source, path);
+  const out: Record<string, Way[]> = Object.create(null);
+  for (const way of outgoing) out[way.to] = [...(out[way.to] ?? []), way];
+  const run = wait.kind === "agent" || wait.kind === "human" ? wait.run : undefined;
+  const unless = readGuards(context, source.unless, [...path, "unless"]);
+  const guards = [...unless, ...rules.flatMap((rule) => rule.when), ...outgoing.flatMap((way) => way.when)];
+  return {
+    name,
+    terminal: source.terminal ?? false,
+    outcome: source.terminal ? outcomeOf(name, source) : undefined,
+    wait,
+    unless,
+    countsVisits: guards.some((guard) => guard.source === "visits"),
+    do: (source.do ?? []).flatMap((action, i) => readWork(context, action, [...path, "do", i]) ?? []),
+    rules,
+    limits: readLimits(context, source.limits, [...path, "limits"]),
+    respawn: respawnRun(context, name, source, run, ways),
+    ask: source.ask,
+    out,
+  };
+}
+
+/**
+ * The run that replaces a dead agent: the state's, else that of a hook with the same prompt, else of a hook on a way
+ * in.
+ */
+function respawnRun(
+  context: Context,
+  name: string,
+  source: StateSource,
+  own: RunSpec | undefined,
+  ways: readonly Way[],
+): RunSpec | undefined {
+  const prompt = source.respawn_prompt ?? own?.prompt;
+  if (prompt === undefined) return undefined;
+  const spawns = (among: readonly Way[]) => among.flatMap((way) => way.hooks.flatMap((hook) => hook.run ?? []));
+  const run =
+    own ??
+    spawns(ways).find((each) => each.prompt === prompt) ??
+    spawns(ways.filter((way) => way.to === name))[0] ??
+    readRun(quiet(context), {}, ["states", name]);
+  return { ...run, prompt };
+}
+
+function checkTerminal(context: Context, name: string, source: StateSource): void {
+  const allowed = ["terminal", "outcome", "do"];
+  for (const key of Object.keys(source)) {
+    if (allowed.includes(key)) continue;
+    context.error(
+      ["states", name, key],
+      `"${name}" is terminal and can only have ${allowed.join(", ")}.`,
+      `Remove ${key}.`,
+      { key: true },
+    );
+  }
+}
+
+function outcomeOf(name: string, source: StateSource): Outcome {
+  return source.outcome ?? defaultNames.outcomes.find((outcome) => outcome === name) ?? "done";
+}
+
+function checkFile(context: Context): void {
+  const { source } = context;
+  if (context.states.includes("any")) {
+    context.error(["states", "any"], '"any" stands for every state and cannot name one.', "Choose another name.", {
+      key: true,
+    });
+  }
+  if (source.version !== 1)
+    context.error(
+      ["version"],
+      `This is version ${source.version} of the language; version 1 is known.`,
+      "Write version: 1.",
+    );
+  if (context.states.length === 0)
+    context.error(["states"], "There are no states.", "Add at least one state, and a terminal one.");
+  else if (!context.states.some((name) => source.states[name]?.terminal)) {
+    context.error(
+      ["states"],
+      "No state is terminal, so no task could ever end.",
+      "Add terminal: true to the last state.",
+      { key: true },
+    );
+  } else if (context.states.every((name) => source.states[name]?.terminal)) {
+    context.error(["states"], "Every state is terminal, so no task could ever begin.", "Add a state to begin in.", {
+      key: true,
+    });
+  }
+  for (const [name, schema] of Object.entries(source.schemas ?? {})) {
+    for (const problem of schemaProblems(schema))
+      context.error(["schemas", name, ...problem.path], problem.message, "");
+  }
+  for (const [i, rule] of (source.exit_monitoring?.rules ?? []).entries()) {
+    const path = ["exit_monitoring", "rules", i, "status"];
+    checkTarget(context, rule.status, path);
+    if (source.states[rule.status]?.terminal) {
+      context.error(
+        path,
+        `"${rule.status}" is terminal, so nothing ends in it.`,
+        "Remove the rule, or terminal: true.",
+      );
+    }
+  }
+}
+
+function checkRoles(context: Context): void {
+  for (const [name, source] of Object.entries(context.source.roles ?? {})) {
+    const path = ["roles", name];
+    if (name !== "any" && (reservedRoles as readonly string[]).includes(name)) {
+      context.error(path, `"${name}" is reserved.`, "Choose another name for the role.", { key: true });
+    }
+    if (source.role !== undefined)
+      context.error([...path, "role"], "A role has the name it is declared under.", "Remove the key.", { key: true });
+    const mode = source.mode ?? context.source.roles?.any?.mode ?? "session";
+    checkRunSource(context, source, name === "any" ? undefined : mode, path);
+    readLimits(context, source.limits, [...path, "limits"]);
+  }
+}
+
+function checkCreation(context: Context): void {
+  const { source } = context;
+  const check = (name: string, path: (string | number)[]) => {
+    checkTarget(context, name, path);
+    if (source.states[name]?.terminal)
+      context.error(path, `"${name}" is terminal; a task cannot start there.`, "Name a state that is not terminal.");
+  };
+  for (const [i, name] of asList<string>(source.initial).entries())
+    check(name, Array.isArray(source.initial) ? ["initial", i] : ["initial"]);
+  if (source.unclear !== undefined) check(source.unclear, ["unclear"]);
+}
+
+/** Checks every text that an agent or a person will read, and every name with variables. */
+function checkTexts(context: Context): void {
+  const { source } = context;
+  for (const [name, text] of Object.entries(source.prompts ?? {})) checkVariables(context, text, ["prompts", name]);
+  const visit = (value: unknown, path: (string | number)[]) => {
+    if (typeof value === "string") checkVariables(context, value, path);
+    else if (Array.isArray(value)) value.forEach((item, i) => void visit(item, [...path, i]));
+    else if (typeof value === "object" && value !== null)
+      for (const [key, inner] of Object.entries(value)) visit(inner, [...path, key]);
+  };
+  for (const [i, transition] of (source.transitions ?? []).entries())
+    visit(transition.hooks, ["transitions", i, "hooks"]);
+  for (const [name, role] of Object.entries(source.roles ?? {})) visit([role.window, role.model], ["roles", name]);
+  for (const [name, state] of Object.entries(source.states)) {
+    visit(state.do, ["states", name, "do"]);
+    const runs = [state.agent, state.panel?.members, state.panel?.judge];
+    visit([...runs.flatMap((run) => [run?.window, run?.model]), state.ask], ["states", name]);
+  }
+}
+
+function sectionsOf(ways: readonly Way[], rules: readonly Rule[]): readonly string[] {
+  const sections = new Set(ways.flatMap((way) => way.gates.map((gate) => gate.section)));
+  for (const { artifact } of rules) if (artifact !== undefined && artifact !== "none") sections.add(artifact.section);
+  return [...sections];
+}
+
+/** A context that reports nothing, for reading something a second time. */
+function quiet(context: Context): Context {
+  return { ...context, error: () => undefined, warn: () => undefined };
+}
 
 export interface Loaded {
   /** Undefined where there is an error among the problems. */
@@ -15,8 +301,8 @@ export interface Loaded {
 }
 
 /**
- * Loads a workflow from its text. `file` is what problems are reported against. `workflows` are the names that a fan-out may
- * give to its children; without them the name is not checked.
+ * Loads a workflow from its text. Problems name `file`. `workflows` are the names that a fan-out may give to its
+ * children; without them the name is not checked.
  */
 export function loadWorkflow(text: string, file: string, workflows?: readonly string[]): Loaded {
   const { tree, problems } = readTree(text, file);

@@ -1,14 +1,11 @@
-import type { Param } from "../actions/declaration.ts";
-import { actions, aliases } from "../actions/index.ts";
-import type { Action, ParamValue } from "../workflow.ts";
-import type { Context } from "./context.ts";
-import { didYouMean, suggest } from "./nearest.ts";
-import type { Path } from "./problem.ts";
-import { isEngineField } from "./read-guard.ts";
+import { actions, aliases, type Param } from "../actions.ts";
+import { factNames } from "../request.ts";
+import type { Action, Gate, Guard, Op, ParamValue } from "../workflow.ts";
+import { type Context, didYouMean, type Path, suggest } from "./problem.ts";
 import { checkMode, checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
-import type { ActionSource, RunSource } from "./source.ts";
+import { type ActionSource, asList, type GateSource, type RunSource, type Words } from "./schema.ts";
 
-/** Reads one hook or one piece of a state's own work. Problems are reported; what cannot be used is left out. */
+/** Reads one hook or one action of a state's own work. It reports problems; undefined for an unknown action. */
 export function readAction(context: Context, source: ActionSource, path: Path): Action | undefined {
   const named = typeof source === "string" ? { action: source } : source;
   const alias = Object.hasOwn(aliases, named.action) ? aliases[named.action] : undefined;
@@ -59,7 +56,7 @@ export function readAction(context: Context, source: ActionSource, path: Path): 
   return { name, params, run };
 }
 
-/** Reads one piece of a state's own work. Counters move with the task, so only a way can change them. */
+/** Reads one action of a state's own work. Counters move with the task, so only a way can change them. */
 export function readWork(context: Context, source: ActionSource, path: Path): Action | undefined {
   const action = readAction(context, source, path);
   const moves = action?.name === "increment" || action?.name === "set_field" ? action.name : undefined;
@@ -109,7 +106,7 @@ function checkParam(context: Context, action: string, key: string, param: Param,
   return true;
 }
 
-/** The counters that a file's hooks change, found before anything that compares them is read. */
+/** The counters that a file's hooks change. They must be known before guards are read. */
 export function countersOf(sources: readonly ActionSource[]): readonly string[] {
   const found = new Set<string>();
   for (const source of sources) {
@@ -122,4 +119,77 @@ export function countersOf(sources: readonly ActionSource[]): readonly string[] 
     if (typeof counter === "string") found.add(counter);
   }
   return [...found];
+}
+
+export function readGate(source: GateSource): Gate {
+  return {
+    section: source.section.slice(3).trim(),
+    fields: source.fields ?? [],
+    verdict: source.verdict,
+    firstLine: source.first_line ?? false,
+  };
+}
+
+const form = /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|==|!=|<|>)\s*(-?\d+|true|false|\{([a-z][a-z0-9_]*)\})\s*$/;
+
+/** Reads `<field> <op> <value>`, one or a list that must all hold. */
+export function readGuards(context: Context, source: Words | undefined, path: Path): readonly Guard[] {
+  const isList = Array.isArray(source);
+  return asList<string>(source).flatMap((text, i) => readGuard(context, text, isList ? [...path, i] : path) ?? []);
+}
+
+function readGuard(context: Context, text: string, path: Path): Guard | undefined {
+  const match = form.exec(text);
+  if (!match) {
+    context.error(
+      path,
+      `"${text}" is not a condition.`,
+      "Write <field> <op> <value>, such as review_round < 2; op is one of < > <= >= == !=.",
+    );
+    return undefined;
+  }
+  const [, field = "", op = "==", value = "", setting] = match;
+  const source = sourceOf(context, field);
+  if (source === undefined) {
+    context.error(path, `Nothing in this file changes "${field}", so no condition can depend on it.`, () =>
+      didYouMean(field, knownFields(context)),
+    );
+    return undefined;
+  }
+  if (source === "setting" && !isComparable(context.settings[field])) {
+    context.error(
+      path,
+      `The setting "${field}" is neither a number nor true or false.`,
+      "Compare a number or a switch.",
+    );
+  }
+  if (setting !== undefined && !isComparable(context.settings[setting])) {
+    const known = Object.keys(context.settings).filter((name) => isComparable(context.settings[name]));
+    context.error(path, `There is no setting "${setting}" that is a number, true or false.`, () =>
+      didYouMean(setting, known),
+    );
+  }
+  const number = value === "true" ? 1 : value === "false" ? 0 : Number(value);
+  return { field, source, op: op as Op, value: setting === undefined ? number : { setting }, written: value };
+}
+
+/** Whether the engine sets the field of this name. */
+export function isEngineField(name: string): boolean {
+  return name === "crash_count" || name === "visits" || (factNames as readonly string[]).includes(name);
+}
+
+function sourceOf(context: Context, field: string): Guard["source"] | undefined {
+  if (field === "crash_count" || field === "visits") return field;
+  if (context.counters.includes(field)) return "counter";
+  if ((factNames as readonly string[]).includes(field)) return "fact";
+  if (Object.hasOwn(context.settings, field)) return "setting";
+  return undefined;
+}
+
+function knownFields(context: Context): readonly string[] {
+  return [...context.counters, "crash_count", "visits", ...factNames, ...Object.keys(context.settings)];
+}
+
+function isComparable(value: unknown): boolean {
+  return typeof value === "number" || typeof value === "boolean";
 }

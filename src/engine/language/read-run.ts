@@ -1,24 +1,21 @@
-import { type AnswerSchema, fieldValues } from "../answer.ts";
-import { defaultNames } from "../default-names.ts";
+import { type AnswerSchema, fieldValues } from "../../answers/read-answer.ts";
 import { readDuration } from "../duration.ts";
-import { plainRun } from "../plain-run.ts";
+import { defaultNames, plainRun } from "../run-spec.ts";
 import type { Limits, RunSpec, Scalar, Value } from "../workflow.ts";
-import type { Context } from "./context.ts";
-import { suggest } from "./nearest.ts";
-import type { Path } from "./problem.ts";
-import type { LimitsSource, RunSource } from "./source.ts";
+import { type Context, type Path, suggest } from "./problem.ts";
+import type { LimitsSource, RunSource } from "./schema.ts";
 
-/** Names that mean somebody other than a role of the file. */
+/** Names that cannot be roles of a file. */
 export const reservedRoles = ["human", "engine", "any"] as const;
 
-/** Lays `roles.any`, `roles.<role>` and what the state or hook says over each other. */
+/** Merges `roles.any`, `roles.<role>` and the keys of the state or hook; later ones override. */
 export function readRun(context: Context, own: RunSource, path: Path): RunSpec {
   const role = own.role ?? (own.harness === "review" ? defaultNames.roles.review : defaultNames.roles.task);
   checkRole(context, role, own.role === undefined ? path : [...path, "role"]);
   const declared = context.source.roles ?? {};
   const layers = [declared.any ?? {}, role === "any" ? {} : (declared[role] ?? {}), own];
   const merged: RunSource = Object.assign({}, ...layers);
-  // What the role says about limits is reported where the role is declared.
+  // Problems with a role's limits are reported where the role is declared.
   const silent = { ...context, error: () => undefined };
   const limits: Limits = Object.assign(
     {},
@@ -44,7 +41,9 @@ export function readRun(context: Context, own: RunSource, path: Path): RunSpec {
   };
 }
 
-/** Checks what one run source says by itself: names it uses, and keys that only fit another mode (of `any`: no one mode). */
+/**
+ * Checks one run source by itself: the names it uses, and keys of another mode (`roles.any` has no mode of its own).
+ */
 export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["mode"] | undefined, path: Path): void {
   for (const key of ["prompt", "step_prompt"] as const) {
     const name = own[key];
@@ -71,7 +70,7 @@ export function checkRunSource(context: Context, own: RunSource, mode: RunSpec["
   }
 }
 
-/** What a run in a mode must and must not have. */
+/** Checks what a run in its mode must and must not have. */
 export function checkMode(context: Context, run: RunSpec, path: Path): void {
   if (run.mode === "dialogue" && (run.until === undefined || run.result === undefined)) {
     context.error(
@@ -150,7 +149,7 @@ export function readLimits(context: Context, source: LimitsSource | undefined, p
   return limits;
 }
 
-/** Of a whole task only time and money can be measured. */
+/** A whole task can only have limits on time and cost. */
 export function readTaskLimits(context: Context, source: LimitsSource | undefined): Limits {
   for (const key of Object.keys(source ?? {})) {
     if (key === "time" || key === "cost") continue;
@@ -175,7 +174,7 @@ export function readCount(context: Context, source: number | string, path: Path)
   return { setting };
 }
 
-/** The form was checked by the schema. */
+/** The schema has checked the form. */
 export function seconds(source: number | string): number {
   return readDuration(source) ?? 0;
 }

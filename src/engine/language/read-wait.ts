@@ -1,9 +1,7 @@
 import type { FanOut, RunSpec, Value, Wait } from "../workflow.ts";
-import type { Context } from "./context.ts";
-import { suggest } from "./nearest.ts";
-import type { Path } from "./problem.ts";
+import { type Context, type Path, suggest } from "./problem.ts";
 import { checkMode, checkPrompt, checkRunSource, readCount, readRun, seconds } from "./read-run.ts";
-import type { RunSource, StateSource } from "./source.ts";
+import type { RunSource, StateSource } from "./schema.ts";
 
 /** Reads the one thing a state waits for. */
 export function readWait(context: Context, source: StateSource, path: Path): Wait {
@@ -59,7 +57,7 @@ function readPanel(context: Context, source: NonNullable<StateSource["panel"]>, 
     if (run.prompt === undefined)
       context.error(at, `The run of "${run.role}" has no prompt.`, "Add prompt: …", { key: true });
     if (run.result === undefined)
-      context.error(at, "The runs of a panel answer in a form that can be weighed.", "Add result: …", { key: true });
+      context.error(at, "The runs of a panel need a schema for their answers.", "Add result: …", { key: true });
     return run;
   };
   return { kind: "panel", member: read("members"), judge: read("judge") };
@@ -99,7 +97,7 @@ function readFanOut(context: Context, source: NonNullable<StateSource["fan_out"]
 
 const policies = ["retry", "continue", "stop"];
 
-/** The schema checked a literal; a setting must not be able to hold anything else. */
+/** The schema has checked a literal; a setting must only allow policies. */
 function readPolicy(context: Context, source: string, path: Path): Value<string> {
   const policy = settingOr<string>(context, source, "string", path);
   if (typeof policy === "string") return policy;
@@ -107,7 +105,7 @@ function readPolicy(context: Context, source: string, path: Path): Value<string>
   if (values.length === 0 || !values.every((value) => policies.includes(String(value)))) {
     context.error(
       path,
-      `The setting "${policy.setting}" may hold what is no policy.`,
+      `The setting "${policy.setting}" allows values that are not policies.`,
       `Give it one_of: [${policies.join(", ")}].`,
     );
   }
@@ -123,7 +121,11 @@ function settingOr<T extends string | boolean>(
   if (typeof value !== "string" || !value.startsWith("{")) return value as T;
   const setting = value.slice(1, -1);
   if (typeof context.settings[setting] !== type) {
-    context.error(path, `There is no fitting setting "${setting}".`, suggest(setting, Object.keys(context.settings)));
+    context.error(
+      path,
+      `There is no setting "${setting}" of the right type.`,
+      suggest(setting, Object.keys(context.settings)),
+    );
   }
   return { setting };
 }

@@ -1,22 +1,108 @@
-import type { Rule, Way } from "../workflow.ts";
-import type { Context } from "./context.ts";
-import { suggest } from "./nearest.ts";
-import type { Path } from "./problem.ts";
-import { readAction } from "./read-action.ts";
-import { readGate } from "./read-gate.ts";
-import { readGuards } from "./read-guard.ts";
-import { checkTarget } from "./read-rules.ts";
-import { asList, type GateSource, type TransitionSource } from "./source.ts";
+import type { Guard, Rule, Way } from "../workflow.ts";
+import { type Context, type Path, suggest } from "./problem.ts";
+import { readAction, readGate, readGuards } from "./read-action.ts";
+import { asList, type GateSource, type RuleSource, type TransitionSource } from "./schema.ts";
+
+/** A rule with its place in the file, for later checks. */
+export interface PlacedRule {
+  readonly rule: Rule;
+  readonly path: Path;
+  /** For a choice in `then_when`: the conditions of the whole rule. */
+  readonly given?: readonly Guard[];
+}
+
+/** Reads all rules of a state: its own outcomes, those of `exit_monitoring`, and `next` as the last. */
+export function readRules(context: Context, state: string): readonly PlacedRule[] {
+  const source = context.source.states[state];
+  const own = (source?.outcomes ?? []).flatMap((rule, i) => readRule(context, rule, ["states", state, "outcomes", i]));
+  const monitored = (context.source.exit_monitoring?.rules ?? []).flatMap((rule, i) =>
+    rule.status === state ? readRule(context, rule, ["exit_monitoring", "rules", i]) : [],
+  );
+  if (source?.next === undefined) return [...own, ...monitored];
+  const path: Path = ["states", state, "next"];
+  checkTarget(context, source.next, path);
+  const next: Rule = {
+    on: ["ok"],
+    result: undefined,
+    when: [],
+    artifact: undefined,
+    reason: "",
+    does: { kind: "then", to: source.next },
+  };
+  return [...own, ...monitored, { rule: next, path }];
+}
+
+function readRule(context: Context, source: RuleSource, path: Path): readonly PlacedRule[] {
+  const base = {
+    on: source.on === undefined ? undefined : asList<string>(source.on),
+    result: source.result,
+    when: readGuards(context, source.when, [...path, "when"]),
+    artifact: source.has_artifact ? readGate(source.has_artifact) : source.no_artifact ? ("none" as const) : undefined,
+    reason: source.reason ?? "",
+  };
+  const does = (["then", "then_when", "action"] as const).filter((key) => source[key] !== undefined);
+  if (does.length !== 1) {
+    const found = does.length === 0 ? "nothing" : does.join(" and ");
+    context.error(
+      path,
+      `A rule does one thing, but this one has ${found}.`,
+      "Give exactly one of then, then_when, action.",
+    );
+  }
+  const after = readAfter(context, source, path);
+  if (after !== undefined && source.action === undefined) {
+    context.error(path, "A limit on failures goes with an action.", "Add action: crash.");
+  }
+  if (source.then_when !== undefined) {
+    return source.then_when.map((choice, i) => {
+      const at = [...path, "then_when", i];
+      checkTarget(context, choice.then, [...at, "then"]);
+      const when = [...base.when, ...readGuards(context, choice.when, [...at, "when"])];
+      return { rule: { ...base, when, does: { kind: "then", to: choice.then } }, path: at, given: base.when };
+    });
+  }
+  if (source.action !== undefined) return [{ rule: { ...base, does: { kind: source.action, after } }, path }];
+  if (source.then === undefined) return [];
+  checkTarget(context, source.then, [...path, "then"]);
+  return [{ rule: { ...base, does: { kind: "then", to: source.then } }, path }];
+}
+
+/** Reads `<state>_after: N`. A missing state is only a warning, because `minimal` has one. */
+function readAfter(context: Context, source: RuleSource, path: Path) {
+  const keys = Object.keys(source).filter((key) => key.endsWith("_after"));
+  const [key] = keys;
+  if (key === undefined) return undefined;
+  if (keys.length > 1)
+    context.error([...path, keys[1] ?? ""], "A rule has one limit on failures.", "Remove the others.", { key: true });
+  const to = key.slice(0, -"_after".length);
+  const exists = context.states.includes(to);
+  if (!exists) {
+    context.warn(
+      [...path, key],
+      `There is no state "${to}", so the task is held in its state instead.`,
+      suggest(to, context.states),
+      { key: true },
+    );
+  }
+  return { count: Number(source[key as "_after"]), to: exists ? to : undefined };
+}
+
+export function checkTarget(context: Context, state: string, path: Path): void {
+  if (Object.hasOwn(context.source.states, state)) return;
+  context.error(path, `There is no state "${state}".`, suggest(state, context.states));
+}
 
 export interface PlacedWay {
   readonly way: Way;
   readonly path: Path;
 }
 
-// `any` multiplies; more ways than this are a mistake, and cost time in every check.
-const mostWays = 20_000;
+// `any` multiplies ways; more than this are a mistake, and would slow every check down.
+const maxWays = 20_000;
 
-/** Spells out every transition pair by pair. `any` stands for every state that is not terminal; a specific pair beats it. */
+/**
+ * Expands every transition into pairs. `any` stands for every state that is not terminal; a specific pair overrides it.
+ */
 export function readWays(context: Context): readonly PlacedWay[] {
   const transitions = context.source.transitions ?? [];
   const specific = new Set<string>();
@@ -25,8 +111,8 @@ export function readWays(context: Context): readonly PlacedWay[] {
       for (const to of asList<string>(each.to)) specific.add(`${from}\n${to}`);
   }
   const ways = transitions.flatMap((source, i) => readTransition(context, source, ["transitions", i], specific));
-  if (ways.length <= mostWays) return ways;
-  context.error(["transitions"], `These are ${ways.length} ways, more than ${mostWays}.`, "Use fewer states.", {
+  if (ways.length <= maxWays) return ways;
+  context.error(["transitions"], `These are ${ways.length} ways, more than ${maxWays}.`, "Use fewer states.", {
     key: true,
   });
   return [];
@@ -75,15 +161,14 @@ function readTransition(
 function checkBy(context: Context, source: TransitionSource, path: Path): void {
   for (const [i, role] of asList<string>(source.by).entries()) {
     const at = Array.isArray(source.by) ? [...path, "by", i] : [...path, "by"];
-    if (role === "any")
-      context.error(at, '"any" names no one in particular.', "Leave `by` out to let every actor of the task ask.");
+    if (role === "any") context.error(at, '"any" is not a role.', "Leave `by` out to let every actor of the task ask.");
     else if (role !== "human" && role !== "engine" && context.roles !== undefined && !context.roles.includes(role)) {
       context.error(at, `There is no role "${role}".`, suggest(role, ["human", "engine", ...context.roles]));
     }
   }
 }
 
-/** A rule can only take a way that exists; naming a target makes the plain way exist. */
+/** The plain ways for targets of rules that no transition leads to: a rule can only take a way that exists. */
 export function impliedWays(states: Readonly<Record<string, readonly Rule[]>>, ways: readonly Way[]): readonly Way[] {
   const known = new Set(ways.map((way) => `${way.from}\n${way.to}`));
   const implied: Way[] = [];
@@ -97,7 +182,7 @@ export function impliedWays(states: Readonly<Record<string, readonly Rule[]>>, w
   return implied;
 }
 
-/** The engine's own way at the limit on failures: past gate and guard, with the hooks of the ordinary way. */
+/** The engine's own ways at the limit on failures: without gates and guards, with the hooks of the ordinary way. */
 export function escalationWays(
   states: Readonly<Record<string, readonly Rule[]>>,
   ways: readonly Way[],

@@ -1,6 +1,7 @@
+import type { Mode, Scalar, SettingValue } from "../workflow.ts";
 import type { Key, Shape } from "./shape.ts";
 
-/** The workflow language as one shape: what a file may contain. Meaning is checked afterwards, in `compile`. */
+/** The workflow language as one shape: what a file may contain. `compile` checks the meaning afterwards. */
 
 const text: Shape = { kind: "text" };
 const integer: Shape = { kind: "integer", min: 0 };
@@ -27,7 +28,7 @@ const limits: Shape = {
   kind: "record",
   what: "limits",
   keys: {
-    attempts: key({ kind: "integer", min: 1 }, "How often the machine tries before the rules are asked"),
+    attempts: key({ kind: "integer", min: 1 }, "How often the engine tries before it takes a rule"),
     steps: key(count, "Steps of a stepped run"),
     rounds: key(count, "Rounds of a dialogue"),
     stall: key(duration, "Time without a sign of life"),
@@ -38,28 +39,28 @@ const limits: Shape = {
         kind: "record",
         what: "a backoff",
         keys: {
-          first: key(duration, "Before the first new try", true),
-          factor: key({ kind: "number", min: 1 }, "How much longer each time (1)"),
-          max: key(duration, "Never longer than this"),
+          first: key(duration, "The pause before the first retry", true),
+          factor: key({ kind: "number", min: 1 }, "The factor by which each pause grows (1)"),
+          max: key(duration, "The longest pause"),
         },
       },
-      "The pause before a new try",
+      "The pause before a retry",
     ),
   },
 };
 
 const runKeys: Readonly<Record<string, Key>> = {
-  role: key(text, "Whose run it is"),
+  role: key(text, "The role of the run"),
   mode: key(oneOf("session", "turn", "steps", "dialogue"), "How the agent is run (session)"),
   harness: key(text, "`task`, `review`, or the name of a harness"),
-  prompt: key(text, "Key in `prompts`: what the agent is told"),
+  prompt: key(text, "Key in `prompts`: the agent's first message"),
   model: key(text, "A model, or a setting that names one"),
   permissions: key(oneOf("full", "reduced"), "What the agent may do (full)"),
   tools: key(listOf(text), "The tools the agent may use"),
   result: key(text, "Key in `schemas`: the answer must fit it"),
   window: key(text, "The name of the terminal window"),
   keep: key(boolean, "The run, or its session, outlives the state"),
-  step_prompt: key(text, "Key in `prompts`: what each further step is told"),
+  step_prompt: key(text, "Key in `prompts`: the message of each further step"),
   marker: key(text, "The line that ends a stepped run (DONE)"),
   until: key(mapOf("fields of the answer", scalar), "The answer that ends a dialogue"),
   confirm: key(boolean, "A person must confirm the end of a dialogue"),
@@ -76,7 +77,7 @@ const gate: Shape = {
       "The section that must be there",
       true,
     ),
-    required: key(boolean, "The section must have content; every gate asks for that"),
+    required: key(boolean, "The section must have content, as every gate requires"),
     fields: key(
       listOf({ kind: "text", pattern: /^[A-Za-z][A-Za-z0-9_ -]*$/, expected: "a key such as DONE" }),
       "At least one `KEY:` line with content",
@@ -84,7 +85,7 @@ const gate: Shape = {
     verdict: key(oneOf("PASS", "FAIL"), "The verdict the section must give"),
     first_line: key(
       boolean,
-      "The verdict stands on the first line (`Verdict: PASS`); otherwise the first PASS or FAIL counts",
+      "The verdict must be the first line (`Verdict: PASS`); otherwise the first PASS or FAIL counts",
     ),
   },
 };
@@ -107,7 +108,7 @@ const ruleKeys: Readonly<Record<string, Key>> = {
   result: key(mapOf("fields of the answer", scalar), "What the answer says"),
   when: key(guards, "Conditions"),
   has_artifact: key(gate, "A section that must be there"),
-  no_artifact: key(boolean, "No artifact that another rule of the state asks for is there"),
+  no_artifact: key(boolean, "None of the artifacts that the state's other rules ask for exists"),
   reason: key(text, "Why, for people"),
   then: key(text, "The state to go to"),
   then_when: key(
@@ -162,7 +163,7 @@ const state: Shape = {
             true,
           ),
           workflow: key(text, "The workflow of the children", true),
-          parallel: key(count, "How many at once (1)"),
+          parallel: key(count, "How many run at the same time (1)"),
           waves: key(
             either("true, false or a setting", boolean, setting),
             "Start a wave only when the one before it has ended",
@@ -185,10 +186,10 @@ const state: Shape = {
     ask: key(text, "What the person's `continue` does"),
     unless: key(guards, "Skip the wait when this holds"),
     do: key(listOf(action), "The engine's own work after the wait"),
-    outcomes: key(listOf(rule), "What happens then: the first rule that fits and whose way is open"),
-    next: key(text, "Where to go when all went well"),
+    outcomes: key(listOf(rule), "The rules: the first one that matches and whose way is open is taken"),
+    next: key(text, "The state to go to when all went well"),
     limits: key(limits, "Limits for each visit"),
-    respawn_prompt: key(text, "Key in `prompts`: for a restart in place"),
+    respawn_prompt: key(text, "Key in `prompts`: the message for an agent that is started again"),
   },
 };
 
@@ -201,7 +202,7 @@ const transition: Shape = {
     by: key(texts, "Who may ask"),
     when: key(guards, "Conditions"),
     gate: key(gates, "Artifacts that must be there"),
-    hooks: key(listOf(action), "What is owed when the task goes this way"),
+    hooks: key(listOf(action), "Actions that are carried out when the task takes this way"),
   },
 };
 
@@ -228,7 +229,7 @@ export const workflowShape: Shape = {
         kind: "record",
         what: "a setting",
         keys: {
-          default: key(settingValue, "Its value where nobody says otherwise; gives its type", true),
+          default: key(settingValue, "Its default value, which also gives its type", true),
           one_of: key(listOf(scalar), "The values it may have"),
           min: key({ kind: "number" }, "The smallest value"),
           max: key({ kind: "number" }, "The largest value"),
@@ -241,19 +242,137 @@ export const workflowShape: Shape = {
     roles: key(mapOf("roles", run), "What the runs of a role share; `any` is shared by all"),
     limits: key(limits, "Limits for the task's whole life"),
     states: key(mapOf("states", state), "The states, in the order of the dashboards", true),
-    transitions: key(listOf(transition), "Who may go where, on what conditions, and what is owed then"),
+    transitions: key(listOf(transition), "The ways: who may ask, on what conditions, and with which actions"),
     exit_monitoring: key(
       {
         kind: "record",
         what: "exit monitoring",
         keys: {
-          poll_interval: key({ kind: "number", min: 0 }, "Seconds between two looks"),
+          poll_interval: key({ kind: "number", min: 0 }, "Seconds between two checks"),
           rules: key(listOf(monitoringRule), "`outcomes` of all states in one place"),
         },
       },
       "What happens when an agent ends",
     ),
-    prompts: key(mapOf("prompts", text), "What agents are told"),
+    prompts: key(mapOf("prompts", text), "Messages for agents"),
     schemas: key(mapOf("schemas", { kind: "any" }), "What answers must look like"),
   },
 };
+
+/** A workflow file as its author wrote it, after `schema.ts` has checked its form. */
+export interface Source {
+  readonly name?: string;
+  readonly version: number;
+  readonly description?: string;
+  readonly initial?: Words;
+  readonly unclear?: string;
+  readonly settings?: Readonly<Record<string, SettingSource>>;
+  readonly presets?: Readonly<Record<string, Readonly<Record<string, SettingValue>>>>;
+  readonly roles?: Readonly<Record<string, RunSource>>;
+  readonly limits?: LimitsSource;
+  readonly states: Readonly<Record<string, StateSource>>;
+  readonly transitions?: readonly TransitionSource[];
+  readonly exit_monitoring?: {
+    readonly poll_interval?: number;
+    readonly rules?: readonly (RuleSource & { readonly status: string })[];
+  };
+  readonly prompts?: Readonly<Record<string, string>>;
+  readonly schemas?: Readonly<Record<string, unknown>>;
+}
+
+export type Words = string | readonly string[];
+
+interface SettingSource {
+  readonly default: SettingValue;
+  readonly one_of?: readonly Scalar[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly description?: string;
+}
+
+export interface RunSource {
+  readonly role?: string;
+  readonly mode?: Mode;
+  readonly harness?: string;
+  readonly prompt?: string;
+  readonly model?: string;
+  readonly permissions?: "full" | "reduced";
+  readonly tools?: readonly string[];
+  readonly result?: string;
+  readonly window?: string;
+  readonly keep?: boolean;
+  readonly step_prompt?: string;
+  readonly marker?: string;
+  readonly until?: Readonly<Record<string, Scalar>>;
+  readonly confirm?: boolean;
+  readonly limits?: LimitsSource;
+}
+
+export interface LimitsSource {
+  readonly attempts?: number;
+  readonly steps?: number | string;
+  readonly rounds?: number | string;
+  readonly stall?: number | string;
+  readonly time?: number | string;
+  readonly cost?: number;
+  readonly backoff?: { readonly first: number | string; readonly factor?: number; readonly max?: number | string };
+}
+
+export interface StateSource {
+  readonly terminal?: boolean;
+  readonly outcome?: "done" | "failed" | "cancelled";
+  readonly agent?: RunSource;
+  readonly panel?: { readonly members: RunSource; readonly judge: RunSource; readonly tools?: readonly string[] };
+  readonly fan_out?: {
+    readonly from: string;
+    readonly workflow: string;
+    readonly parallel?: number | string;
+    readonly waves?: boolean | string;
+    readonly policy?: string;
+  };
+  readonly waits_for?: string;
+  readonly ask?: string;
+  readonly unless?: Words;
+  readonly do?: readonly ActionSource[];
+  readonly outcomes?: readonly RuleSource[];
+  readonly next?: string;
+  readonly limits?: LimitsSource;
+  readonly respawn_prompt?: string;
+}
+
+export type ActionSource = string | (Readonly<Record<string, unknown>> & { readonly action: string });
+
+export interface GateSource {
+  readonly section: string;
+  readonly required?: boolean;
+  readonly fields?: readonly string[];
+  readonly verdict?: "PASS" | "FAIL";
+  readonly first_line?: boolean;
+}
+
+export interface RuleSource {
+  readonly on?: Words;
+  readonly result?: Readonly<Record<string, Scalar>>;
+  readonly when?: Words;
+  readonly has_artifact?: GateSource;
+  readonly no_artifact?: boolean;
+  readonly reason?: string;
+  readonly then?: string;
+  readonly then_when?: readonly { readonly when: Words; readonly then: string }[];
+  readonly action?: "crash" | "mark_dead";
+  readonly [after: `${string}_after`]: number;
+}
+
+export interface TransitionSource {
+  readonly from: Words;
+  readonly to: Words;
+  readonly by?: Words;
+  readonly when?: Words;
+  readonly gate?: GateSource | readonly GateSource[];
+  readonly hooks?: readonly ActionSource[];
+}
+
+export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
+}

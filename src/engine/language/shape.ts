@@ -1,16 +1,130 @@
-import type { Fix } from "./context.ts";
-import { suggest } from "./nearest.ts";
-import type { Path } from "./problem.ts";
+import { type Fix, type Path, suggest } from "./problem.ts";
+import { workflowShape } from "./schema.ts";
 import type { Tree } from "./tree.ts";
 
-/** What a value in a workflow file may look like. Checks the file, and is printed as the JSON schema for editors. */
+type Json = Readonly<Record<string, unknown>>;
+type Description = { readonly description: string } | Record<string, never>;
+
+/** A shape as JSON Schema (draft 2020-12), for editors. It accepts every file whose form the loader accepts. */
+export function jsonSchema(shape = workflowShape, title = "Signalbox workflow"): Json {
+  const names = namesOfShared(shape);
+  const definitions = [...names].map(([shared, name]) => [name, write(shared, names, true)] as const);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title,
+    ...write(shape, names, true),
+    $defs: Object.fromEntries(definitions.sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+type Names = ReadonlyMap<Shape, string>;
+
+/** Names for the records that occur more than once: they are written once, as definitions. */
+function namesOfShared(shape: Shape): Names {
+  const counts = new Map<Shape, number>();
+  count(shape, counts);
+  const shared = [...counts].filter(([, times]) => times > 1);
+  return new Map(shared.map(([each]) => [each, each.kind === "record" ? each.what.replace(/^an? /, "") : ""]));
+}
+
+function count(shape: Shape, counts: Map<Shape, number>): void {
+  if (shape.kind === "record") {
+    const before = counts.get(shape) ?? 0;
+    counts.set(shape, before + 1);
+    if (before > 0) return;
+  }
+  for (const inner of innerShapes(shape)) count(inner, counts);
+}
+
+function innerShapes(shape: Shape): readonly Shape[] {
+  switch (shape.kind) {
+    case "list":
+    case "map":
+      return [shape.of];
+    case "record":
+      return [...Object.values(shape.keys).map((key) => key.shape), ...(shape.open ? [shape.open.shape] : [])];
+    case "either":
+      return shape.options;
+    default:
+      return [];
+  }
+}
+
+function write(shape: Shape, names: Names, isDefinition = false): Json {
+  const name = names.get(shape);
+  if (name !== undefined && !isDefinition) return { $ref: `#/$defs/${name}` };
+  switch (shape.kind) {
+    case "any":
+      return {};
+    case "text":
+      return writeText(shape);
+    case "integer":
+    case "number":
+      return {
+        type: shape.kind,
+        ...(shape.min === undefined ? {} : { minimum: shape.min }),
+        ...(shape.max === undefined ? {} : { maximum: shape.max }),
+      };
+    case "boolean":
+      return { type: "boolean" };
+    case "list":
+      return { type: "array", items: write(shape.of, names), ...(shape.notEmpty ? { minItems: 1 } : {}) };
+    case "map":
+      return {
+        type: "object",
+        patternProperties: { [(shape.names ?? ordinaryName).source]: write(shape.of, names) },
+        additionalProperties: false,
+      };
+    case "record":
+      return writeRecord(shape, names);
+    case "either":
+      return { description: sentence(shape.expected), anyOf: shape.options.map((option) => write(option, names)) };
+  }
+}
+
+const ordinaryName = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** The loader accepts `prompt: 7` as text, so the schema must too; text with a pattern is never a number. */
+function writeText({ oneOf, pattern, expected }: Extract<Shape, { kind: "text" }>): Json {
+  if (oneOf !== undefined) return { type: "string", enum: oneOf };
+  if (pattern === undefined) return { type: ["string", "number", "boolean"] };
+  return {
+    type: "string",
+    pattern: pattern.source,
+    ...(expected === undefined ? {} : { description: sentence(expected) }),
+  };
+}
+
+function writeRecord(shape: Extract<Shape, { kind: "record" }>, names: Names): Json {
+  const keys = Object.entries(shape.keys);
+  const required = keys.filter(([, key]) => key.required).map(([name]) => name);
+  return {
+    // A key without a value is an empty record.
+    type: required.length > 0 ? "object" : ["object", "null"],
+    properties: Object.fromEntries(keys.map(([name, key]) => [name, described(key, names)])),
+    ...(shape.open ? { patternProperties: { [shape.open.pattern.source]: described(shape.open, names) } } : {}),
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+}
+
+function described(key: Pick<Key, "shape" | "description">, names: Names): Json {
+  const { description: form, ...written } = write(key.shape, names) as Json & Description;
+  return { description: form === undefined ? key.description : `${key.description}. ${form}`, ...written };
+}
+
+function sentence(expected: string): string {
+  return `${expected[0]?.toUpperCase()}${expected.slice(1)}`;
+}
+
+/** The form of a value in a workflow file. It is used to check files and to write the JSON schema for editors. */
 export type Shape =
   | { readonly kind: "text"; readonly pattern?: RegExp; readonly expected?: string; readonly oneOf?: readonly string[] }
   | { readonly kind: "integer"; readonly min?: number; readonly max?: number }
   | { readonly kind: "number"; readonly min?: number; readonly max?: number }
   | { readonly kind: "boolean" }
   | { readonly kind: "list"; readonly of: Shape; readonly notEmpty?: boolean }
-  /** Names the author chooses, each with the same kind of value. */
+  /** Names that the author chooses, each with the same kind of value. */
   | { readonly kind: "map"; readonly of: Shape; readonly what: string; readonly names?: RegExp }
   | {
       readonly kind: "record";
@@ -28,8 +142,8 @@ export interface Key {
   readonly description: string;
 }
 
-/** Further keys that a record takes, such as `<state>_after`. */
-export interface OpenKeys {
+/** Further keys that a record accepts, such as `<state>_after`. */
+interface OpenKeys {
   readonly pattern: RegExp;
   readonly shape: Shape;
   readonly description: string;
@@ -73,7 +187,7 @@ export function readShape(shape: Shape, tree: Tree, path: Path, report: Report):
 }
 
 function readText(shape: Extract<Shape, { kind: "text" }>, tree: Tree, path: Path, report: Report): string {
-  // `prompt: 7` and `verdict: yes` are text to the author whatever YAML makes of them.
+  // The author means text by `prompt: 7` and `verdict: yes`, whatever type YAML gives them.
   const value = tree.kind === "scalar" && tree.value !== null ? String(tree.value) : undefined;
   if (value === undefined) {
     report(path, `${label(path)} must be text, but is ${describe(tree)}.`, "");
@@ -109,9 +223,9 @@ function readMap(shape: Extract<Shape, { kind: "map" }>, tree: Tree, path: Path,
   for (const entry of tree.entries) {
     const at = [...path, entry.key];
     if (!names.test(entry.key)) {
-      report(at, `"${entry.key}" is no name.`, "Use letters, digits, - and _, beginning with a letter.", true);
+      report(at, `"${entry.key}" is not a valid name.`, "Use letters, digits, - and _, beginning with a letter.", true);
     } else if (entry.key in Object.prototype) {
-      // Names become keys of plain objects, in which these mean something already.
+      // Names become keys of plain objects, which inherit these.
       report(at, `"${entry.key}" cannot be used as a name.`, "Choose another one.", true);
     }
     read[entry.key] = readShape(shape.of, entry.value, at, report);
@@ -154,7 +268,7 @@ function readRecord(shape: Extract<Shape, { kind: "record" }>, tree: Tree, path:
   return read;
 }
 
-/** Whether a tree is of the kind a shape begins with; the details are checked once the shape is chosen. */
+/** Whether a tree has the kind of a shape; the details are checked once the shape is chosen. */
 function fits(shape: Shape, tree: Tree): boolean {
   switch (shape.kind) {
     case "any":

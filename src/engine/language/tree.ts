@@ -2,24 +2,24 @@ import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, pa
 import type { Path, Place, Problem } from "./problem.ts";
 import { tagSlip, yamlSlips } from "./yaml-slip.ts";
 
-/** YAML as it stands in the file: values with their places. */
+/** A parsed YAML file: values with their places. */
 export type Tree =
   | { readonly kind: "map"; readonly place: Place; readonly entries: readonly Entry[] }
   | { readonly kind: "list"; readonly place: Place; readonly items: readonly Tree[] }
   | { readonly kind: "scalar"; readonly place: Place; readonly value: string | number | boolean | null };
 
-export interface Entry {
+interface Entry {
   readonly key: string;
   readonly keyPlace: Place;
   readonly value: Tree;
 }
 
-// A workflow is a page or two. What is far larger is a mistake or an attack, and costs time in every check.
+// A workflow is a page or two. A far larger file is a mistake or an attack, and would slow every check down.
 const maxBytes = 256 * 1024;
 const maxDepth = 24;
 const maxNodes = 20_000;
 
-/** Reads YAML. Warnings of the parser are errors: a file that is almost understood must not govern anything. */
+/** Reads YAML. Warnings of the parser are errors: a file that is only partly understood must not govern tasks. */
 export function readTree(text: string, file: string): { tree: Tree | undefined; problems: readonly Problem[] } {
   const problem = (place: Place, message: string, fix: string): Problem => ({
     level: "error",
@@ -97,7 +97,7 @@ export function readTree(text: string, file: string): { tree: Tree | undefined; 
     if (typeof value === "string" || typeof value === "boolean" || value === null)
       return { kind: "scalar", place, value };
     if (typeof value === "number" && Number.isFinite(value)) return { kind: "scalar", place, value };
-    problems.push(problem(place, "This value has no place here.", "Use text, numbers, true or false."));
+    problems.push(problem(place, "This kind of value is not allowed here.", "Use text, numbers, true or false."));
     return { kind: "scalar", place, value: null };
   };
   const tree = convert(document.contents, 0, start);
@@ -109,7 +109,7 @@ function shownTag(tag: string): string {
   return tag.replace(/^tag:yaml\.org,2002:/, "!!");
 }
 
-/** What each alias stands for. One walk for all of them: the parser's own `resolve` walks the whole file for each. */
+/** The target of each alias, in one walk: the parser's own `resolve` walks the whole file for each alias. */
 function aliasTargets(document: ReturnType<typeof parseDocument>): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
@@ -123,7 +123,7 @@ function aliasTargets(document: ReturnType<typeof parseDocument>): ReadonlyMap<A
   return targets;
 }
 
-/** The place of the value at `path`, or of what comes nearest to it. */
+/** The place of the value at `path`, or of its nearest ancestor. */
 export function placeAt(tree: Tree, path: Path): Place {
   let at = tree;
   let place = tree.place;

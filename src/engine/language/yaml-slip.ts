@@ -1,19 +1,19 @@
 import { type Document, isCollection, isScalar, visit, type YAMLError } from "yaml";
 
-/** What is wrong with a file that is not YAML, where, and what most likely mends it. */
-export interface Slip {
+/** A syntax error of a YAML file, with its place and its most likely fix. */
+interface Slip {
   /** Characters before the place in the file. */
   readonly offset: number;
   readonly message: string;
   readonly fix: string;
-  /** Whether the parser was lost from here on, so that its further complaints say nothing. */
+  /** Whether the parser's further errors are only consequences of this one. */
   readonly isLost: boolean;
 }
 
-// One slip can make the parser complain a thousand times; the first complaints say what it was.
+// One mistake can cause a thousand parser errors; the first ones are enough.
 const maxSlips = 10;
 
-/** The parser's complaints in an author's words: at most one for each line, and none after the parser was lost. */
+/** The parser's errors, reworded for authors: at most one for each line, and none after an error with `isLost`. */
 export function yamlSlips(document: Document, text: string): readonly Slip[] {
   const complaints = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
   const slips: Slip[] = [];
@@ -112,7 +112,12 @@ function textBehindValue({ message, pos }: YAMLError, _document: Document, text:
     const kind = before === "}" ? "A value that begins with { is a map" : "A value that begins with [ is a list";
     return at(pos[0], `${kind}, and this one ends before "${rest}".`, "If it is text, put all of it in quotes.");
   }
-  return at(pos[0], `"${rest}" cannot stand here.`, "Is the line above complete, and this one indented like it?", true);
+  return at(
+    pos[0],
+    `"${rest}" is not expected here.`,
+    "Is the line above complete, and this one indented like it?",
+    true,
+  );
 }
 
 /** `p: Say: this`, and a line that is indented below a key with a value of its own. */
@@ -138,7 +143,7 @@ function missingColon({ code, message, pos }: YAMLError, _document: Document, te
   return at(pos[0], `There is no ":" behind "${oneLine(line)}".`, fix);
 }
 
-/** What a single sign or a fixed complaint tells. */
+/** Errors that the code of the parser's error is enough to explain. */
 function bySigns({ code, message, pos }: YAMLError, _document: Document, text: string): Slip | undefined {
   const [start, end] = pos;
   switch (code) {
@@ -149,7 +154,7 @@ function bySigns({ code, message, pos }: YAMLError, _document: Document, text: s
     case "BAD_INDENT":
       return at(start, "This line begins in another column than its neighbours.", "Indent it like them.");
     case "DUPLICATE_KEY":
-      return at(start, `The key ${keyAt(text, start)} stands here a second time.`, "Make one of the two.");
+      return at(start, `The key ${keyAt(text, start)} is already used above.`, "Make one of the two.");
     case "TAG_RESOLVE_FAILED":
       return tagSlip(start, oneLine(text.slice(start, end)));
     case "MULTIPLE_DOCS":
@@ -174,7 +179,7 @@ function bySigns({ code, message, pos }: YAMLError, _document: Document, text: s
   }
 }
 
-/** Tags tell YAML to make something else of a value; the language has no use for that. */
+/** YAML tags change the type of a value; the language does not use them. */
 export function tagSlip(offset: number, tag: string): Slip {
   const fix = "Remove it, or put the value in quotes if it is text that begins so.";
   return at(offset, `${tag} is a tag, and tags have no meaning here.`, fix);
@@ -184,7 +189,7 @@ function at(offset: number, message: string, fix: string, isLost = false): Slip 
   return { offset, message, fix, isLost };
 }
 
-/** Where the last node in the file that fits begins. */
+/** The start of the last node in the file that fits. */
 function lastNode(
   document: Document,
   fits: (node: unknown, start: number, end: number) => boolean,

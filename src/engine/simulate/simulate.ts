@@ -1,18 +1,59 @@
-import { createWorlds } from "../explore/graph.ts";
-import { type Variant, variantsOf } from "../explore/variants.ts";
+import { createWorlds, type Variant, variantsOf } from "../explore/graph.ts";
+import { writeStep } from "../explore/step.ts";
+import { takeStep, type World } from "../explore/world.ts";
+import type { Example } from "../verify/finding.ts";
 import type { Settings, Workflow } from "../workflow.ts";
-import { type Life, live } from "./live.ts";
-import { createRandom } from "./random.ts";
+import { createRandom, type Life, live, type TracedStep, trace } from "./live.ts";
 
-export interface SimulationOptions {
+export interface Followed {
+  readonly steps: readonly TracedStep[];
+  readonly last: World;
+  /** Why the example could not be followed to its end; undefined where it could. */
+  readonly problem: string | undefined;
+}
+
+/** Follows a counterexample of `verify` step by step, as real requests to the engine. */
+export function follow(workflow: Workflow, example: Example): Followed {
+  const start = createWorlds(workflow, example.preset, example.settings).find(
+    ({ status }) => status === example.created,
+  );
+  const steps: TracedStep[] = [];
+  if (start === undefined) {
+    const nowhere = createWorlds(workflow, example.preset, example.settings)[0]?.world as World;
+    return { steps, last: nowhere, problem: `No task can be created in "${example.created}".` };
+  }
+  let world = start.world;
+  for (const [index, plain] of example.steps.entries()) {
+    const sections =
+      plain.sections &&
+      Object.fromEntries(
+        Object.entries(plain.sections).map(([heading, body]) => [heading, `${body}\n\nWritten in step ${index + 1}.`]),
+      );
+    const step = sections === undefined ? plain : { ...plain, sections };
+    const taken = takeStep(workflow, world, step);
+    if (taken === undefined)
+      return { steps, last: world, problem: `Step ${index + 1} was refused: ${writeStep(plain)}.` };
+    steps.push(trace(plain, world, taken));
+    world = taken.world;
+  }
+  const { status, held } = world.task;
+  const isThere = status === example.ends.status && (held !== undefined) === example.ends.held;
+  return {
+    steps,
+    last: world,
+    problem: isThere ? undefined : `It ended in "${status}", not in "${example.ends.status}".`,
+  };
+}
+
+interface SimulationOptions {
   readonly runs: number;
   readonly seed: number;
-  /** Without a preset, each life draws its own, and its switches too. */
+  /** Without a preset, each life draws a random preset and random switches. */
   readonly preset?: string;
   readonly settings?: Settings;
   /** Start tasks here only; otherwise wherever the workflow lets them start. */
   readonly start?: string;
-  /** Sees every life as it ends. */
+  /** Called with every life when it ends. */
   readonly onLife?: (life: Life, index: number) => void;
 }
 
@@ -25,17 +66,17 @@ export interface Simulation {
   readonly wedged: number;
   readonly cut: number;
   readonly violations: readonly string[];
-  /** Each way, and how often it was gone. */
+  /** Each way, and how often it was taken. */
   readonly coverage: readonly Covered[];
 }
 
-export interface Covered {
+interface Covered {
   readonly from: string;
   readonly to: string;
   readonly times: number;
 }
 
-/** Rehearses many lives. The same workflow, options and seed give the same lives. */
+/** Simulates many random lives. The same workflow, options and seed give the same lives. */
 export function simulate(workflow: Workflow, options: SimulationOptions): Simulation {
   const { runs, seed } = options;
   const variants = variantsFor(workflow, options).map(({ preset, settings }) =>
@@ -52,7 +93,7 @@ export function simulate(workflow: Workflow, options: SimulationOptions): Simula
   for (let index = 0; index < runs; index++) {
     const random = createRandom(seed + index * 0x10001);
     const starts = variants[Math.floor(random.next() * variants.length)] ?? [];
-    // Most tasks start where tasks usually start.
+    // 70 % of the tasks start in the default state.
     const start = starts[random.next() < 0.7 ? 0 : Math.floor(random.next() * starts.length)];
     if (start === undefined) break;
     const life = live(workflow, start.world, random);

@@ -1,8 +1,7 @@
-import type { Edge, Graph } from "../explore/graph.ts";
+import { components, type Edge, type Graph } from "../explore/graph.ts";
 import type { Task } from "../task.ts";
 import type { State } from "../workflow.ts";
-import { exampleOf } from "./example.ts";
-import type { Finding } from "./finding.ts";
+import { circleThrough, exampleOf, type Finding } from "./finding.ts";
 
 /** From every position some end must be reachable, and an end that is not a cancellation. */
 export function checkEnds(graph: Graph): readonly Finding[] {
@@ -37,7 +36,7 @@ export function checkEnds(graph: Graph): readonly Finding[] {
             level: "error",
             code: "wedge",
             state: status,
-            message: `From ${where} no end can be reached, whatever anybody does.`,
+            message: `From ${where} no end can be reached by any step.`,
             fix: hasCancel
               ? `Add a way out of "${status}".`
               : `Add a way out of "${status}", and let a person cancel from any state.`,
@@ -48,7 +47,7 @@ export function checkEnds(graph: Graph): readonly Finding[] {
   return findings;
 }
 
-/** Somebody must always be at work, or a person must know that it is their turn and be able to act. */
+/** An agent must be at work, or a person must be asked and be able to act. */
 export function checkWaits(graph: Graph): readonly Finding[] {
   if (!graph.complete) return [];
   const goesOn = withoutPeople(graph);
@@ -63,8 +62,8 @@ export function checkWaits(graph: Graph): readonly Finding[] {
       state: status,
       message:
         code === "silent-wait"
-          ? `In "${status}" nobody is at work and nobody is asked.`
-          : `In "${status}" a person is needed, but there is nothing they can do.`,
+          ? `In "${status}" no agent is at work and no person is asked.`
+          : `In "${status}" a person is needed, but has no way to act.`,
       fix:
         code === "silent-wait"
           ? "Let the state wait for an agent or a person."
@@ -84,12 +83,12 @@ export function checkWaits(graph: Graph): readonly Finding[] {
       tell("no-verb", task.status, exampleOf(graph, "no-verb", node));
     }
   }
-  // A state that only watches for the end of agents may be where a person put the task; the machine must not leave it there.
+  // A person may put the task into a state that only watches for the end of agents; the engine must not leave it there.
   for (const [number, edge] of graph.edges.entries()) {
     const state = stateAt(graph, edge.to);
     const watches = state?.wait.kind === "open" && state.rules.some(({ does }) => does.kind !== "mark_dead");
     const isAlone = Object.keys(graph.nodes[edge.to]?.world.task.runs ?? {}).length === 0;
-    // Its limit may still take it on.
+    // A limit of the state may still move the task.
     const isTimed = state?.limits.time !== undefined || state?.limits.cost !== undefined;
     if (edge.cause === "" || edge.driver === "human" || !watches || !isAlone || isTimed) continue;
     tell("silent-wait", state.name, exampleOf(graph, "silent-wait", edge.from, [number]));
@@ -116,7 +115,7 @@ function stateAt(graph: Graph, node: number): State | undefined {
   return graph.workflow.states[graph.nodes[node]?.world.task.status ?? ""];
 }
 
-/** The nodes from which one that `is` something can be reached. */
+/** For each node whether a node that satisfies `is` can be reached from it. */
 function backwards(graph: Graph, edges: readonly Edge[], is: (node: number) => boolean): readonly boolean[] {
   const incoming: number[][] = graph.nodes.map(() => []);
   for (const edge of edges) incoming[edge.to]?.push(edge.from);
@@ -130,4 +129,82 @@ function backwards(graph: Graph, edges: readonly Edge[], is: (node: number) => b
     }
   }
   return reached;
+}
+
+/**
+ * A person, a counter or a limit must break every cycle. Counters and limits are part of a position, so nothing bounds
+ * a cycle of positions without a person's step.
+ */
+export function checkCycles(graph: Graph): readonly Finding[] {
+  const byMachine = circles(graph, (edge) => graph.edges[edge]?.driver === "machine");
+  const withAgents = circles(
+    graph,
+    (edge) => graph.edges[edge]?.driver === "machine" || graph.edges[edge]?.driver === "agent",
+  );
+  const covered = new Set(byMachine.map((circle) => statesOf(graph, circle.edges)));
+  const isBounded = graph.workflow.limits.cost !== undefined || graph.workflow.limits.time !== undefined;
+  return [
+    ...byMachine.map(({ node, edges }): Finding => {
+      const round = statesOf(graph, edges);
+      return {
+        level: "error",
+        code: "rule-cycle",
+        state: graph.nodes[node]?.world.task.status ?? "",
+        message: `Rules alone can move a task in a cycle without end: ${round}.`,
+        fix: "Bound it with a condition such as visits < 3, or add a state that waits for a person.",
+        example: exampleOf(graph, "rule-cycle", node, edges),
+      };
+    }),
+    ...withAgents
+      .filter(
+        ({ edges }) =>
+          !covered.has(statesOf(graph, edges)) && edges.some((edge) => graph.edges[edge]?.driver === "agent"),
+      )
+      .map(({ node, edges }): Finding => {
+        const round = statesOf(graph, edges);
+        return {
+          level: isBounded ? "note" : "warning",
+          code: "agent-cycle",
+          state: graph.nodes[node]?.world.task.status ?? "",
+          message: `Agents alone can move a task in a cycle without end: ${round}.`,
+          fix: "Write by: human on one of these ways, bound it with visits, or set limits: { cost: … } for the task.",
+          example: exampleOf(graph, "agent-cycle", node, edges),
+        };
+      }),
+  ];
+}
+
+/** One cycle for each strongly connected component of positions over such edges. */
+function circles(graph: Graph, may: (edge: number) => boolean): readonly { node: number; edges: readonly number[] }[] {
+  const targets = (node: number) => (graph.out[node] ?? []).filter(may).map((edge) => graph.edges[edge]?.to ?? node);
+  const component = components(graph.nodes.length, targets);
+  const first = new Map<number, number>();
+  for (const edge of graph.edges.keys()) {
+    const { from, to } = graph.edges[edge] ?? { from: 0, to: 0 };
+    const number = component[from] ?? -1;
+    if (!may(edge) || number !== component[to]) continue;
+    if (from < (first.get(number) ?? Number.POSITIVE_INFINITY)) first.set(number, from);
+  }
+  const found = new Map<string, { node: number; edges: readonly number[] }>();
+  for (const [number, node] of first) {
+    const edges = circleThrough(graph, node, (each) => component[each] === number, may);
+    // Cycles that differ only in counters are one finding for the author.
+    const round = statesOf(graph, edges);
+    if (edges.length > 0 && !found.has(round)) found.set(round, { node, edges });
+  }
+  return [...found.values()];
+}
+
+function statesOf(graph: Graph, circle: readonly number[]): string {
+  const statuses = circle.map((edge) => graph.nodes[graph.edges[edge]?.from ?? 0]?.world.task.status ?? "");
+  const distinct = statuses.filter((status, i) => i === 0 || status !== statuses[i - 1]);
+  // Begin with the state that comes first in the file, so that the same cycle always reads the same.
+  const order = Object.keys(graph.workflow.states);
+  const start = distinct.reduce(
+    (best, status, i) => (order.indexOf(status) < order.indexOf(distinct[best] ?? "") ? i : best),
+    0,
+  );
+  const turned = [...distinct.slice(start), ...distinct.slice(0, start)];
+  const round = turned.filter((status, i) => i === 0 || status !== turned[i - 1]);
+  return [...round, round[0] ?? ""].join(" → ");
 }

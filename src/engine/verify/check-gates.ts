@@ -1,10 +1,9 @@
 import type { Graph } from "../explore/graph.ts";
-import { ownsSection } from "../ownership.ts";
+import { ownsSection } from "../gate.ts";
 import type { Way } from "../workflow.ts";
-import { exampleOf } from "./example.ts";
-import type { Finding } from "./finding.ts";
+import { exampleOf, type Finding } from "./finding.ts";
 
-/** Every gate needs somebody who can write what it asks for while the task is in front of it. */
+/** Every gate needs a role that can write its section while the task is in the state before it. */
 export function checkProducers(graph: Graph): readonly Finding[] {
   const alive = rolesAlive(graph);
   return graph.workflow.ways.flatMap((way) => {
@@ -26,7 +25,7 @@ function producerFinding(
 ): readonly Finding[] {
   if (["human", ...roles].some((role) => ownsSection(graph.workflow, role, section))) return [];
   const owners = graph.workflow.owners[section] ?? [];
-  const who = `only ${owners.join(" or ")} can write it, who never runs there`;
+  const who = `only ${owners.join(" or ")} can write it, which never runs there`;
   return [
     {
       level: "error",
@@ -39,7 +38,7 @@ function producerFinding(
   ];
 }
 
-/** A way whose askers never run in the state it leaves can only be taken by rules, if at all. */
+/** A way whose askers never run in its first state can only be taken by rules, if at all. */
 function askerFinding(graph: Graph, way: Way, roles: ReadonlySet<string>, node: number): readonly Finding[] {
   const askers = way.by ?? ["human"];
   if (askers.some((role) => role === "human" || role === "engine" || roles.has(role))) return [];
@@ -50,14 +49,14 @@ function askerFinding(graph: Graph, way: Way, roles: ReadonlySet<string>, node: 
       level: "warning",
       code: "nobody-asks",
       state: way.from,
-      message: `Nobody can ever ask for the way from "${way.from}" to "${way.to}": ${askers.join(" and ")} never run${askers.length === 1 ? "s" : ""} there.`,
+      message: `No role can ever ask for the way from "${way.from}" to "${way.to}": ${askers.join(" and ")} never run${askers.length === 1 ? "s" : ""} there.`,
       fix: "Change `by`, or start that role in the state.",
       example: exampleOf(graph, "nobody-asks", node),
     },
   ];
 }
 
-/** With the same evidence in hand, one asker must not be free to choose between two targets. */
+/** With the same evidence, an asker must not be free to choose between two targets. */
 export function checkChoices(graph: Graph): readonly Finding[] {
   const found = new Map<string, Finding>();
   for (const [node, { world }] of graph.nodes.entries()) {
@@ -86,7 +85,7 @@ export function checkChoices(graph: Graph): readonly Finding[] {
   return [...found.values()];
 }
 
-/** A state that evidence guards must not have a side door that an agent can open alone. */
+/** A state that is guarded by evidence must not have another way in that an agent can take without it. */
 export function checkBypasses(graph: Graph): readonly Finding[] {
   const found = new Map<string, Finding>();
   const guards = (way: Way) => way.gates.some((gate) => gate.verdict !== "FAIL");
@@ -95,7 +94,7 @@ export function checkBypasses(graph: Graph): readonly Finding[] {
     const into = ways.filter((way) => way.to === state.name && way.implied !== "escalation");
     const guarded = into.filter(guards);
     if (guarded.length === 0) continue;
-    // Ways of people and of the engine are the author's word; only what an agent may ask for is a side door.
+    // Ways for people and the engine are the author's intention; only a way that an agent may ask for is a bypass.
     const doors = into.filter(
       (way) =>
         way.gates.length === 0 &&
@@ -123,7 +122,7 @@ export function checkBypasses(graph: Graph): readonly Finding[] {
   return [...found.values()];
 }
 
-/** A verdict must not be given by a role that was already at work before the state that judges. */
+/** The role whose work is judged must not be able to give the verdict itself. */
 export function checkSelfReview(graph: Graph): readonly Finding[] {
   const found = new Map<string, Finding>();
   for (const number of graph.edges.keys()) {
@@ -142,7 +141,7 @@ export function checkSelfReview(graph: Graph): readonly Finding[] {
       level: "warning",
       code: "self-review",
       state: before.status,
-      message: `The ${edge.step.by} can give the verdict in "${before.status}" itself, though ${judges.find((judge) => judge !== edge.step.by) ?? "another role"} is there to judge.`,
+      message: `The ${edge.step.by} can give the verdict in "${before.status}" itself, although ${judges.find((judge) => judge !== edge.step.by) ?? "another role"} should judge.`,
       fix: `Say by: ${judges.find((judge) => judge !== edge.step.by) ?? "…"} on the ways out of "${before.status}".`,
       example: exampleOf(graph, "self-review", edge.from, [number]),
     });
@@ -150,7 +149,7 @@ export function checkSelfReview(graph: Graph): readonly Finding[] {
   return [...found.values()];
 }
 
-/** Which roles can be alive in each state, and a position to show it. */
+/** The roles that can be alive in each state, and a position as an example. */
 function rolesAlive(graph: Graph): ReadonlyMap<string, { roles: ReadonlySet<string>; node: number }> {
   const alive = new Map<string, { roles: Set<string>; node: number }>();
   for (const [node, { world }] of graph.nodes.entries()) {

@@ -1,17 +1,73 @@
+import { type Graph, pathTo } from "../explore/graph.ts";
 import type { Step } from "../explore/step.ts";
 import type { Settings } from "../workflow.ts";
 
-/** Something that exploring a workflow brought to light. */
+/** An example that follows the shortest path to a position, and then the `further` edges. */
+export function exampleOf(graph: Graph, code: FindingCode, node: number, further: readonly number[] = []): Example {
+  const path = pathTo(graph, node);
+  const around = further.map((edge) => graph.edges[edge]);
+  const steps: readonly Step[] = [...path.steps, ...around.flatMap((edge) => (edge === undefined ? [] : [edge.step]))];
+  const nodes = [...path.nodes, ...around.flatMap((edge) => (edge === undefined ? [] : [edge.to]))];
+  const last = graph.nodes[nodes.at(-1) ?? node]?.world.task;
+  const statuses = nodes.map((each) => graph.nodes[each]?.world.task.status ?? "");
+  return {
+    workflow: graph.workflow.name,
+    hash: graph.workflow.hash,
+    code,
+    preset: graph.preset,
+    settings: graph.settings,
+    created: path.created,
+    steps,
+    circle: around.at(-1)?.to === node ? around.length : 0,
+    ends: { status: last?.status ?? "", held: last?.held !== undefined },
+    route: statuses.filter((status, i) => status !== statuses[i - 1]),
+  };
+}
+
+/** A shortest cycle through `start` that stays `inside` and uses only edges that `may` be used. */
+export function circleThrough(
+  graph: Graph,
+  start: number,
+  inside: (node: number) => boolean,
+  may: (edge: number) => boolean,
+): readonly number[] {
+  const via = new Map<number, number>();
+  const queue = [start];
+  for (const node of queue) {
+    for (const number of graph.out[node] ?? []) {
+      const edge = graph.edges[number];
+      if (edge === undefined || !may(number) || !inside(edge.to)) continue;
+      if (edge.to === start) {
+        const circle = [number];
+        for (let at = node; at !== start; ) {
+          const before = via.get(at);
+          const edgeBefore = before === undefined ? undefined : graph.edges[before];
+          if (before === undefined || edgeBefore === undefined) break;
+          circle.unshift(before);
+          at = edgeBefore.from;
+        }
+        return circle;
+      }
+      if (!via.has(edge.to)) {
+        via.set(edge.to, number);
+        queue.push(edge.to);
+      }
+    }
+  }
+  return [];
+}
+
+/** A problem, or something worth knowing, that exploring a workflow found. */
 export interface Finding {
-  /** error: a task can be lost in it; warning: it runs, but perhaps not as meant; note: worth knowing. */
+  /** error: a task can get lost; warning: it runs, but perhaps not as intended; note: worth knowing. */
   readonly level: "error" | "warning" | "note";
   readonly code: FindingCode;
   readonly state: string;
   /** What is wrong, as a sentence. */
   readonly message: string;
-  /** How to mend it, as a sentence. */
+  /** How to fix it, as a sentence. */
   readonly fix: string;
-  /** A way to see it happen; undefined where nothing happens (an unreachable state). */
+  /** Steps that make it happen; undefined where there are none (an unreachable state). */
   readonly example: Example | undefined;
 }
 
@@ -45,9 +101,9 @@ export interface Example {
   /** The state the task is created in. */
   readonly created: string;
   readonly steps: readonly Step[];
-  /** The last steps of `steps` form a circle of this length; 0 where there is none. */
+  /** The last steps of `steps` form a cycle of this length; 0 where there is none. */
   readonly circle: number;
   readonly ends: { readonly status: string; readonly held: boolean };
-  /** The states on the way. */
+  /** The states that the task passes through. */
   readonly route: readonly string[];
 }

@@ -1,11 +1,8 @@
-import { explore, type Graph } from "../explore/graph.ts";
-import { largestBound, variantsOf } from "../explore/variants.ts";
+import { explore, type Graph, largestBound, variantsOf } from "../explore/graph.ts";
 import type { Problem } from "../language/problem.ts";
 import type { Workflow } from "../workflow.ts";
-import { checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
-import { checkCycles } from "./check-cycles.ts";
-import { checkEnds, checkWaits } from "./check-ends.ts";
-import { checkExplored } from "./check-explored.ts";
+import { checkExplored, checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
+import { checkCycles, checkEnds, checkWaits } from "./check-ends.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
 import type { Finding } from "./finding.ts";
 
@@ -15,13 +12,13 @@ export interface Verification {
   readonly positions: number;
   readonly steps: number;
   readonly variants: number;
-  /** What the file does that was not explored, as findings that are also among `findings`. */
+  /** The parts of the workflow that were not explored. They are also among `findings`. */
   readonly unexplored: readonly Finding[];
   /** No error among the findings, and everything was explored. */
   readonly proved: boolean;
 }
 
-/** Explores everything a workflow can do, under every preset and switch, and reports what it finds. */
+/** Explores everything that a workflow can do, under every preset and switch, and reports findings. */
 export function verify(workflow: Workflow, problems: readonly Problem[] = []): Verification {
   const graphs = variantsOf(workflow, largestBound).map(({ preset, settings }) => explore(workflow, preset, settings));
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
@@ -47,7 +44,7 @@ function checkGraph(graph: Graph): readonly Finding[] {
           level: "error",
           code: "incomplete",
           state: "",
-          message: `More than ${graph.nodes.length} positions: this cannot be proved.`,
+          message: `The workflow has more than ${graph.nodes.length} positions, too many to be proved.`,
           fix: "Use fewer counters, or smaller numbers.",
           example: undefined,
         },
@@ -66,7 +63,7 @@ function checkGraph(graph: Graph): readonly Finding[] {
   ];
 }
 
-/** What is never reached under any variant is a mistake; under some, it is what variants are for. */
+/** A state that no variant reaches is a mistake; a state that some variants do not reach is worth a note. */
 function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonly Finding[] {
   const unreached = graphs.map((graph) => new Set(unreachedStates(graph)));
   const unused = graphs.map(unusedRules);
@@ -78,8 +75,8 @@ function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonl
         level: "warning",
         code: "unreachable",
         state: name,
-        message: `No task ever gets to "${name}".`,
-        fix: "Lead a way to it, or remove it.",
+        message: `No task can ever reach "${name}".`,
+        fix: "Add a way to it, or remove it.",
         example: undefined,
       });
     } else if (missing > 0) {
@@ -88,7 +85,7 @@ function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonl
         level: "note",
         code: "unreachable",
         state: name,
-        message: `No task gets to "${name}" with ${where.join("; ")}.`,
+        message: `No task reaches "${name}" with ${where.join("; ")}.`,
         fix: "",
         example: undefined,
       });

@@ -4,7 +4,7 @@ import type { Stage } from "../stage.ts";
 
 export function belongings(stage: Stage): void {
   describe("what belongs to a task", () => {
-    test("a document is what was saved last, as it was, and empty where there is none", async () => {
+    test("a document is the text that was last saved, or empty if there is none", async () => {
       await stage.create("t1");
       const text = "## Plan\r\n\tπ ☕ 𝕊 \u0000 \u{10ffff}\n".repeat(500);
       for (const document of [sampleDocument(text, "worker"), sampleDocument("", "human"), sampleDocument("")]) {
@@ -17,7 +17,7 @@ export function belongings(stage: Stage): void {
       });
     });
 
-    test("a document and the events that say who wrote it are saved together, and the task stays as it is", async () => {
+    test("a document and the events about its authors are saved together, and the task does not change", async () => {
       const before = await stage.create("t1");
       const document = sampleDocument("## Plan\n", "worker");
       const events = [sampleEvent("task.attended"), sampleEvent("task.held")];
@@ -39,7 +39,7 @@ export function belongings(stage: Stage): void {
       expect(await stage.all("t1")).toHaveLength(3);
     });
 
-    test("artifacts are kept in the order in which they came, each as it was", async () => {
+    test("artifacts are stored unchanged and in the order of adding", async () => {
       await stage.create("t1");
       await stage.create("t2");
       const plans = ["Plan", "Handoff", "Plan"].map((section) => sampleArtifact("t1", section));
@@ -51,14 +51,14 @@ export function belongings(stage: Stage): void {
       });
     });
 
-    test("a workflow is kept by its hash, and its text does not change any more", async () => {
+    test("a workflow is stored by its hash, and its text never changes", async () => {
       await stage.store.saveWorkflow({ hash: "h1", name: "default", text: "name: default" });
       await stage.store.saveWorkflow({ hash: "h1", name: "other", text: "other" });
       expect(await stage.store.getWorkflow("h1")).toEqual({ hash: "h1", name: "default", text: "name: default" });
       expect(await stage.store.getWorkflow("h2")).toBeUndefined();
     });
 
-    test("a deleted task is gone with all that belongs to it; the others are untouched", async () => {
+    test("a task is deleted with all its records; other tasks are untouched", async () => {
       for (const id of ["t1", "t2"]) {
         await stage.create(id, {}, { effects: [sampleEffect("notify")] });
         await stage.store.addArtifact(sampleArtifact(id, "Plan"));

@@ -70,7 +70,7 @@ const records = {
 };
 type Kind = keyof typeof records;
 
-/** Records of every kind are kept alike, but each kind by itself. */
+/** Records of every kind are stored in the same way, but each kind separately. */
 export function collections(stage: Stage): void {
   const kinds = Object.keys(records) as Kind[];
   const of = (kind: Kind) => stage.store[kind] as Collection<Kept>;
@@ -78,7 +78,7 @@ export function collections(stage: Stage): void {
     (await of(kind).list(filter)).map(({ id }) => id);
 
   describe("records", () => {
-    test("of each kind are kept as they were given, apart from those of other kinds", async () => {
+    test("of each kind are stored unchanged, separately from other kinds", async () => {
       for (const kind of kinds) await of(kind).put(records[kind]);
       for (const kind of kinds) {
         expect(await of(kind).get("r1")).toEqual(records[kind]);
@@ -88,7 +88,7 @@ export function collections(stage: Stage): void {
       }
     });
 
-    test("go with their project", async () => {
+    test("are deleted with their project", async () => {
       await stage.store.addProject(sampleProject("tea"));
       for (const kind of kinds) {
         await of(kind).put(sampleRecord("r1"));
@@ -98,7 +98,7 @@ export function collections(stage: Stage): void {
       for (const kind of kinds) expect(await ids(kind, {})).toEqual(["r2"]);
     });
 
-    test("go with their task", async () => {
+    test("are deleted with their task", async () => {
       for (const id of ["t1", "t2"]) await stage.create(id);
       for (const kind of kinds) {
         for (const task of ["", "t1", "t2"]) await of(kind).put(sampleRecord(`of ${task}`, task));
@@ -111,7 +111,7 @@ export function collections(stage: Stage): void {
       }
     });
 
-    test("are replaced by those with the same id, in everything", async () => {
+    test("are replaced completely by a record with the same id", async () => {
       await stage.store.addProject(sampleProject("tea"));
       await stage.create("t1", { project: "tea" });
       await stage.store.agents.put(agent);
@@ -122,7 +122,7 @@ export function collections(stage: Stage): void {
       expect(await stage.store.agents.list({ project: "tea", task: "t1" })).toEqual([changed]);
     });
 
-    test("are listed by project, by task, by both, and where there is no task", async () => {
+    test("are listed by project, by task, by both, and without a task", async () => {
       await stage.store.addProject(sampleProject("tea"));
       await stage.create("t1");
       await stage.create("u1", { project: "tea" });
@@ -145,7 +145,7 @@ export function collections(stage: Stage): void {
       expect(await ids("workspaces", { project: "ale" })).toEqual([]);
     });
 
-    test("are listed the oldest first; of those made at the same time, the one that came first", async () => {
+    test("are listed the oldest first; those of the same time in the order of adding", async () => {
       const { put } = stage.store.messages;
       for (const [id, at] of Object.entries({ z: 30, y: 10, x: 20, w: 10 })) await put({ ...message, id, at });
       await put({ ...message, id: "y", at: 10, text: "again" });
@@ -154,7 +154,7 @@ export function collections(stage: Stage): void {
       expect(await ids("messages", { task: "" })).toEqual(["y", "w", "x", "z"]);
     });
 
-    test("that are runs are live until their end is noted", async () => {
+    test("of runs are live until their end is recorded", async () => {
       const { store } = stage;
       for (const [id, at] of Object.entries({ z: 30, y: 10, x: 20 })) await store.runs.put({ ...run, id, at });
       const live = async () => (await store.liveRuns()).map(({ id }) => id);
@@ -165,19 +165,19 @@ export function collections(stage: Stage): void {
       expect(await store.liveRuns()).toEqual([{ ...run, id: "y", at: 10 }]);
     });
 
-    test("belong to a project and a task that are there", async () => {
+    test("must belong to an existing project and task", async () => {
       const missing = (name: string) => ({ code: "store.missing", message: expect.stringContaining(name) });
       await expect(stage.store.runs.put({ ...run, project: "tea" })).rejects.toMatchObject(missing("tea"));
       await expect(stage.store.runs.put({ ...run, task: "t9" })).rejects.toMatchObject(missing("t9"));
       expect(await stage.store.runs.list({})).toEqual([]);
     });
 
-    test("that are not there can be removed", async () => {
+    test("that do not exist can be removed without an error", async () => {
       await stage.store.usage.remove("r9");
       expect(await stage.store.usage.get("r9")).toBeUndefined();
     });
 
-    test("stay the same, whatever is done outside to what was given and to what was got", async () => {
+    test("do not change when objects that were passed in or returned are changed", async () => {
       const given = { ...conversation, entries: [...conversation.entries] };
       await stage.store.conversations.put(given);
       given.entries.length = 0;

@@ -38,7 +38,7 @@ export function decisions(stage: Stage): void {
       expect(await stage.store.listArtifacts("t1")).toEqual([sampleArtifact("t1", "Plan")]);
     });
 
-    test("of two movers, the second is told of the conflict, and nothing of its decision is saved", async () => {
+    test("the second of two concurrent decisions gets a conflict, and nothing of it is saved", async () => {
       const before = await stage.create("t1");
       const late = sampleDecision(
         before,
@@ -67,7 +67,7 @@ export function decisions(stage: Stage): void {
       expect(await stage.store.listArtifacts("t1")).toEqual([]);
     });
 
-    test("of many movers at once, exactly one wins each revision", async () => {
+    test("of many concurrent decisions exactly one wins each revision", async () => {
       const before = await stage.create("t1");
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) => stage.store.saveDecision(sampleDecision(before, { status: `s${i}` }))),
@@ -77,12 +77,12 @@ export function decisions(stage: Stage): void {
       expect(await stage.all("t1")).toHaveLength(2);
     });
 
-    test("a decision about nothing known is refused", async () => {
+    test("a decision about an unknown task is refused", async () => {
       const stranger = sampleDecision({ ...(await stage.create("t1")) }, { id: "t9" });
       await expect(stage.store.saveDecision(stranger)).rejects.toMatchObject({ code: "store.missing" });
     });
 
-    test("a decision whose evidence belongs to nobody is refused whole", async () => {
+    test("a decision whose artifact belongs to no task is refused as a whole", async () => {
       const before = await stage.create("t1");
       const artifacts = [sampleArtifact("t1", "Plan"), sampleArtifact("t9", "Plan")];
       await expect(stage.store.saveDecision(sampleDecision(before, {}, { artifacts }))).rejects.toMatchObject({
@@ -92,7 +92,7 @@ export function decisions(stage: Stage): void {
       expect(await stage.store.listArtifacts("t1")).toEqual([]);
     });
 
-    test("events added alone change nothing else, and lead to the revision the task has", async () => {
+    test("events added alone change nothing else, and have the task's present revision", async () => {
       const saved = await stage.store.saveDecision(sampleDecision(await stage.create("t1")));
       await stage.store.addEvents("t1", [sampleEvent("effect.failed"), sampleEvent("task.attended")], 3_000);
       expect(await stage.store.getTask("t1")).toEqual(saved);
@@ -103,7 +103,7 @@ export function decisions(stage: Stage): void {
       await expect(stage.store.addEvents("t9", [], 1)).rejects.toMatchObject({ code: "store.missing" });
     });
 
-    test("whatever is done to what was given and to what was got, what is stored stays the same", async () => {
+    test("changing objects that were passed in or returned does not change the stored data", async () => {
       const given = sampleTask("t1", { labels: ["hot"] })(1);
       const created = await stage.store.createTask("coffee", () => given);
       const spoil = (stored: StoredTask | undefined) =>
@@ -120,7 +120,7 @@ export function decisions(stage: Stage): void {
       expect((await stage.all())[0]?.event.data).toEqual({ note: "task.created" });
     });
 
-    test("a write that nobody has waited for yet is not seen", async () => {
+    test("a write is not visible before its promise has resolved", async () => {
       await stage.create("t1");
       const written = stage.store.saveDocument("t1", sampleDocument("new"), [], 1);
       expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# t1\n"));

@@ -9,7 +9,7 @@ export function effects(stage: Stage): void {
     const first = async (task: string) => (await stage.store.openEffects(task))[0]?.id ?? Number.NaN;
     const failure = { word: "error", reason: "no net" };
 
-    test("a task's effects come one by one in order, those of different tasks side by side", async () => {
+    test("a task's effects come one by one in order, those of different tasks in parallel", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b"), sampleEffect("c")] });
       await stage.create("t2", {}, { effects: [sampleEffect("d"), sampleEffect("e")] });
       expect(await due()).toEqual(["t1 a", "t2 d"]);
@@ -34,7 +34,7 @@ export function effects(stage: Stage): void {
       expect(await due(61_000)).toEqual(["t1 a"]);
     });
 
-    test("a delay in seconds says when an effect is due, and nextDue says when to look again", async () => {
+    test("an effect is due after its delay in seconds, and nextDue returns when to check again", async () => {
       expect(await stage.store.nextDue(0)).toBeUndefined();
       await stage.create("t1", {}, { effects: [sampleEffect("a", 2.5), sampleEffect("b")] });
       await stage.create("t2", {}, { effects: [sampleEffect("c", 9)] });
@@ -46,7 +46,7 @@ export function effects(stage: Stage): void {
       expect(await stage.store.nextDue(10_000)).toBeUndefined();
     });
 
-    test("what is due longest comes first", async () => {
+    test("the effect that has been due longest comes first", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a", 5)] });
       await stage.create("t2", {}, { effects: [sampleEffect("b", 2)] });
       await stage.create("t3", {}, { effects: [sampleEffect("c", 2)] });
@@ -64,7 +64,7 @@ export function effects(stage: Stage): void {
       expect((await stage.owedBy("t1")).map(([, state]) => state)).toEqual(["done", "done", "done", "done", "owed"]);
     });
 
-    test("to finish an effect twice is the same as once", async () => {
+    test("finishing an effect is idempotent", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       const id = await first("t1");
       await stage.store.finishEffect(id, 1);
@@ -74,7 +74,7 @@ export function effects(stage: Stage): void {
       expect(await stage.store.listEffects("t1")).toEqual(after);
     });
 
-    test("a note about an effect goes into history when the effect is ticked off, once", async () => {
+    test("a note about an effect is added to the history once, when the effect is marked done", async () => {
       const stored = await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       await stage.store.saveDecision(sampleDecision(stored));
       const id = await first("t1");
@@ -92,7 +92,7 @@ export function effects(stage: Stage): void {
       expect(await stage.all()).toHaveLength(3);
     });
 
-    test("a failure with a time to try again leaves the effect owed, and is counted", async () => {
+    test("a failure with a retry time leaves the effect owed, and is counted", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       const id = await first("t1");
       await stage.store.failEffect(id, failure, 4_000);
@@ -108,7 +108,7 @@ export function effects(stage: Stage): void {
       expect(await due(5_000)).toEqual(["t1 a"]);
     });
 
-    test("a decision can make what has failed owed again, together with what it adds", async () => {
+    test("a decision can make failed effects owed again, together with its own", async () => {
       const { task, revision } = await stage.create("t1", {}, { effects: [sampleEffect("a")] });
       await stage.store.failEffect(await first("t1"), failure);
       const more = { events: [], effects: [sampleEffect("b")], at: 9_000, isOpen: true };
@@ -118,7 +118,7 @@ export function effects(stage: Stage): void {
       expect((await stage.store.openEffects("t1")).map((each) => each.state)).toEqual(["owed", "owed"]);
     });
 
-    test("a failure without one stops the task's effects until they are retried", async () => {
+    test("a failure without a retry time stops the task's effects until they are retried", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       await stage.store.failEffect(await first("t1"), failure);
       expect((await stage.store.openEffects("t1"))[0]).toMatchObject({ state: "failed", tries: 1, failure });
@@ -136,7 +136,7 @@ export function effects(stage: Stage): void {
       });
     });
 
-    test("a failed effect that works after all is done, and lets the next one go", async () => {
+    test("a failed effect that succeeds after all is done, and the next one becomes due", async () => {
       await stage.create("t1", {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
       const id = await first("t1");
       await stage.store.failEffect(id, failure);
@@ -144,7 +144,7 @@ export function effects(stage: Stage): void {
       expect(await due()).toEqual(["t1 b"]);
     });
 
-    test("a decision can drop what was owed or has failed before, but not its own effects", async () => {
+    test("a decision can drop earlier owed or failed effects, but not its own", async () => {
       const stored = await stage.create("t1", {}, { effects: ["a", "b", "c"].map((action) => sampleEffect(action)) });
       await stage.create("t2", {}, { effects: [sampleEffect("z")] });
       await stage.store.finishEffect(await first("t1"), 1);
@@ -163,7 +163,7 @@ export function effects(stage: Stage): void {
       expect((await stage.owedBy("t1"))[1]).toEqual(["b", "dropped"]);
     });
 
-    test("an effect's number is never given twice, nor to an event", async () => {
+    test("an effect's number is never reused, nor given to an event", async () => {
       const ids = new Set<number>();
       for (const id of ["t1", "t2", "t3"]) {
         await stage.create(id, {}, { effects: [sampleEffect("a"), sampleEffect("b")] });
@@ -177,7 +177,7 @@ export function effects(stage: Stage): void {
       expect(ids.size).toBe(9);
     });
 
-    test("what nobody owes cannot be finished or fail", async () => {
+    test("an effect that is not owed cannot be finished or fail", async () => {
       await expect(stage.store.finishEffect(99, 1)).rejects.toMatchObject({ code: "store.missing" });
       await expect(stage.store.failEffect(99, failure)).rejects.toMatchObject({ code: "store.missing" });
       expect(await stage.store.retryEffects("t9", 1)).toBe(0);

@@ -23,7 +23,7 @@ export function finding(stage: Stage): void {
       expect(await found("")).toBeUndefined();
     });
 
-    test("an open task is found by its branch, also where that looks like a number", async () => {
+    test("an open task is found by its branch, even if that looks like a number", async () => {
       const stored = await stage.create("t1", { branch: "fix" });
       await stage.create("t2", { branch: "issue#7" });
       expect(await found("fix")).toBe("t1");
@@ -32,7 +32,7 @@ export function finding(stage: Stage): void {
       expect(await found("fix")).toBeUndefined();
     });
 
-    test("a branch that two projects have names a task only together with the project", async () => {
+    test("a branch of two projects identifies a task only together with the project", async () => {
       await stage.store.addProject(sampleProject("tea"));
       await stage.create("t1", { branch: "fix" });
       await stage.create("u1", { branch: "fix", project: "tea" });
@@ -41,7 +41,7 @@ export function finding(stage: Stage): void {
       expect(await found("fix", "ale")).toBeUndefined();
     });
 
-    test("a task without a branch is not found by the empty one", async () => {
+    test("a task without a branch is not found by an empty reference", async () => {
       await stage.create("t1", { branch: "" });
       expect(await found("")).toBeUndefined();
       expect(await found("", "coffee")).toBeUndefined();
@@ -72,7 +72,7 @@ export function finding(stage: Stage): void {
       expect(await stage.store.listTasks({ project: "ale" }, { limit: 9 })).toEqual([]);
     });
 
-    test("pages have no holes and no repeats while tasks are being added", async () => {
+    test("pages have no gaps and no duplicates while tasks are being added", async () => {
       const before = Array.from({ length: 23 }, (_, i) => `t${i}`);
       for (const id of before) await stage.create(id);
       const seen: string[] = [];

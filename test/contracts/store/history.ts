@@ -2,12 +2,12 @@ import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createTask } from "../../../src/engine/create.ts";
 import { apply, type Decision } from "../../../src/engine/decision.ts";
+import { workspaceAfter } from "../../../src/engine/enter.ts";
 import { stimuli } from "../../../src/engine/explore/stimuli.ts";
 import { factsOf, takeStep, type World } from "../../../src/engine/explore/world.ts";
-import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import type { Workflow } from "../../../src/engine/workflow.ts";
-import { workspaceAfter } from "../../../src/engine/workspace-order.ts";
 import type { Store, StoredEvent, StoredTask } from "../../../src/ports/store.ts";
 import { builtIn } from "../../engine/drive.ts";
 import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject } from "../samples.ts";
@@ -15,7 +15,7 @@ import type { Stage } from "../stage.ts";
 
 export function history(stage: Stage): void {
   describe("history", () => {
-    test("an event keeps exactly what it set, also what it took away", async () => {
+    test("an event keeps exactly the fields that it set, including those that it removed", async () => {
       const stored = await stage.create("t1");
       const set: Partial<Task> = {
         held: undefined,
@@ -29,7 +29,7 @@ export function history(stage: Stage): void {
       expect(kept).toStrictEqual(set);
     });
 
-    test("of many events at once none is lost, and what is owed with them is", async () => {
+    test("many events added together are all kept, and so are their effects", async () => {
       const stored = await stage.create("t1");
       const events = Array.from({ length: 150 }, (_, i) => sampleEvent("task.edited", { reason: `reason ${i}` }));
       const effects = [sampleEffect("one"), sampleEffect("two")];
@@ -54,7 +54,7 @@ export function history(stage: Stage): void {
       });
     }
 
-    test("positions grow over all tasks, and a reader that goes on from its last one misses nothing", async () => {
+    test("positions increase over all tasks, and a reader that resumes after its last one misses nothing", async () => {
       const tasks = await Promise.all(["t1", "t2", "t3", "t4"].map((id) => stage.create(id)));
       const seen: StoredEvent[] = [];
       let isWriting = true;
@@ -88,7 +88,7 @@ export function history(stage: Stage): void {
       expect(await stage.store.lastEvent()).toBe(positions.at(-1));
     });
 
-    test("a long history can be had in pages of any size, from any position", async () => {
+    test("a long history can be read in pages of any size, from any position", async () => {
       let stored = await stage.create("t1");
       const other = await stage.create("t2");
       for (let i = 0; i < 150; i++) {
@@ -123,7 +123,7 @@ export function history(stage: Stage): void {
       }
     });
 
-    test("a position is never given twice, even when the last event is deleted", async () => {
+    test("a position is never reused, even when the last event is deleted", async () => {
       await stage.create("t1");
       await stage.create("t2");
       const last = await stage.store.lastEvent();
@@ -133,7 +133,7 @@ export function history(stage: Stage): void {
       expect((await stage.store.listEvents({}, last, 10)).map((event) => event.task)).toEqual(["t3"]);
     });
 
-    test("history can be had by task, by project, by both, and in pages", async () => {
+    test("history can be read by task, by project, by both, and in pages", async () => {
       expect(await stage.store.lastEvent()).toBe(0);
       await stage.store.addProject(sampleProject("tea"));
       await stage.create("t1");
@@ -151,7 +151,7 @@ export function history(stage: Stage): void {
   });
 }
 
-/** Lets a task live for a while as the engine decides, every decision saved as it is made. */
+/** Runs a task for a while through random requests, and saves every decision of the engine. */
 async function live(store: Store, workflow: Workflow, id: string, seed: number): Promise<void> {
   const random = createRandom(seed);
   let world: World | undefined;

@@ -30,7 +30,7 @@ export function newTasks(stage: Stage): void {
       expect(await stage.owedBy("t1")).toEqual([["notify", "owed"]]);
     });
 
-    test("numbers count from 1 in each project, without gaps, however many are created at once", async () => {
+    test("numbers count from 1 in each project, without gaps, even with concurrent creation", async () => {
       await stage.store.addProject(sampleProject("tea"));
       const ids = Array.from({ length: 60 }, (_, i) => i);
       const results = await Promise.allSettled(
@@ -47,7 +47,7 @@ export function newTasks(stage: Stage): void {
       }
     });
 
-    test("a number never names another task, even when its own is deleted", async () => {
+    test("a number is never reused, even when its task is deleted", async () => {
       await stage.create("t1");
       await stage.create("t2");
       await stage.store.deleteTask("t2");
@@ -64,7 +64,7 @@ export function newTasks(stage: Stage): void {
       expect((await stage.create("t1")).task.number).toBe(1);
     });
 
-    test("no task without a project", async () => {
+    test("a task cannot be created without a project", async () => {
       await expect(stage.store.createTask("tea", sampleTask("t1"))).rejects.toMatchObject({
         code: "store.missing",
         message: expect.stringContaining("tea"),
@@ -72,13 +72,13 @@ export function newTasks(stage: Stage): void {
       });
     });
 
-    test("an id is taken for good, also by a task that is over", async () => {
+    test("an id stays taken, even after its task has ended", async () => {
       await stage.over(await stage.create("t1"));
       await expect(stage.create("t1", { branch: "other" })).rejects.toMatchObject({ code: "store.exists" });
       expect((await stage.create("t2")).task.number).toBe(2);
     });
 
-    test("a branch belongs to one open task of a project, and is free again when that is over", async () => {
+    test("a branch belongs to one open task of a project, and is free again when that task has ended", async () => {
       await stage.store.addProject(sampleProject("tea"));
       const first = await stage.create("t1", { branch: "fix" });
       await expect(stage.create("t2", { branch: "fix" })).rejects.toMatchObject({
@@ -91,7 +91,7 @@ export function newTasks(stage: Stage): void {
       expect((await stage.create("t3", { branch: "fix" })).task.branch).toBe("fix");
     });
 
-    test("of two that want the same branch at once, one gets it", async () => {
+    test("of two concurrent tasks with the same branch, one gets it", async () => {
       const results = await Promise.allSettled([
         stage.create("t1", { branch: "fix" }),
         stage.create("t2", { branch: "fix" }),
@@ -99,7 +99,7 @@ export function newTasks(stage: Stage): void {
       expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     });
 
-    test("any number of tasks can be without a branch", async () => {
+    test("any number of tasks can have no branch", async () => {
       await stage.create("t1", { branch: "" });
       await stage.create("t2", { branch: "" });
       expect(await stage.store.listTasks({}, { limit: 10 })).toHaveLength(2);

@@ -4,7 +4,7 @@ import type { Stage } from "../stage.ts";
 
 export function projects(stage: Stage): void {
   describe("projects", () => {
-    test("a project is remembered as it was given, under its name", async () => {
+    test("a project is stored unchanged under its name", async () => {
       expect(await stage.store.getProject("coffee")).toEqual(sampleProject());
       expect(await stage.store.getProject("tea")).toBeUndefined();
     });
@@ -19,7 +19,7 @@ export function projects(stage: Stage): void {
       ]);
     });
 
-    test("a name is taken once", async () => {
+    test("a name can be used only once", async () => {
       await expect(stage.store.addProject({ ...sampleProject(), poolSize: 9 })).rejects.toMatchObject({
         code: "store.exists",
         hint: expect.stringContaining("--name"),
@@ -27,19 +27,19 @@ export function projects(stage: Stage): void {
       expect((await stage.store.getProject("coffee"))?.poolSize).toBe(2);
     });
 
-    test("a change keeps the rest, and gives the project as it is then", async () => {
+    test("a change keeps the other fields, and returns the updated project", async () => {
       const changed = { ...sampleProject(), poolSize: 7 };
       expect(await stage.store.updateProject("coffee", { poolSize: 7 })).toEqual(changed);
       expect(await stage.store.getProject("coffee")).toEqual(changed);
     });
 
-    test("what is not there cannot be changed or removed", async () => {
+    test("a missing project cannot be changed or removed", async () => {
       const missing = { code: "store.missing", hint: expect.any(String) };
       await expect(stage.store.updateProject("tea", { poolSize: 1 })).rejects.toMatchObject(missing);
       await expect(stage.store.removeProject("tea")).rejects.toMatchObject(missing);
     });
 
-    test("a project with open tasks stays; with closed ones it goes, and they and their history with it", async () => {
+    test("a project with open tasks cannot be removed; otherwise its tasks and their history are removed with it", async () => {
       await stage.store.addProject(sampleProject("tea"));
       await stage.create("u1", { project: "tea" });
       const first = await stage.create("t1", {}, { effects: [sampleEffect("notify")] });

@@ -2,12 +2,12 @@ import { fileURLToPath } from "node:url";
 
 const worker = fileURLToPath(new URL("worker.mjs", import.meta.url));
 
-/** What the ticket's title begins with says how its agent behaves. */
+/** The first word of a ticket's title says how its agent behaves. */
 export const behaviours = ["Add", "Share", "Leave", "Break", "Fall", "Dawdle"] as const;
-/** Nothing: there is nothing to commit, so that in the end a person is asked. */
+/** The agent commits nothing, so that in the end a person is asked. */
 export type Behaviour = (typeof behaviours)[number] | "Nothing";
 
-/** The script of agents who do all that may happen to a ticket. What they make they note in a folder of their own. */
+/** The script of agents that behave in every way a ticket may meet. They record their work in a separate folder. */
 export function crewScript(notes: string): string {
   const work = (...what: readonly string[]) =>
     JSON.stringify({ run: [process.execPath, worker, notes, "{id}", ...what] });

@@ -1,7 +1,7 @@
-// Loaded into a daemon before its own code (node --import): lets the process die by SIGKILL at one exact point, before or after
-// something it does to the world: a write of the store, a program it starts, a file it puts into its place.
-// The file SIGNALBOX_DEATH says where, as soon as it is there: { what, when, at }, a regular expression for the point, "before" or
-// "after", and which of them, from 1. Into SIGNALBOX_POINTS every point is written.
+// Loaded into a daemon before its own code (node --import): kills the process with SIGKILL at one exact point, before or after
+// an operation on the outside: a write of the store, the start of a program, the renaming of a file.
+// The file SIGNALBOX_DEATH names the point once it exists: { what, when, at }, a regular expression for the operation, "before" or
+// "after", and its number among those that match, from 1. Every point is written to SIGNALBOX_POINTS.
 import childProcess from "node:child_process";
 import fs, { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -12,12 +12,12 @@ const { SIGNALBOX_DEATH: deathFile, SIGNALBOX_POINTS: pointsFile } = process.env
 let death;
 let seen = 0;
 
-/** Whether this is the point after which we die; where it is before, we are dead. */
+/** Whether to die after this operation. If the point is before it, this function does not return. */
 function before(point) {
   appendFileSync(pointsFile, `${point}\n`);
   if (death === undefined && existsSync(deathFile)) death = JSON.parse(readFileSync(deathFile, "utf8"));
   if (death === undefined || !new RegExp(death.what).test(point) || ++seen !== (death.at ?? 1)) return false;
-  // Whoever comes next lives.
+  // The next daemon lives.
   rmSync(deathFile);
   if (death.when === "before") die();
   return true;
@@ -25,11 +25,11 @@ function before(point) {
 
 function die() {
   process.kill(process.pid, "SIGKILL");
-  // The signal comes at once, but nothing may be done in between.
+  // Block until the signal arrives.
   for (;;);
 }
 
-// A transaction is one point, when it is to become true.
+// A transaction is one point: its commit.
 let written = [];
 const run = StatementSync.prototype.run;
 StatementSync.prototype.run = function (...values) {
@@ -49,12 +49,12 @@ const spawn = childProcess.spawn;
 childProcess.spawn = (program, args = [], options = {}) => {
   const isIt = before(`start ${basename(program)} ${plain(args).join(" ")}`);
   const child = spawn(program, args, options);
-  // Those that outlive us are there when they were started, the others when they have ended.
+  // Detached programs count when they have started, the others when they have ended.
   if (isIt) child.prependListener(args.some((arg) => /supervisor/.test(arg)) ? "spawn" : "exit", die);
   return child;
 };
 
-/** Without what git is told every time. */
+/** Without the arguments that every git command has. */
 function plain(args) {
   const short = args.map((arg) => basename(String(arg)));
   const first = short.findIndex((arg, index) => !arg.startsWith("-") && !["-c", "-C"].includes(short[index - 1]));

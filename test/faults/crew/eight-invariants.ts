@@ -17,11 +17,10 @@ export interface Slot {
 }
 
 /**
- * The eight invariants of a crew, looked at while everything goes on: what has changed while it was looked at is nothing that
- * can be told of.
+ * Checks the eight invariants of a crew while it works. A violation counts only if nothing changed during the check.
  */
 export async function invariantProblems(crew: InterruptedCrew): Promise<readonly string[]> {
-  // state_file_valid: whoever reads it reads the same form, whatever has just been killed.
+  // state_file_valid: the report matches its schema, whatever has just been killed.
   const before = await crew.ps();
   const looked = before.map((slot) => ({ slot, problems: slotProblems(crew, slot) }));
   const closed = closedProblems(crew);
@@ -35,7 +34,7 @@ export async function invariantProblems(crew: InterruptedCrew): Promise<readonly
   ];
 }
 
-/** Tickets that were given out, and whose agent does not know. It may take a moment after a start until that is mended. */
+/** Assigned tickets whose agent's record lacks them. After a start, recovery may take a moment. */
 async function leftAlone({ ask, ps }: InterruptedCrew): Promise<readonly string[]> {
   for (const end = Date.now() + 15_000; ; await sleep(50)) {
     const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
@@ -58,7 +57,7 @@ function slotProblems({ git }: InterruptedCrew, slot: Slot): readonly string[] {
   return broken.flatMap(([name, isBroken]) => (isBroken ? [`${name}: ${JSON.stringify(slot)}`] : []));
 }
 
-/** A file that says it is closed says with which commit, and main has that one. */
+/** A closed ticket names a commit, and main contains it. */
 function closedProblems({ git, tickets, isClosed, readTicket }: InterruptedCrew): readonly string[] {
   return tickets().flatMap((id) => {
     if (!isClosed(id)) return [];

@@ -11,14 +11,14 @@ import { createAsk, type Daemon, spawnDaemon } from "../daemon.ts";
 import { createHome, type Home } from "../home.ts";
 import type { Slot } from "./eight-invariants.ts";
 
-/** For `openCrew`: an agent that commits once for a ticket, and is done. */
+/** For `openCrew`: an agent that makes one commit for a ticket and ends. */
 export const oneCommit = `roles: { worker: [{ steps: [{ append: { file: "{id}.txt", text: one } }, { commit: Work }, marker] }] }`;
 
-/** Where a daemon dies: before or after the point that fits. Points are what `dying.mjs` notes. */
+/** Where a daemon dies: before or after the matching point. `dying.mjs` records the points. */
 export interface DeathPoint {
   readonly what: string;
   readonly when: "before" | "after";
-  /** Which of those that fit, from 1. */
+  /** Which of the matching points, from 1. */
   readonly at?: number;
 }
 
@@ -26,9 +26,9 @@ export type InterruptedCrew = ReturnType<typeof openCrew>;
 
 const dying = fileURLToPath(new URL("dying.mjs", import.meta.url));
 
-/** A crew in a home of its own, whose daemons die where they are told to. */
+/** A crew in its own home, whose daemons die at chosen points. */
 export function openCrew(script: string, workflows: Readonly<Record<string, string>> = {}) {
-  const plain = createHome(() => workflows);
+  const plain = createHome(() => workflows, { isEmpty: true });
   const { base, repository, places } = plain;
   const at = (name: string) => join(base, name);
   writeFileSync(at("script.yml"), script);
@@ -47,14 +47,14 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
     ...{ home, repository, git, ask },
     kills: () => kills,
     points: () => readFileSync(at("points"), "utf8").split("\n").filter(Boolean),
-    /** Begins to count the points anew. */
+    /** Resets the count of points. */
     forgetPoints: () => writeFileSync(at("points"), ""),
     async start() {
       daemon = spawnDaemon(home, ["--import", dying]);
       if (!(await daemon.listens)) throw new Error(`The daemon ended with ${await daemon.ended}:\n${daemon.said()}`);
     },
     said: () => daemon?.said() ?? "",
-    /** Everything that helps to find out why something does not go on. */
+    /** Diagnostics for a crew that makes no progress. */
     async describe(): Promise<string> {
       const { tasks } = await ask(routes.listTasks, { query: { open: "true" } });
       const { runs } = await ask(routes.listRuns, { query: {} });
@@ -76,16 +76,16 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
       const alive = processesWith([`HOME=${base}`]).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
       return `${JSON.stringify({ open, runs, alive }, undefined, 1)}\n${daemon?.said()}`;
     },
-    /** From now on the daemon dies where that comes. */
+    /** From now on the daemon dies at this point. */
     dieAt(death: DeathPoint) {
       writeFileSync(at("death"), JSON.stringify(death));
     },
-    /** It need not die any more; false where it has. */
+    /** Cancels the death; false if the daemon has already died. */
     mayLive(): boolean {
       rmSync(at("death"), { force: true });
       return daemon?.child.exitCode === null && daemon.child.signalCode === null;
     },
-    /** Comes back when it is dead; false where it did not die in all that time. */
+    /** Resolves when the daemon is dead; false if it did not die before the timeout. */
     async died(patience = 30_000): Promise<boolean> {
       const lived = await Promise.race([daemon?.ended, sleep(patience, "lives", { ref: false })]);
       if (lived !== "SIGKILL") return false;
@@ -96,7 +96,7 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
       kills++;
       await daemon?.kill();
     },
-    /** Stops it in good order. */
+    /** Stops the daemon cleanly. */
     async stop() {
       daemon?.child.kill("SIGTERM");
       await daemon?.ended;
@@ -115,7 +115,7 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
         body: { most: agents, ...(workflow === undefined ? {} : { workflow }) },
       });
     },
-    /** The crew looks for tickets now, not after a while. The daemon may die of it before it has answered. */
+    /** Makes the crew look for tickets immediately. The daemon may die before it answers. */
     async wake(most: number) {
       await ask(routes.runCrew, { params: { project: "coffee" }, body: { most } }).catch((error) => {
         if (!(error instanceof Fault) || error.code !== "daemon.gone") throw error;
@@ -127,7 +127,7 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
           done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
         );
       }),
-    /** What `crew ps --json` says; starting the command line each time would take longer than all else. */
+    /** The answer behind `crew ps --json`; starting the command line each time would dominate the test's time. */
     async ps(): Promise<readonly Slot[]> {
       const { agents } = await ask(routes.getCrew, { params: { project: "coffee" } });
       return agents.map(({ name, state, session, workspace, branch, ticket, task, steps, stepAt }) => ({
@@ -142,7 +142,7 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
     tickets: () =>
       readdirSync(join(repository, ".tickets")).flatMap((name) => (/^[^.].*\.md$/.test(name) ? name.slice(0, -3) : [])),
     readTicket: (id: string) => readFileSync(fileOf(id), "utf8"),
-    /** What a killed daemon may have left beside tickets. */
+    /** Files that a killed daemon left beside tickets. */
     leftBeside: () => readdirSync(join(repository, ".tickets")).filter((name) => !/^[^.].*\.md$/.test(name)),
     isClosed: (id: string) => /^status: closed$/m.test(readFileSync(fileOf(id), "utf8")),
   };

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { type Daemon, spawnDaemon } from "../daemon.ts";
 import type { Home } from "../home.ts";
 
-/** Starts a daemon whenever there is none, as a service of the system does. */
+/** Starts a daemon whenever none runs, as a system service does. */
 export interface Keeper {
-  /** What the last daemons said, for whoever has to find out what went wrong. */
+  /** The output of the last daemons, for diagnosis. */
   said(): string;
-  /** How many were started. */
+  /** How many daemons were started. */
   readonly starts: () => number;
   close(): Promise<void>;
 }
 
-/** The file that tells whoever wants to kill it which process the daemon is, and whether it listens. */
+/** The file that tells the killer the daemon's process id, and whether it listens. */
 export function daemonFile({ base }: Pick<Home, "base">): string {
   return join(base, "daemon.pid");
 }

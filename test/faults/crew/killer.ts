@@ -1,38 +1,38 @@
-// A process of its own that kills a daemon again and again: node killer.ts FOLDER REPOSITORY KILLS SEED TICKETS
-// For each kill it prints a line of JSON. It kills the faster the more tickets are closed, so that both come to an end together.
+// A separate process that kills a daemon repeatedly: node killer.ts FOLDER REPOSITORY KILLS SEED TICKETS
+// It prints a line of JSON for each kill. The more tickets are closed, the faster it kills, so that both end together.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { readProcessTree, signalIfThere } from "../../process-tree.ts";
 import { daemonFile } from "./keep-daemon.ts";
 
 const [base = "", repository = "", ...numbers] = process.argv.slice(2);
 const [kills = 0, seed = 0, tickets = 1] = numbers.map(Number);
 const random = createRandom(seed);
-/** The longest lives, in milliseconds: while it starts, while tickets are ahead of kills, behind them, and about as far. */
-const longest = { starting: 400, ahead: 700, behind: 9_000, level: 3_000 };
-/** As many tickets as are at work at once are no lead. */
+/** Maximum lifetimes in milliseconds: during a start, while tickets are ahead of kills, behind them, or level with them. */
+const maxLives = { starting: 400, ahead: 700, behind: 9_000, level: 3_000 };
+/** Tickets that are in work together do not count as a lead. */
 const leeway = 6;
 
 let last = "";
 for (let kill = 1; kill <= kills; kill++) {
-  // All lots are drawn, whatever comes of them: the same seed gives the same ones.
+  // Draw all random numbers, used or not: the same seed then gives the same sequence.
   const [starts, life, whole] = [random.next(), random.next(), random.next()];
   const isStarting = starts < 0.15;
   const pid = await another(isStarting ? "starts" : "listens");
-  const most = isStarting ? longest.starting : longest[lead(kill)];
-  await sleep(life * most);
-  // The daemon alone, so that git goes on without it; or both.
+  const maxLife = isStarting ? maxLives.starting : maxLives[lead(kill)];
+  await sleep(life * maxLife);
+  // Kill the daemon alone, so that git continues without it, or both.
   const below = whole < 0.3 ? gitsBelow(pid) : [];
   for (const each of [pid, ...below]) signalIfThere(each, "SIGKILL");
   last = String(pid);
   process.stdout.write(
-    `${JSON.stringify({ kill, pid, isStarting, life: Math.round(life * most), below: below.length })}\n`,
+    `${JSON.stringify({ kill, pid, isStarting, life: Math.round(life * maxLife), below: below.length })}\n`,
   );
 }
 
-/** A daemon that was not killed yet and has come so far. */
+/** A daemon that was not killed yet and has reached this phase. */
 async function another(far: string): Promise<number> {
   for (;;) {
     const [pid = "", state] = read().split(" ");
@@ -61,7 +61,7 @@ function closed(): number {
     .length;
 }
 
-/** The gits that it has started, with theirs: what else it has started outlives it. */
+/** The git processes that it has started, with their children; other children outlive it. */
 function gitsBelow(pid: number): readonly number[] {
   const { childrenOf, below } = readProcessTree();
   return childrenOf(pid)

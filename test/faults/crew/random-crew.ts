@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { checkPromises } from "../../../scripts/check-promises.ts";
-import { Refusal } from "../../../src/api/error.ts";
+import { Refusal } from "../../../src/api/client.ts";
 import { routes } from "../../../src/api/routes.ts";
-import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { exportText } from "../exported-task.ts";
 import { invariantProblems } from "./eight-invariants.ts";
 import { openCrew } from "./interrupted-crew.ts";
@@ -23,12 +23,12 @@ const script = `roles:
     - { steps: [{ append: { file: "{id}.txt", text: more } }, { commit: Work }, marker] }
 `;
 const titles = ["Slow cup", "Fall of a cup", "Cup", "Cup of more"];
-const most = 4;
+const maxAgents = 4;
 
 /**
- * Does by lot what people and crews do, kills the daemon at moments and at exact points by lot, and looks at the eight
- * invariants after everything. At the end all tickets that nobody took back must be closed, and every promise kept. Gives
- * what was done, in words.
+ * Performs random operations of people and crews, kills the daemon at random moments and points, and checks the eight
+ * invariants after each. At the end all tickets that were not withdrawn must be closed, and every promise kept. Returns a
+ * description of the operations.
  */
 export async function liveAtRandom({ seed, kills }: RandomCrew): Promise<readonly string[]> {
   const random = createRandom(seed);
@@ -44,13 +44,13 @@ export async function liveAtRandom({ seed, kills }: RandomCrew): Promise<readonl
   };
   const operations = {
     async spawn() {
-      if ((await crew.ps()).length < most) await ask(routes.addAgents, { body: { project: "coffee", count: 1 } });
+      if ((await crew.ps()).length < maxAgents) await ask(routes.addAgents, { body: { project: "coffee", count: 1 } });
     },
     async assign() {
       const slot = await oneThat(["idle"]);
       const ticket = `c-${given.size + 1}`;
       crew.writeTicket(ticket, titles[draw(titles.length)] ?? "");
-      // It is his also where nobody lived to say so; if it is nobody's, the crew gives it out.
+      // The agent has the ticket even if the daemon died before it answered; a free ticket is given out by the crew.
       given.add(ticket);
       if (slot !== undefined) await ask(routes.giveTicket, { params: params(slot.name), body: { ticket } });
     },
@@ -64,13 +64,13 @@ export async function liveAtRandom({ seed, kills }: RandomCrew): Promise<readonl
       await crew.stop();
       await crew.start();
     },
-    /** At any moment, the next one perhaps while it starts. */
+    /** At a random moment; the next kill may hit the start. */
     async kill() {
       await crew.kill();
       await crew.start();
       if (draw(3) === 0) await operations.kill();
     },
-    /** Before or after one of the next things that it does to the world. */
+    /** Before or after one of the daemon's next operations. */
     async die() {
       crew.dieAt({ what: "", when: draw(2) === 0 ? "before" : "after", at: 1 + draw(120) });
       await operations.assign().catch(forgive);
@@ -101,7 +101,7 @@ export async function liveAtRandom({ seed, kills }: RandomCrew): Promise<readonl
       if (!crew.mayLive()) await crew.start();
       expect([done, await invariantProblems(crew)]).toEqual([done, []]);
     }
-    await crew.wake(most);
+    await crew.wake(maxAgents);
     const left = () => [...given].filter((id) => !crew.isClosed(id));
     await expect.poll(left, { timeout: 120_000, interval: 200 }).toEqual([]);
     const idle = async () => (await crew.ps()).every(({ status }) => status === "idle");
@@ -125,7 +125,7 @@ export async function liveAtRandom({ seed, kills }: RandomCrew): Promise<readonl
   }
 }
 
-/** What may be answered: it cannot be done now, or nobody lived to answer. */
+/** Expected failures: the operation is refused now, or the daemon died before it answered. */
 function forgive(error: unknown): void {
   const code = (error as NodeJS.ErrnoException).code ?? "";
   if (!(error instanceof Refusal) && !["ECONNREFUSED", "ENOENT", "ECONNRESET", "daemon.gone"].includes(code))

@@ -1,19 +1,19 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Random } from "../../../src/engine/simulate/random.ts";
+import type { Random } from "../../../src/engine/simulate/live.ts";
 import { type Behaviour, behaviours } from "./crew-script.ts";
 
 const types = ["task", "bug", "feature", "chore"];
 const created = "2026-01-25T19:11:47Z";
 
 export interface WrittenTickets {
-  /** Those that agents can close. */
+  /** Tickets that agents can close. */
   readonly closable: readonly string[];
-  /** One that nobody can do anything for, and one that waits for it. */
+  /** A ticket that no agent can finish, and one that depends on it. */
   readonly hopeless: readonly string[];
 }
 
-/** Writes so many tickets that can be closed, as `tk create` does, with dependencies and priorities by lot. */
+/** Writes this many closable tickets, as `tk create` does, with random dependencies and priorities. */
 export function writeTickets(repository: string, count: number, random: Random, hopeless: boolean): WrittenTickets {
   const draw = (below: number) => Math.floor(random.next() * below);
   const folder = join(repository, ".tickets");
@@ -31,7 +31,7 @@ export function writeTickets(repository: string, count: number, random: Random, 
     writeFileSync(join(folder, `${id}.md`), `---\n${fields.join("\n")}\n---\n${text.join("\n\n")}\n`);
     return id;
   };
-  // It takes three rounds of a minute each until it asks for a person: first come, first served.
+  // It needs three rounds of a minute each before it asks for a person, so it comes first.
   if (hopeless) stay.push(write(0, "Nothing", []));
   for (let number = 1; number <= count; number++) {
     const before = [draw(6), draw(12)].slice(0, draw(3)).flatMap((back) => closable.at(-2 - back) ?? []);

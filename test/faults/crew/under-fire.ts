@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Call } from "../../../src/api/client.ts";
 import { routes } from "../../../src/api/routes.ts";
-import type { TaskView } from "../../../src/api/task-wires.ts";
-import { createRandom } from "../../../src/engine/simulate/random.ts";
+import type { TaskView } from "../../../src/api/tasks.ts";
+import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { createAsk } from "../daemon.ts";
 import { exportText } from "../exported-task.ts";
 import { createHome, type Home } from "../home.ts";
@@ -20,13 +20,13 @@ export interface Fire {
   readonly kills: number;
   readonly tickets: number;
   readonly agents: number;
-  /** One ticket can only end with a person being asked. That takes minutes. */
+  /** Adds a ticket that can only end by asking a person. That takes minutes. */
   readonly hopeless: boolean;
-  /** Told how far it is. */
+  /** Called with the progress. */
   onKill?(kill: Kill): void;
 }
 
-/** What the killer says of each kill. */
+/** The killer's report of one kill. */
 export interface Kill {
   readonly kill: number;
   readonly pid: number;
@@ -35,7 +35,7 @@ export interface Kill {
   readonly below: number;
 }
 
-/** Where there is what has come of it, for whoever checks. */
+/** The result, with the folders to check. */
 export interface Battlefield {
   readonly home: Home;
   readonly repository: string;
@@ -43,18 +43,18 @@ export interface Battlefield {
   readonly histories: string;
   readonly notes: string;
   readonly kills: readonly Kill[];
-  /** Locks of the user's repository that a killed git left, and that were removed as a person would. */
+  /** Lock files that a killed git left in the user's repository, removed as a person would. */
   readonly locks: number;
   readonly daemons: number;
-  /** Tickets that agents could have closed, and have not. */
+  /** Closable tickets that agents did not close. */
   readonly left: readonly string[];
 }
 
-const patience = 1_200_000;
+const timeout = 1_200_000;
 
-/** A crew works off a folder of tickets while a second process kills the daemon again and again; then all histories are exported. */
+/** A crew works through a folder of tickets while a second process kills the daemon repeatedly; then all histories are exported. */
 export async function crewUnderFire({ seed, kills, tickets, agents, hopeless, onKill }: Fire): Promise<Battlefield> {
-  const plain = createHome();
+  const plain = createHome(undefined, { isEmpty: true });
   const { base, repository, places } = plain;
   const [notes, histories, script] = [join(base, "notes"), join(base, "histories"), join(base, "script.yml")];
   for (const folder of [notes, histories]) mkdirSync(folder);
@@ -77,7 +77,7 @@ export async function crewUnderFire({ seed, kills, tickets, agents, hopeless, on
       onKill?.(kill);
     });
     let locks = 0;
-    for (const end = Date.now() + patience; killer.exitCode === null || !(await isAtRest(ask).catch(() => false)); ) {
+    for (const end = Date.now() + timeout; killer.exitCode === null || !(await isAtRest(ask).catch(() => false)); ) {
       await sleep(250);
       if (removeStaleLock(repository)) locks++;
       if (Date.now() < end && (killer.exitCode ?? 0) === 0) continue;
@@ -130,7 +130,7 @@ async function untilAnswered(question: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Nothing more can be given out, and each task is over or asks for a person. */
+/** No ticket can be given out any more, and each task has ended or asks for a person. */
 async function isAtRest(ask: Call): Promise<boolean> {
   const tasks = await tasksOf(ask);
   const { waiting } = await ask(routes.getCrew, { params: { project: "coffee" } });
@@ -142,8 +142,8 @@ async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
 }
 
 /**
- * A git that was killed in the user's checkout leaves its lock there. It is the user's to remove: the daemon says so and
- * waits. So we do what it says, once no git is at work there.
+ * A git that was killed in the user's checkout leaves its lock file there. Only the user may remove it: the daemon says so
+ * and waits. The test follows that advice once no git runs there.
  */
 function removeStaleLock(repository: string): boolean {
   const lock = join(repository, ".git", "index.lock");

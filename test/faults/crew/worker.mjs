@@ -1,5 +1,5 @@
-// What a scripted agent of a crew runs: it works in its folder, and notes what must never be lost. Nobody else reads the
-// notes before the end, and nobody but agents writes them.
+// The program that a scripted agent of a crew runs: it works in its folder, and records what must never be lost. Only
+// agents write these records, and they are read only at the end.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const identity = ["-c", "user.name=Agent", "-c", "user.email=agent@example.org"]
 const git = (...args) => execFileSync("git", [...identity, ...args], { encoding: "utf8" }).trim();
 const note = (...words) => appendFileSync(join(notes, "made"), `${words.join(" ")}\n`);
 
-/** One line of its own for everything that is made, so that nothing is made twice. */
+/** Records each piece of work on its own line, so that a duplicate is visible. */
 const once = `${task} ${randomUUID()}\n`;
 const file = join("work", task, `${randomUUID()}.txt`);
 
@@ -48,7 +48,7 @@ function commit(message) {
   note("commit", task, git("rev-parse", "HEAD"));
 }
 
-/** Both sides are kept: every line that either has. */
+/** Resolves a conflict by keeping every line of both sides. */
 function resolve() {
   try {
     git("merge", "--quiet", "--no-edit", "main");
@@ -62,7 +62,7 @@ function resolve() {
   note("commit", task, git("rev-parse", "HEAD"));
 }
 
-/** Some share a file with some: where all do, most work is lost to conflicts. */
+/** Some tickets share a file; if all did, conflicts would dominate. */
 function shared() {
   return `shared-${task.charCodeAt(0) % 4}.txt`;
 }

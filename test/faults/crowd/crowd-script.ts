@@ -1,6 +1,6 @@
 import { askFor, build, handoff, plan, review, type Step, section, type Turn } from "../../scenarios/steps.ts";
 
-/** How the agents of a task behave, and how it ends where the person merges, answers, and leaves the rest alone. */
+/** How the agents of a task behave, and how the task ends if the person only merges and answers. */
 export const manners = {
   plain: "over",
   /** The first worker dies in the middle. */
@@ -11,7 +11,7 @@ export const manners = {
   failed: "over",
   /** Every review fails. */
   hopeless: "asks",
-  /** The worker waits in a dialog that nobody answers. */
+  /** The worker waits in a dialog that no person answers. */
   dialog: "asks",
 } as const;
 export type Manner = keyof typeof manners;
@@ -25,7 +25,7 @@ export interface CrowdTask {
 const work = [...build("work"), handoff("it is built")];
 const done: readonly Step[] = [...work, askFor("agent-review"), { say: "It is handed over." }];
 
-/** What every task's agents do, as a script: each turn is for one task, by its summary. */
+/** The script of all agents: each turn is for one task, selected by its summary. */
 export function crowdScript(tasks: readonly CrowdTask[]): string {
   return JSON.stringify({ roles: { any: tasks.flatMap(turnsOf) } });
 }

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunView } from "../../../src/api/agent-wires.ts";
+import type { RunView } from "../../../src/api/agents.ts";
 import type { Call } from "../../../src/api/client.ts";
 import { routes } from "../../../src/api/routes.ts";
-import type { EventView, TaskView } from "../../../src/api/task-wires.ts";
+import type { EventView, TaskView } from "../../../src/api/tasks.ts";
 import { createAsk, startDaemon } from "../daemon.ts";
 import { createHome, type Home } from "../home.ts";
 import { type CrowdTask, crowdScript, type Manner, manners } from "./crowd-script.ts";
@@ -16,24 +16,24 @@ export interface CrowdPlan {
   readonly seats: number;
   readonly live: number;
   readonly workspaces: number;
-  /** How often the daemon is killed on the way. */
+  /** How often the daemon is killed during the run. */
   readonly kills: number;
-  /** Told of every look. */
+  /** Called after every poll. */
   onLook?(found: { readonly over: number; readonly asking: number; readonly working: number }): void;
 }
 
 export interface CrowdEnd {
   readonly home: Home;
   readonly tasks: readonly { readonly task: TaskView; readonly wanted: CrowdTask; readonly asks: boolean }[];
-  /** The most agents that were seen to work at once, and the most idle programs. */
+  /** The maximum number of agents seen working together, and how many programs were put to sleep. */
   readonly working: number;
   readonly slept: number;
-  /** What was told to a person more than once for the same stay of a task. */
+  /** Calls that were made more than once for the same stay of a task. */
   readonly repeated: readonly string[];
   readonly calls: number;
 }
 
-const patience = 1_200_000;
+const timeout = 1_200_000;
 const sessionManners: readonly Manner[] = [
   "plain",
   "crash",
@@ -46,13 +46,13 @@ const sessionManners: readonly Manner[] = [
 ];
 
 /**
- * Many tasks of three workflows at once, with fewer seats and workspaces than tasks: a real daemon, real git and terminals,
- * scripted agents of whom some crash, ask and fail their review. A person merges and answers. Ends when each task is over or
- * asks for a person, and throws where that does not come.
+ * Runs many tasks of three workflows in parallel, with fewer seats and workspaces than tasks: a real daemon, real git and
+ * terminals, scripted agents of which some crash, ask and fail their review. A person merges and answers. Resolves when each
+ * task has ended or asks for a person, and throws after a timeout.
  */
 export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }: CrowdPlan): Promise<CrowdEnd> {
   const wanted = planTasks(each);
-  const plain = createHome();
+  const plain = createHome(undefined, { isEmpty: true });
   const script = join(plain.base, "script.yml");
   writeFileSync(script, crowdScript(wanted));
   const home: Home = { ...plain, env: { ...plain.env, SIGNALBOX_SCRIPT: script } };
@@ -74,7 +74,7 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
     }
     let working = 0;
     let killed = 0;
-    for (const end = Date.now() + patience; ; await sleep(250)) {
+    for (const end = Date.now() + timeout; ; await sleep(250)) {
       const tasks = await tasksOf(ask).catch(() => undefined);
       const runs = await ask(routes.listRuns, { query: {} }).then(
         (found) => found.runs,
@@ -92,12 +92,12 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
         daemon = await startDaemon(home);
         continue;
       }
-      // Those that the person sees to are not at rest yet.
+      // Tasks that the person attends to have not finished.
       const isAtRest = tasks.every(
         (task) => task.phase === "over" || (asks(task, runs) && manners[mannerOf(made, task)] === "asks"),
       );
       const events = isAtRest ? await allEvents(ask, tasks) : [];
-      // Whoever asks is called for, a few seconds after it began.
+      // A task that asks causes a call, a few seconds later.
       const isCalled = (id: string) => events.some(({ task, type }) => task === id && type === "person.called");
       if (isAtRest && tasks.every(({ id, phase }) => phase === "over" || isCalled(id))) {
         return {
@@ -108,14 +108,16 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
         };
       }
       if (Date.now() > end)
-        throw new Error(`It stands still in ${home.base}.\n${describe(tasks, runs)}\n${daemon.said().slice(-5_000)}`);
+        throw new Error(
+          `The crowd makes no progress in ${home.base}.\n${describe(tasks, runs)}\n${daemon.said().slice(-5_000)}`,
+        );
     }
   } finally {
     await daemon.kill();
     try {
       execFileSync("tmux", ["-S", home.places.terminal, "kill-server"], { stdio: "ignore" });
     } catch {
-      // There is none any more.
+      // The tmux server has already ended.
     }
   }
 }
@@ -125,7 +127,7 @@ function planTasks(each: number): readonly CrowdTask[] {
   for (let number = 1; number <= each; number++) {
     const manner = sessionManners[(number - 1) % sessionManners.length] ?? "plain";
     tasks.push({ workflow: "default", manner, summary: `Default ${manner} ${number}` });
-    // A dialog of classic is the same as one of default, and each that asks keeps a workspace.
+    // A dialog behaves the same in classic and default, and each task in a dialog keeps a workspace.
     const other = manner === "dialog" ? "question" : manner;
     tasks.push({ workflow: "classic", manner: other, summary: `Classic ${other} ${number}` });
     const crew = number % 3 === 2 ? "crash" : "plain";
@@ -161,7 +163,7 @@ async function tasksOf(ask: Call): Promise<readonly TaskView[]> {
   return (await ask(routes.listTasks, { query: { limit: "1000" } })).tasks;
 }
 
-/** A person answers questions and merges what is ready. What is hopeless is left alone: it must go on asking. */
+/** A person answers questions and merges finished work. Hopeless tasks are left alone: they must keep asking. */
 async function attend(ask: Call, tasks: readonly TaskView[], made: ReadonlyMap<string, CrowdTask>): Promise<void> {
   for (const task of tasks) {
     const isMine = task.needsPerson || ["reviewing", "clarification"].includes(task.status);
@@ -177,14 +179,14 @@ async function attend(ask: Call, tasks: readonly TaskView[], made: ReadonlyMap<s
   }
 }
 
-/** `classic` does not say where a task goes once it is answered. */
+/** `classic` does not define where an answered task goes. */
 function classicTarget({ workflow }: TaskView): { readonly to?: string } {
   return workflow === "classic" ? { to: "working" } : {};
 }
 
 function wantedOf(made: ReadonlyMap<string, CrowdTask>, { id }: TaskView): CrowdTask {
   const found = made.get(id);
-  if (found === undefined) throw new Error(`Nobody has made the task ${id}.`);
+  if (found === undefined) throw new Error(`The test did not create the task ${id}.`);
   return found;
 }
 
@@ -207,7 +209,7 @@ async function allEvents(ask: Call, tasks: readonly TaskView[]): Promise<readonl
   return found.flat();
 }
 
-/** What begins to need a person is called for once: whoever is called twice for one thing stops listening. */
+/** A need causes one call: a person who is called twice for the same need stops listening. */
 function repeatedCalls(events: readonly EventView[]): readonly string[] {
   const keys = events
     .filter(({ type }) => type === "person.called")

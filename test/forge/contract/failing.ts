@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { retryAtOf } from "../../../src/ports/retry-at.ts";
+import { retryAtOf } from "../../../src/fault.ts";
 import { askedOf, type Contract, opened } from "../stage.ts";
 
-export function failing({ stage, cases, isBrief, token }: Contract): void {
+export function failing({ stage, token }: Contract): void {
   const ask = () => stage().forge.getPullRequest(1);
   const fault = () =>
     ask().then(
@@ -10,28 +10,26 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
       (error: Error) => error,
     );
 
-  test.each(
-    cases([
-      ["a time to wait", 429, { "retry-after": "30" }, 30_000],
-      ["a time to wait, with 403", 403, { "retry-after": "120" }, 120_000],
-      ["the end of the hour, by its own clock", 403, hour(1_800), 1_800_000],
-      ["an end that has passed already", 429, hour(-5), 1_000],
-      ["nothing", 429, {}, 60_000],
-      ["something nobody can read", 429, { "retry-after": "soon" }, 60_000],
-      ["more than a day", 429, { "retry-after": "99999999999999" }, 86_400_000],
-    ]),
-  )("a limit with %s is waited for", async (_, status, headers, wait) => {
+  test.each([
+    ["a time to wait", 429, { "retry-after": "30" }, 30_000],
+    ["a time to wait, with 403", 403, { "retry-after": "120" }, 120_000],
+    ["the end of the hour, by its own clock", 403, hour(1_800), 1_800_000],
+    ["an end that has passed already", 429, hour(-5), 1_000],
+    ["nothing", 429, {}, 60_000],
+    ["something nobody can read", 429, { "retry-after": "soon" }, 60_000],
+    ["more than a day", 429, { "retry-after": "99999999999999" }, 86_400_000],
+  ])("a request that met a rate limit with %s is retried after its end", async (_, status, headers, wait) => {
     const { github, now } = stage();
     await opened(stage());
     github.failNext({ kind: "answer", status, headers, message: "API rate limit exceeded" });
     const error = await fault();
     const time = new Date(now + wait).toISOString();
-    expect(error).toMatchObject({ code: "forge.limited", retry: "later", hint: `It is tried again after ${time}.` });
-    expect(error.message).toContain(`takes no more requests until ${time} (${status}: API rate limit exceeded).`);
+    expect(error).toMatchObject({ code: "forge.limited", retry: "later", hint: `Signalbox retries after ${time}.` });
+    expect(error.message).toContain(`accepts no more requests until ${time} (${status}: API rate limit exceeded).`);
     expect(retryAtOf(error)).toBe(now + wait);
   });
 
-  test("an answer that does not come in time may come later", async () => {
+  test("a timeout is temporary", async () => {
     await opened(stage());
     stage().github.failNext({ kind: "slow" });
     await expect(stage().impatient.getPullRequest(1)).rejects.toMatchObject({
@@ -39,7 +37,7 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
     });
   });
 
-  test.each(cases([500, 502, 503, 408]))("%i may work later", async (status) => {
+  test.each([500, 502, 503, 408])("the status %i is temporary", async (status) => {
     await opened(stage());
     stage().github.failNext({ kind: "answer", status });
     const error = await fault();
@@ -48,7 +46,7 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
     expect(await ask()).toMatchObject({ number: 1 });
   });
 
-  test.each(["hang-up", "truncated", "malformed"] as const)("an answer that is %s may work later", async (kind) => {
+  test.each(["hang-up", "truncated", "malformed"] as const)("an answer that is %s is temporary", async (kind) => {
     await opened(stage());
     stage().github.failNext({ kind });
     const error = await fault();
@@ -57,40 +55,33 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
     expect(await ask()).toMatchObject({ number: 1 });
   });
 
-  test.each(
-    cases([
-      [
-        "the scope",
-        404,
-        { "x-oauth-scopes": "gist", "x-accepted-oauth-scopes": "repo" },
-        /needs the scope repo, and has the scope gist\.$/,
-      ],
-      [
-        "the scope, where it has none",
-        403,
-        { "x-oauth-scopes": "", "x-accepted-oauth-scopes": "repo, public_repo" },
-        /needs the scope repo or public_repo, and has no scope\.$/,
-      ],
-      [
-        "the permission",
-        403,
-        { "x-accepted-github-permissions": "pull_requests=write; contents=write" },
-        /needs the permission pull_requests=write or contents=write\.$/,
-      ],
-      [
-        "single sign-on",
-        403,
-        { "x-github-sso": "required; url=https://github.com/orgs/acme/sso?x=1" },
-        /single sign-on.* https:\/\/github\.com\/orgs\/acme\/sso\?x=1$/,
-      ],
-      [
-        "nothing in particular",
-        403,
-        { "x-oauth-scopes": "repo", "x-accepted-oauth-scopes": "repo" },
-        /not archived\.$/,
-      ],
-    ]),
-  )("what is refused for want of %s says so", async (_, status, headers, hint) => {
+  test.each([
+    [
+      "the scope",
+      404,
+      { "x-oauth-scopes": "gist", "x-accepted-oauth-scopes": "repo" },
+      /needs the scope repo, but has the scope gist\.$/,
+    ],
+    [
+      "the scope, where it has none",
+      403,
+      { "x-oauth-scopes": "", "x-accepted-oauth-scopes": "repo, public_repo" },
+      /needs the scope repo or public_repo, but has no scope\.$/,
+    ],
+    [
+      "the permission",
+      403,
+      { "x-accepted-github-permissions": "pull_requests=write; contents=write" },
+      /needs the permission pull_requests=write or contents=write\.$/,
+    ],
+    [
+      "single sign-on",
+      403,
+      { "x-github-sso": "required; url=https://github.com/orgs/acme/sso?x=1" },
+      /single sign-on.* https:\/\/github\.com\/orgs\/acme\/sso\?x=1$/,
+    ],
+    ["nothing in particular", 403, { "x-oauth-scopes": "repo", "x-accepted-oauth-scopes": "repo" }, /not archived\.$/],
+  ])("a request that is refused for want of %s says so", async (_, status, headers, hint) => {
     await opened(stage());
     stage().github.failNext({ kind: "answer", status, headers, message: "No." });
     const error = await fault();
@@ -99,7 +90,7 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
     expect(error.message).toMatch(/repos\/acme\/coffee\/pulls\/1.* \(40[34]: No\.\)\.$/);
   });
 
-  test("a token that is not believed is told, and no token is in any message, even if the server repeats it", async () => {
+  test("a refused token is reported, and no message contains a token, even if the server repeats it", async () => {
     await opened(stage());
     stage().github.failNext({ kind: "answer", status: 401, message: `Bad credentials: ${token}\u001b` });
     const error = await fault();
@@ -108,7 +99,7 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
       retry: "never",
       hint: expect.stringMatching(/GH_TOKEN|gh auth/),
     });
-    expect(error.message).toMatch(/does not take our credential \(401: Bad credentials: … ?\)\.$/);
+    expect(error.message).toMatch(/does not accept the token \(401: Bad credentials: … ?\)\.$/);
     expect(JSON.stringify([error, error.cause])).not.toContain(token);
   });
 
@@ -121,9 +112,7 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
     expect((await stage().renamed.statusOf(1)).review).toBe("none");
   });
 
-  if (isBrief) return;
-
-  test("while a limit lasts nothing is sent, and then it goes on", async () => {
+  test("during a rate limit nothing is sent, and afterwards requests continue", async () => {
     const { github, pass } = stage();
     await opened(stage());
     const message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
@@ -136,18 +125,18 @@ export function failing({ stage, cases, isBrief, token }: Contract): void {
     expect(await ask()).toMatchObject({ number: 1 });
   });
 
-  test("JSON that is not what it should be may work later", async () => {
+  test("JSON of an unexpected shape is temporary", async () => {
     await opened(stage());
     stage().github.failNext({ kind: "answer", status: 200, message: "Welcome to our Wi-Fi" });
     expect(await fault()).toMatchObject({
-      ...{ code: "forge.garbled", retry: "later", message: 'The answer of GitHub has no "state".' },
+      ...{ code: "forge.garbled", retry: "later", message: 'GitHub\'s answer has no "state".' },
     });
     stage().github.failNext({ kind: "answer", status: 200, message: "Welcome to our Wi-Fi" });
     await expect(stage().forge.findPullRequest("x")).rejects.toMatchObject({ code: "forge.garbled" });
   });
 }
 
-/** Headers of a limit that ends so many seconds after the server's own time. */
+/** Headers of a rate limit that ends this many seconds after the server's time. */
 function hour(seconds: number): Record<string, string> {
   const theirs = Date.UTC(2031, 0, 1);
   return {

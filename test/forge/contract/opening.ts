@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { askedOf, type Contract, opened, wanted } from "../stage.ts";
 
-export function opening({ stage, isBrief }: Contract): void {
-  test("a pull request is opened as it was asked for", async () => {
+export function opening({ stage }: Contract): void {
+  test("a pull request is opened with the requested fields", async () => {
     const { github, forge } = stage();
     github.state.branches.set(wanted.head, "c1");
     expect(await forge.openPullRequest({ ...wanted, draft: true })).toEqual({
@@ -13,7 +13,7 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(github.state.pulls).toMatchObject([{ title: "Brew better", body: "It is schön.", draft: true }]);
   });
 
-  test("who asks again gets the same one, and nothing is sent twice", async () => {
+  test("a second request gets the same pull request, and nothing is sent twice", async () => {
     const pull = await opened(stage());
     const { forge } = stage();
     expect(await forge.openPullRequest({ ...wanted, title: "Another" })).toEqual(pull);
@@ -22,7 +22,7 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(askedOf(stage())).toEqual(["GET pulls", "GET pulls", "GET pulls/1"]);
   });
 
-  test("of two who ask at once, the slower one finds what the faster one opened", async () => {
+  test("of two concurrent requests, the slower one finds the pull request of the faster one", async () => {
     const { github, forge } = stage();
     github.state.branches.set(wanted.head, "c1");
     const both = await Promise.all([forge.openPullRequest(wanted), forge.openPullRequest(wanted)]);
@@ -32,7 +32,7 @@ export function opening({ stage, isBrief }: Contract): void {
     );
   });
 
-  test("an answer that was lost costs nothing but a look", async () => {
+  test("a lost answer costs only one more read", async () => {
     const { github, forge } = stage();
     github.state.branches.set(wanted.head, "c1");
     github.failNext({ kind: "lost", on: /^POST/ });
@@ -41,11 +41,11 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(github.state.pulls).toHaveLength(1);
   });
 
-  test("what is not there is a fault that names it", async () => {
+  test("a missing pull request is a fault that names it", async () => {
     await expect(stage().forge.getPullRequest(7)).rejects.toMatchObject({
       ...{ code: "forge.missing", retry: "never", hint: expect.stringContaining("remote's address") },
       message: expect.stringMatching(
-        /has no repos\/acme\/coffee\/pulls\/7, or does not show it to us \(404: Not Found\)/,
+        /has no repos\/acme\/coffee\/pulls\/7, or hides it from this account \(404: Not Found\)/,
       ),
     });
   });
@@ -59,16 +59,14 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(await forge.getPullRequest(1)).toMatchObject({ headCommit: "c2" });
   });
 
-  if (isBrief) return;
-
-  test("a pull request that exists but is not listed yet is looked for later", async () => {
+  test("a pull request that exists but is not listed yet is retried later", async () => {
     const { github, forge } = stage();
     github.state.branches.set(wanted.head, "c1");
     github.failNext({ kind: "answer", on: /^POST/, status: 422, message: "A pull request already exists for x." });
     await expect(forge.openPullRequest(wanted)).rejects.toMatchObject({ code: "forge.unreachable", retry: "later" });
   });
 
-  test("an open one is found before newer ones that are closed, and a merged one where none is open", async () => {
+  test("an open pull request is found before newer closed ones, and a merged one if none is open", async () => {
     const { github, forge } = stage();
     await opened(stage());
     github.state.branches.set("develop", "d0");
@@ -83,7 +81,7 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(await forge.openPullRequest(wanted)).toMatchObject({ number: 2, state: "open", mergedCommit: undefined });
   });
 
-  test("a branch of a fork with the same name, and other branches, are not ours", async () => {
+  test("a branch of a fork with the same name, and other branches, do not match", async () => {
     const { github, forge } = stage();
     await opened(stage());
     const [first] = github.state.pulls;
@@ -92,7 +90,7 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(await forge.findPullRequest("agent/a")).toBeUndefined();
   });
 
-  test("the one with the base that was asked for is preferred, and another one is better than a second", async () => {
+  test("the pull request with the requested base is preferred, and an existing one with another base is reused", async () => {
     const { github, forge } = stage();
     await opened(stage());
     const [first] = github.state.pulls;
@@ -102,15 +100,15 @@ export function opening({ stage, isBrief }: Contract): void {
     expect(await forge.openPullRequest({ ...wanted, base: "next" })).toMatchObject({ number: 2, base: "develop" });
   });
 
-  test("what cannot be opened says why and what to do", async () => {
+  test("a pull request that cannot be opened is refused with the reason and a fix", async () => {
     const { github, forge } = stage();
     await expect(forge.openPullRequest(wanted)).rejects.toMatchObject({
       ...{ code: "forge.invalid", retry: "never", hint: expect.stringContaining("is pushed") },
-      message: 'GitHub opens no pull request from "agent/a-7" to "main": Validation Failed "head" is invalid.',
+      message: 'GitHub refused to open a pull request from "agent/a-7" to "main": Validation Failed "head" is invalid.',
     });
     github.state.branches.set(wanted.head, "c0");
     await expect(forge.openPullRequest(wanted)).rejects.toMatchObject({
-      ...{ code: "forge.invalid", hint: expect.stringContaining("commit something") },
+      ...{ code: "forge.invalid", hint: expect.stringContaining("Commit something") },
       message: expect.stringContaining("No commits between main and agent/a-7"),
     });
   });

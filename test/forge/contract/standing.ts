@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { addCheck, addReview, addStatus, type Contract, opened, wanted } from "../stage.ts";
 
-export function standing({ stage, cases, isBrief }: Contract): void {
+export function standing({ stage }: Contract): void {
   const look = () => stage().forge.statusOf(1);
 
-  test("all pages count, to the last one", async () => {
+  test("all pages are read, to the last one", async () => {
     const { github } = stage();
     await opened(stage());
     for (let count = 0; count < 210; count += 1) addCheck(stage(), `c${count}`, "success");
@@ -20,9 +20,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     expect(github.requests.filter(({ path }) => path.includes("check-runs"))).toHaveLength(3);
   });
 
-  if (isBrief) return;
-
-  test("what has not changed is not sent again", async () => {
+  test("unchanged data is not transferred again", async () => {
     const { github } = stage();
     await opened(stage());
     addReview(stage(), {});
@@ -36,7 +34,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     expect((await look()).checks.state).toBe("failing");
   });
 
-  test("a pull request that nobody has looked at", async () => {
+  test("a new pull request has neither reviews nor checks", async () => {
     const pullRequest = await opened(stage());
     expect(await look()).toEqual({
       ...{ pullRequest, review: "none", reviews: [], mergeable: "yes" },
@@ -44,7 +42,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     });
   });
 
-  test("that GitHub has not worked out yet whether it can be merged is no error", async () => {
+  test("mergeability that GitHub has not computed yet is not an error", async () => {
     const { github } = stage();
     await opened(stage());
     const [pull] = github.state.pulls;
@@ -57,7 +55,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     expect(asked.map(({ headers }) => "if-none-match" in headers)).toEqual([false, false, false, true]);
   });
 
-  test("the last word of each reviewer counts, and a remark is no word", async () => {
+  test("the last verdict of each reviewer counts, and a comment is not a verdict", async () => {
     await opened(stage());
     addReview(stage(), { author: "ann", state: "CHANGES_REQUESTED" });
     addReview(stage(), { author: "bob", state: "APPROVED" });
@@ -73,7 +71,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     ]);
   });
 
-  test("a review that was dismissed says nothing, and what was said before it does not come back", async () => {
+  test("a dismissed review does not count, and does not restore an earlier one", async () => {
     await opened(stage());
     addReview(stage(), { state: "APPROVED" });
     const last = addReview(stage(), { state: "CHANGES_REQUESTED" });
@@ -82,7 +80,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     expect(await look()).toMatchObject({ review: "none", reviews: [] });
   });
 
-  test("an approval of an older commit is stale and does not count, a request for changes stands", async () => {
+  test("an approval of an older commit is stale and does not count; a request for changes still counts", async () => {
     await opened(stage());
     addReview(stage(), { author: "ann", state: "APPROVED", commit: "c0" });
     expect(await look()).toMatchObject({ review: "none", reviews: [{ author: "ann", isStale: true }] });
@@ -93,7 +91,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     });
   });
 
-  test.each(cases(["NONE", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", ""]))(
+  test.each(["NONE", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", ""])(
     "who is %j can neither approve nor block",
     async (who) => {
       await opened(stage());
@@ -103,7 +101,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     },
   );
 
-  test("approvals that the base demands are required until they are there", async () => {
+  test("approvals that the base branch requires are required until they are given", async () => {
     const { github } = stage();
     await opened(stage());
     github.state.protectedApprovals = 1;
@@ -116,7 +114,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     expect((await look()).review).toBe("approved");
   });
 
-  test("checks pass when all are done and none failed", async () => {
+  test("checks pass when all have ended and none has failed", async () => {
     await opened(stage());
     addCheck(stage(), "unit", "success");
     addCheck(stage(), "docs", "skipped");
@@ -127,7 +125,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     expect((await look()).checks).toEqual({ state: "unfinished", failed: [] });
   });
 
-  test("one check that failed is enough, and all that failed are named", async () => {
+  test("one failed check fails all, and every failed check is named", async () => {
     await opened(stage());
     addCheck(stage(), "slow", null);
     addCheck(stage(), "unit", "failure", { title: "2 failed", summary: "cup.test.ts" });
@@ -146,7 +144,7 @@ export function standing({ stage, cases, isBrief }: Contract): void {
     ]);
   });
 
-  test("what is merged or closed says so", async () => {
+  test("a merged or closed pull request is reported as such", async () => {
     const { github } = stage();
     await opened(stage());
     const [pull] = github.state.pulls;

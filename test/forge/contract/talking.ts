@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addComment, addReview, type Contract, opened } from "../stage.ts";
 
-export function talking({ stage, isBrief }: Contract): void {
+export function talking({ stage }: Contract): void {
   const texts = async (position: string) => {
     const batch = await stage().forge.commentsSince(1, position);
     return { ...batch, texts: batch.comments.map(({ text }) => text) };
@@ -38,7 +38,7 @@ export function talking({ stage, isBrief }: Contract): void {
     expect(comments[0]?.url).toContain("#comment-");
   });
 
-  test("we write once for each key, also when the answer was lost", async () => {
+  test("a comment is written once for each key, even if the answer was lost", async () => {
     const { github, forge } = stage();
     await opened(stage());
     github.failNext({ kind: "lost", on: /^POST/ });
@@ -53,9 +53,7 @@ export function talking({ stage, isBrief }: Contract): void {
     ]);
   });
 
-  if (isBrief) return;
-
-  test("nothing is told twice, and what was changed is told again", async () => {
+  test("no comment is reported twice, and an edited comment is reported again", async () => {
     await opened(stage());
     const general = addComment(stage(), "comments", { body: "One." });
     const review = addReview(stage(), { state: "COMMENTED", body: "Two." });
@@ -78,7 +76,7 @@ export function talking({ stage, isBrief }: Contract): void {
     expect((await texts("")).texts).toHaveLength(4);
   });
 
-  test("reviews without a text, and those that are not sent yet, say nothing", async () => {
+  test("reviews without a text, and pending ones, are not reported", async () => {
     await opened(stage());
     addReview(stage(), { body: "  \n" });
     const draft = addReview(stage(), { state: "PENDING", body: "Not yet." });
@@ -88,7 +86,7 @@ export function talking({ stage, isBrief }: Contract): void {
     expect((await texts(position)).texts).toEqual(["Not yet."]);
   });
 
-  test("all pages of comments are told, and none twice", async () => {
+  test("all pages of comments are reported, and no comment twice", async () => {
     await opened(stage());
     const numbers = Array.from({ length: 250 }, (_, index) => `${index + 1}`);
     for (const body of numbers) addComment(stage(), "comments", { body });
@@ -99,7 +97,7 @@ export function talking({ stage, isBrief }: Contract): void {
     expect((await texts(first.position)).texts).toEqual(["last"]);
   });
 
-  test("what follows on a page that was full is told", async () => {
+  test("comments after a full page are reported", async () => {
     await opened(stage());
     for (let count = 0; count < 100; count += 1) addComment(stage(), "comments", {});
     const { position, texts: said } = await texts("");
@@ -108,12 +106,12 @@ export function talking({ stage, isBrief }: Contract): void {
     expect((await texts(position)).texts).toEqual(["One more."]);
   });
 
-  test("a position that is none is refused", async () => {
+  test("an invalid position is refused", async () => {
     await opened(stage());
     await expect(stage().forge.commentsSince(1, "yesterday")).rejects.toMatchObject({ code: "forge.bad-position" });
   });
 
-  test("what we wrote is told as ours", async () => {
+  test("the daemon's own comments are reported as its own", async () => {
     await opened(stage());
     await stage().forge.comment(1, "Found 2.", "t1:7");
     addComment(stage(), "comments", { body: "You wrote:\n<!-- signalbox:t1:7 -->\nWhy?" });
@@ -121,7 +119,7 @@ export function talking({ stage, isBrief }: Contract): void {
     expect(comments.map(({ isOurs }) => isOurs).sort()).toEqual([false, true]);
   });
 
-  test("our marker is looked for on all pages, and only at the end of a text", async () => {
+  test("the daemon's marker is searched on all pages, and only at the end of a text", async () => {
     const { github, forge } = stage();
     await opened(stage());
     for (let count = 0; count < 99; count += 1) addComment(stage(), "comments", {});
@@ -134,7 +132,7 @@ export function talking({ stage, isBrief }: Contract): void {
     ]);
   });
 
-  test("nothing in a key ends the marker, and a text that is too long leaves room for it", async () => {
+  test("no key can end the marker, and a long text is cut to leave room for it", async () => {
     const { github, forge } = stage();
     await opened(stage());
     const key = "a --> <b>\n--";
@@ -145,7 +143,7 @@ export function talking({ stage, isBrief }: Contract): void {
     expect(comment?.body).toMatch(/x…\n\n<!-- signalbox:[^\s<>]+ -->$/);
   });
 
-  test("a pull request that is not there cannot be commented on", async () => {
+  test("a missing pull request cannot be commented on", async () => {
     await expect(stage().forge.comment(9, "Hm.", "k")).rejects.toMatchObject({ code: "forge.missing" });
   });
 }

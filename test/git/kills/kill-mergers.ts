@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { controlGit, type Stage } from "../stage.ts";
 import { killTree } from "./kill-tree.ts";
 import { importWork, type Work } from "./work.ts";
@@ -17,20 +17,20 @@ export interface Killing {
 }
 
 /**
- * whole: with everything that it has started, at any moment. in the files: the same while git writes files of the user's.
- * alone: the git that it has started goes on by itself.
+ * whole: killed with its children, at any moment. in the files: the same while git writes the user's files.
+ * alone: killed without its children, so that its git process continues.
  */
 type Death = "whole" | "in the files" | "alone";
 
 const deaths: readonly Death[] = ["whole", "in the files", "alone", "in the files"];
 
 export interface Killed {
-  /** How many died in the middle of something, and how many of the user's locks had to be removed by hand. */
+  /** How many processes were killed during their work, and how many of the user's locks had to be removed by hand. */
   readonly inTheMiddle: number;
   readonly locks: number;
 }
 
-/** Merges and publishes, is killed again and again, and looks at what has become of both repositories. */
+/** Merges and publishes in processes that are killed again and again, and checks both repositories after each kill. */
 export async function killMergers(stage: Stage, { seed, kills }: Killing): Promise<Killed> {
   const random = createRandom(seed);
   const user = stage.repository();
@@ -57,7 +57,7 @@ export async function killMergers(stage: Stage, { seed, kills }: Killing): Promi
   expect(merges().length).toBeGreaterThanOrEqual(place);
   return count;
 
-  /** One life of a process. Without a delay it is let live. */
+  /** Runs one process. Without a delay it is not killed. */
   async function run(orders: number, death?: Death): Promise<boolean> {
     const due = work.slice(place, place + orders).map(({ number, commit }) => `${number}:${commit}`);
     const merger = fileURLToPath(new URL("merger.ts", import.meta.url));
@@ -91,7 +91,7 @@ export async function killMergers(stage: Stage, { seed, kills }: Killing): Promi
     await setTimeout(random.next() * 12);
   }
 
-  /** The user's locks are theirs: we say that one is left, and they remove it when git has ended. */
+  /** The daemon never removes the user's locks: it reports them, and the user removes them when git has ended. */
   async function removeLock(waits: string): Promise<void> {
     expect(waits).toMatch(/^locked /);
     const [, path = ""] = /"([^"]+\.lock)"/.exec(waits) ?? [];
@@ -109,7 +109,7 @@ export async function killMergers(stage: Stage, { seed, kills }: Killing): Promi
     return user.git("log", "--first-parent", "--reverse", "--format=%s", range).split("\n").filter(isSomething);
   }
 
-  /** Whatever was killed, main has each merge once and whole, or not at all; what was acknowledged is there. */
+  /** After every kill main has each merge once and complete, or not at all; acknowledged merges are there. */
   function checkMain(): void {
     const done = merges();
     expect(done).toEqual([...new Set(done)]);

@@ -1,8 +1,8 @@
 import { readProcessTree, signalIfThere } from "../../process-tree.ts";
 
-/** Kills a process, and what it has started with everything below: what a crash of the machine would end at once. */
+/** Kills a process with all its descendants, as a crash of the machine would. */
 export function killTree(pid: number): void {
-  // Whoever is stopped starts nothing new.
+  // A stopped process starts no new children.
   for (let known: readonly number[] = []; ; ) {
     const all = [pid, ...readProcessTree().below(pid)];
     for (const each of all) signalIfThere(each, "SIGSTOP");

@@ -1,7 +1,7 @@
-import { createGit } from "../../../src/adapters/git/create-git.ts";
+import { createGit } from "../../../src/adapters/git/git.ts";
 import { Fault } from "../../../src/fault.ts";
 
-/** A process that merges orders one after the other and lets the user have each, until it is killed or has none left. */
+/** A process that merges and publishes orders one after the other, until it is killed or has none left. */
 const [folder = "", repository = "", ...orders] = process.argv.slice(2);
 const author = { name: "Ada", email: "ada@example.org" };
 const say = (...words: readonly string[]) => process.stdout.write(`${words.join(" ")}\n`);
@@ -14,7 +14,7 @@ for (const order of orders) {
   say("done", number);
 }
 
-/** True where the user's branch contains it. */
+/** True if the user's branch contains the commit. */
 async function mergeOnce(number: string, branch: string): Promise<boolean> {
   try {
     const { branches } = await control.syncFrom({ from: repository, name: "user" });
@@ -30,7 +30,7 @@ async function mergeOnce(number: string, branch: string): Promise<boolean> {
     say("waits", published.reason, published.text);
     process.exit(2);
   } catch (error) {
-    // As the daemon does it: what may be tried again is.
+    // As the daemon does: retry if the fault allows it.
     if (error instanceof Fault && error.retry === "later") return false;
     throw error;
   }

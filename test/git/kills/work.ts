@@ -2,18 +2,18 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import type { Repository } from "../stage.ts";
 
-/** A commit that is to be merged. */
+/** A commit to merge. */
 export interface Work {
   readonly number: number;
   readonly commit: string;
   readonly base: string;
-  /** What it brings in, and nothing else has. */
+  /** Content that only this commit adds. */
   readonly blobs: readonly string[];
 }
 
 const filesEach = 60;
 
-/** Many commits on main, each of which changes one file and adds others; made at once, since git is slow at each. */
+/** Many commits on main, each of which changes one file and adds others; all in one fast-import, to save processes. */
 export function importWork(user: Repository, count: number): readonly Work[] {
   const numbers = Array.from({ length: count }, (_, number) => number);
   user.commit(Object.fromEntries(numbers.map((number) => [`own/${number}.txt`, `${number}\n`])), "base");
@@ -27,7 +27,7 @@ export function importWork(user: Repository, count: number): readonly Work[] {
   execFileSync("git", ["fast-import", "--quiet"], { cwd: user.folder, input: `${stream.join("\n")}\n` });
   const tips = user.git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/work").split("\n");
   const commits = new Map(tips.map((line) => line.split(" ") as [string, string]));
-  // Branches, so that they are synced.
+  // Branches, so that the sync fetches them.
   user.git("fetch", "--quiet", ".", "refs/work/*:refs/heads/work/*");
   return works.map(({ number, files }) => ({
     ...{ number, base, commit: commits.get(String(number)) ?? "" },

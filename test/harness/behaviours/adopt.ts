@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, type Stage, until } from "../stage.ts";
 import { describeTurn, isAlive, killGroup, makeTurn, readTurn, startTurn } from "../turn.ts";
 
-/** Whoever started an agent is killed; the agent goes on, and somebody else reads how it ended. */
+/** The process that started an agent is killed; the agent keeps running, and another process reads how it ended. */
 export async function adopt(stage: Stage): Promise<void> {
   const { server, root, harness } = stage;
   server.add({ say: "Still there.", delay: 3000 }, { say: "Half", mishap: "hang" }, { say: "Taken up again." });
@@ -49,7 +49,7 @@ export async function adopt(stage: Stage): Promise<void> {
   running.kill("SIGTERM");
   const killed = readTurn(stage, running, await ending);
   killGroup(running.pid, "SIGKILL");
-  expect(isAtWork, () => `the session was not taken up: ${describeTurn(killed)}`);
+  expect(isAtWork, () => `the session was not resumed: ${describeTurn(killed)}`);
   expect(killed.error !== undefined, () => `a killed turn looks well: ${describeTurn(killed)}`);
   const again = await makeTurn(stage, { prompt: "Go on.", session: { kind: "resume", id: made.session } });
   expect(again.text.includes("Taken up again."), () => describeTurn(again));

@@ -9,9 +9,9 @@ import { knowsSkill } from "./skill.ts";
 
 export interface Behaviour {
   readonly name: string;
-  /** Whether a harness is tried at all; what it cannot do it is not blamed for. */
+  /** Whether the harness supports the behaviour; if not, the behaviour is not tested. */
   readonly needs: (can: Capabilities, candidate: Candidate) => boolean;
-  /** Fails where the harness does not behave so. */
+  /** Throws if the harness does not show the behaviour. */
   readonly run: (stage: Stage) => Promise<void>;
 }
 

@@ -1,12 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { routes } from "../../../src/api/routes.ts";
-import type { Answer, ToolCall } from "../../../src/testing/model-server/answer.ts";
-import { type ModelRequest, startModelServer } from "../../../src/testing/model-server/start-model-server.ts";
 import { eventually, openStage } from "../../agents/stage.ts";
-import { expect, patience, type Stage } from "../stage.ts";
+import { type Answer, type ModelRequest, startModelServer, type ToolCall } from "../../model-server/server.ts";
+import { defaultTimeout, expect, type Stage } from "../stage.ts";
 
-/** A daemon whose agents are the real program, with a model that answers as it is told. */
+/** A daemon whose agents are the real program, with a scripted model. */
 async function below({ candidate, path, harness }: Stage, respond: (request: ModelRequest) => Answer) {
   const { isSide } = candidate;
   const server = await startModelServer({ respond, ...(isSide === undefined ? {} : { isSide }) });
@@ -17,7 +16,7 @@ async function below({ candidate, path, harness }: Stage, respond: (request: Mod
     config: `model: ${candidate.model}\n`,
     env(base) {
       candidate.seed?.(base, server.url);
-      // Codex uses nothing that lies among temporary files.
+      // Codex refuses a home inside the folder for temporary files.
       const temporary = join(base, "tmp");
       mkdirSync(temporary);
       const folders = [dirname(path), dirname(process.execPath), process.env.PATH];
@@ -31,7 +30,7 @@ async function below({ candidate, path, harness }: Stage, respond: (request: Mod
   return { stage, server, close };
 }
 
-/** Worker and reviewer are the real program; each does what its prompt asks for, by way of our real command line. */
+/** Worker and reviewer are the real program; each follows its prompt with our real command line. */
 export async function wholeLife(trial: Stage): Promise<void> {
   const { candidate } = trial;
   const shell = (command: string): Answer => ({ calls: [candidate.shell(command)] });
@@ -63,13 +62,13 @@ export async function wholeLife(trial: Stage): Promise<void> {
   let folder = "";
   try {
     const id = await stage.create("A cup", { branch: "cup" });
-    folder = (await stage.until(id, ({ workspace }) => workspace !== "", patience)).workspace;
-    await stage.until(id, ({ status }) => status === "reviewing", 2 * patience);
+    folder = (await stage.until(id, ({ workspace }) => workspace !== "", defaultTimeout)).workspace;
+    await stage.until(id, ({ status }) => status === "reviewing", 2 * defaultTimeout);
     expect(stage.git(stage.repository, "show", "cup:cup.txt") === "full", () => "The work is not on the branch.");
     await stage.call(routes.mergeTask, { params: { task: id }, body: {} });
-    await stage.until(id, ({ phase }) => phase === "over", patience);
+    await stage.until(id, ({ phase }) => phase === "over", defaultTimeout);
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nWhat the model was told:\n${log.join("\n")}`);
+    throw new Error(`${(error as Error).message}\nThe prompts that the model received:\n${log.join("\n")}`);
   } finally {
     await close();
   }
@@ -77,7 +76,7 @@ export async function wholeLife(trial: Stage): Promise<void> {
 
 const many = 50;
 
-/** One line to 6 KB, some while it is busy: every one is acknowledged, and reaches the model once. */
+/** Messages from one line to 6 KB, some while the agent is busy: each is acknowledged, and reaches the model once. */
 export async function deliverMany(trial: Stage): Promise<void> {
   const { stage, server, close } = await below(trial, (request) => {
     const last = request.userTexts.at(-1) ?? "";
@@ -88,7 +87,7 @@ export async function deliverMany(trial: Stage): Promise<void> {
     const [run] = await eventually(async () => {
       const all = await stage.runs();
       return all[0]?.activity === "idle" ? all : undefined;
-    }, patience);
+    }, defaultTimeout);
     const texts = Array.from({ length: many }, (_, i) => messageText(i));
     for (const text of texts)
       await stage.call(routes.sendMessage, { params: { task: id }, body: { text, role: run?.role ?? "" } });
@@ -104,8 +103,8 @@ export async function deliverMany(trial: Stage): Promise<void> {
     const bad = own.filter(({ state }) => state !== "delivered");
     expect(bad.length === 0, () => `Not acknowledged: ${JSON.stringify(bad.slice(0, 3))}`);
     const marks = texts.map((text) => text.slice(0, 12));
-    // What is acknowledged is in the conversation; the model is asked a moment later.
-    await eventually(async () => marks.every((mark) => server.arrivals(mark) > 0) || undefined, patience).catch(
+    // An acknowledged message is in the conversation; it reaches the model a moment later.
+    await eventually(async () => marks.every((mark) => server.arrivals(mark) > 0) || undefined, defaultTimeout).catch(
       () => {},
     );
     const wrong = marks.filter((mark) => server.arrivals(mark) !== 1);

@@ -15,9 +15,9 @@ export async function turn(stage: Stage): Promise<void> {
   const sum = (pick: (usage: (typeof tokens)[number]) => number) =>
     tokens.reduce((total, each) => total + pick(each), 0);
   const used = [sum((u) => u.inputTokens), sum((u) => u.outputTokens), sum((u) => u.cachedTokens)];
-  if (stage.harness.can.tokens) expect(String(used) === "210,34,1000", () => `tokens are told as ${used}`);
-  if (stage.harness.can.cost) expect(sum((u) => u.cost ?? 0) > 0, () => "no cost is told");
-  expect(made.session !== "", () => "the session's id is not told");
+  if (stage.harness.can.tokens) expect(String(used) === "210,34,1000", () => `tokens are reported as ${used}`);
+  if (stage.harness.can.cost) expect(sum((u) => u.cost ?? 0) > 0, () => "no cost is reported");
+  expect(made.session !== "", () => "the session's id is not reported");
 }
 
 export async function edit(stage: Stage): Promise<void> {
@@ -35,7 +35,7 @@ export async function edit(stage: Stage): Promise<void> {
     () => "the file was not written",
   );
   const tools = made.all.filter(({ kind }) => kind === "tool").length;
-  expect(tools === 4, () => `${tools} beginnings and ends of tools were told, not 4`);
+  expect(tools === 4, () => `${tools} beginnings and ends of tools were reported, not 4`);
 }
 
 export async function resume(stage: Stage): Promise<void> {
@@ -45,10 +45,10 @@ export async function resume(stage: Stage): Promise<void> {
   expect(second.text.includes("Two.") && second.error === undefined, () => describeTurn(second));
   const last = stage.server.requests.findLast(({ isSide }) => !isSide);
   const told = last?.userTexts.join("\n") ?? "";
-  expect(told.includes("prompt-1") && told.includes("prompt-2"), () => `the conversation was not taken up: ${told}`);
+  expect(told.includes("prompt-1") && told.includes("prompt-2"), () => `the conversation was not resumed: ${told}`);
   const [before, after] = [first, second].map(({ all }) => outputTokens(all));
   if (stage.harness.can.tokens)
-    expect(before === 10 && after === 10, () => `tokens are told as ${before}, then ${after}`);
+    expect(before === 10 && after === 10, () => `tokens are reported as ${before}, then ${after}`);
   if (stage.harness.can.cost) {
     const [cost, again] = [first, second].map(({ all }) => costOf(all));
     expect(Math.abs((cost ?? 0) - (again ?? 0)) < 1e-9, () => `the same costs ${cost}, then ${again}`);
@@ -117,14 +117,14 @@ export async function reducedMay(stage: Stage): Promise<void> {
   expect(readFileSync(taskFile, "utf8").includes("## Review"), () => `the task file was not written: ${told()}`);
 }
 
-/** Without the kinds of tools that it can be kept from, whatever the model asks for. */
+/** Withholds the classes of tools that the harness can withhold, whatever the model asks for. */
 export async function withoutTools(stage: Stage): Promise<void> {
   const { candidate, server, folder } = stage;
   const { withholds } = stage.harness.can;
   const tools = toolClasses.filter((each) => each === "read" || !withholds.includes(each));
   server.add(
     { calls: [candidate.write(join(folder, "made.txt"), "poison\n")] },
-    // Who may run commands may write with them.
+    // A run that may execute commands can write with them.
     ...(withholds.includes("execute") ? [{ calls: [candidate.shell("echo poison > coffee.txt")] }] : []),
     { say: "I could not." },
   );

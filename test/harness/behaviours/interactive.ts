@@ -11,7 +11,7 @@ export function start(stage: Stage): Promise<void> {
   });
 }
 
-/** One line to 6 KB, while it is idle and while it is busy. */
+/** Messages from one line to 6 KB, while the agent is idle and while it is busy. */
 export function deliver(stage: Stage): Promise<void> {
   const long = Array.from({ length: 60 }, (_, line) =>
     `Line ${line} of a long message about coffee, with "quotes", $(x) and \`ticks\`.`.padEnd(100, "."),
@@ -60,7 +60,7 @@ async function withSession(stage: Stage, prompt: string, act: (session: LiveSess
   }
 }
 
-/** The harness's own evidence says that a message is in the conversation. */
+/** Whether the harness's own evidence shows that a message is in the conversation. */
 async function acknowledged(stage: Stage, session: LiveSession, text: string): Promise<void> {
   if (stage.harness.can.acknowledges === "no") return;
   let pressed = Date.now();

@@ -6,7 +6,7 @@ import { expect, type Stage } from "../stage.ts";
 
 const call = promisify(execFile);
 
-/** As in a person's own terminal, not below the daemon. */
+/** As in a person's own terminal, without the daemon. */
 export async function knowsSkill(stage: Stage): Promise<void> {
   const { candidate, server, path, folder } = stage;
   const { env } = stage.order({});

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { acp } from "../../../src/adapters/harness/acp/acp.ts";
+import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 import { candidate as gemini } from "./gemini.ts";
 
@@ -14,7 +14,7 @@ export const candidate: Candidate = {
       { name: "acp-gemini", title: "Gemini CLI", argv: [program, "--acp", "--skip-trust"] },
       { commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, bridge: [process.execPath, bridge] },
     ),
-  // Here nothing of ours stands between the program and its settings.
+  // With ACP our adapter does not prepare the program's settings.
   seed(home) {
     mkdirSync(join(home, ".gemini"));
     const settings = {

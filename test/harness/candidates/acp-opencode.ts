@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { acp } from "../../../src/adapters/harness/acp/acp.ts";
+import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 import { opencodeEnv } from "../opencode-env.ts";
 import { candidate as opencode } from "./opencode.ts";

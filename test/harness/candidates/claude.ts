@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { claude } from "../../../src/adapters/harness/claude/claude.ts";
+import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 
 export const candidate: Candidate = {
@@ -29,7 +29,7 @@ export const candidate: Candidate = {
   skills: ["-p", "Please begin."],
   model: "sonnet",
   write: (file_path, content) => ({ name: "Write", input: { file_path, content } }),
-  // It writes nothing that it has not read before.
+  // Claude Code writes only files that it has read before.
   writeTaskFile: (file_path, content) => [
     { name: "Read", input: { file_path } },
     { name: "Write", input: { file_path, content } },

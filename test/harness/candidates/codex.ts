@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { codex } from "../../../src/adapters/harness/codex/codex.ts";
+import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 
 export const candidate: Candidate = {
@@ -27,7 +27,7 @@ export const candidate: Candidate = {
   }),
   shell: (cmd) => ({ name: "exec_command", input: { cmd } }),
   mcp: (name) => ({ namespace: "mcp__signalbox", name, input: {} }),
-  // Who is to think of a title has one tool, to give it with.
+  // The request for a title has exactly one tool, which returns the title.
   isSide: ({ tools }) => tools.length <= 1,
 };
 

@@ -1,5 +1,5 @@
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { gemini } from "../../../src/adapters/harness/gemini/gemini.ts";
+import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 
 export const candidate: Candidate = {

@@ -1,5 +1,5 @@
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
 import { opencode } from "../../../src/adapters/harness/opencode/opencode.ts";
+import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 import { opencodeEnv } from "../opencode-env.ts";
 
@@ -10,7 +10,7 @@ export const candidate: Candidate = {
   skills: ["debug", "skill"],
   model: "scripted/model",
   write: (filePath, content) => ({ name: "write", input: { filePath, content } }),
-  // It writes over nothing that it has not read before.
+  // OpenCode overwrites only files that it has read before.
   writeTaskFile: (filePath, content) => [
     { name: "read", input: { filePath } },
     { name: "write", input: { filePath, content } },

@@ -6,7 +6,7 @@ import { askFor, build, busy, deaf, handoff, review, told } from "../steps.ts";
 export function person(scenes: Scenes): void {
   scenario(
     scenes,
-    "working → stuck (human asked): a person takes a task out of the work, and the worker stays",
+    "working → stuck (human asked): a person declares a task stuck, and the worker stays",
     { worker: [busy] },
     async (life) => {
       await life.reaches("working");
@@ -27,7 +27,7 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "working → stuck (engine escalated): a first silent end is marked, the second in a row asks for a person",
+    "working → stuck (engine escalated): the first silent end is recorded, the second in a row calls a person",
     { worker: [{ steps: [{ exit: 1 }] }] },
     async (life) => {
       const held = await life.isHeld();
@@ -45,7 +45,7 @@ export function person(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "stuck → working (human asked): a person starts a worker that knows what went wrong",
+    "stuck → working (human asked): a person starts a worker, which is told what went wrong",
     { worker: [{ when: { run: 1 }, steps: [{ exit: 0 }] }, busy] },
     async (life) => {
       await life.isHeld();
@@ -57,7 +57,7 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "stuck → working (worker asked): the worker that is there goes on, and is told what went wrong",
+    "stuck → working (worker asked): the live worker continues, and is told what went wrong",
     { worker: [told("# Resuming Stuck", "hang"), { steps: [askFor("stuck"), askFor("working")] }] },
     async (life) => {
       await life.makes("stuck → working (worker asked)");
@@ -67,7 +67,7 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "stuck → agent-review (human asked): a person lets the work be reviewed as it is",
+    "stuck → agent-review (human asked): a person sends the current work to review",
     { worker: [busy], reviewer: [busy] },
     async (life) => {
       await life.reaches("stuck");
@@ -80,7 +80,7 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "stuck → agent-review (worker asked): a worker that got over it asks for a review, and stays",
+    "stuck → agent-review (worker asked): a worker that is no longer stuck asks for a review, and stays",
     { worker: [{ steps: [askFor("stuck"), askFor("agent-review"), "hang"] }], reviewer: [busy] },
     async (life) => {
       await life.reaches("agent-review");
@@ -91,7 +91,7 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "stuck → cancelled (human asked): the worker is ended, and the workspace given back",
+    "stuck → cancelled (human asked): the worker is ended, and the workspace is released",
     { worker: [deaf] },
     async (life) => {
       await life.reaches("stuck");
@@ -104,7 +104,7 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "stuck → cancelled (worker asked): so it is where the worker asks for it",
+    "stuck → cancelled (worker asked): the same happens if the worker asks",
     { worker: [{ steps: [askFor("stuck"), askFor("cancelled"), "hang"] }] },
     async (life) => {
       await life.reaches("cancelled");
@@ -114,7 +114,7 @@ export function person(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "reviewing → done (human asked): task merge brings the work into main, then everything of the task is cleaned up",
+    "reviewing → done (human asked): task merge merges the work into main, then the task's agents, workspace and branch are cleaned up",
     {
       worker: [{ steps: [...build("one"), handoff("one"), askFor("agent-review")] }],
       reviewer: [{ steps: [review("PASS"), askFor("reviewing")] }],
@@ -133,11 +133,12 @@ export function person(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "reviewing → cancelled (human asked): the workspace is given back, and the branch stays",
+    "reviewing → cancelled (human asked): the workspace is released, and a branch with a commit is kept",
     {},
     async (life) => {
       await life.reaches("reviewing");
-      await life.hasWorkspace();
+      const workspace = await life.hasWorkspace();
+      scenes.git(workspace, "commit", "--quiet", "--allow-empty", "-m", "by hand");
       await life.does("cancel");
       await life.reaches("cancelled");
       await life.gaveBack();

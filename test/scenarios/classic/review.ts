@@ -17,11 +17,11 @@ import {
   whenAllowed,
 } from "../steps.ts";
 
-/** What a reviewer wrote and handed in, for others to ask with. */
+/** A verdict that the reviewer has handed in, with which others ask. */
 const wrote = (verdict: "PASS" | "FAIL"): Behaviour[string] => [
   { steps: [review(verdict, "Round {review_round}."), handIn, "hang"] },
 ];
-/** A worker that goes round by `stuck`, so that it is still alive when its work is reviewed, and then does this. */
+/** A worker that asks for the review from `stuck`, so that it is still alive during the review, and then does this. */
 const roundabout = (...steps: readonly Step[]): Turn => ({
   steps: [askFor("stuck"), askFor("agent-review"), untilGo, ...steps],
 });
@@ -30,7 +30,7 @@ const roundabout = (...steps: readonly Step[]): Turn => ({
 export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
-    "agent-review → reviewing (reviewer asked): only with a passing verdict, and nobody is left running",
+    "agent-review → reviewing (reviewer asked): only with a passing verdict, and no agent is left running",
     {
       reviewer: [
         {
@@ -70,7 +70,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → reviewing (human asked): a person goes ahead with the verdict that the reviewer has written",
+    "agent-review → reviewing (human asked): a person uses the verdict that the reviewer has written",
     { reviewer: wrote("PASS") },
     async (life) => {
       await life.reaches("agent-review");
@@ -83,7 +83,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → reviewing (worker asked): a worker that is still there may ask too, but only the reviewer's verdict counts",
+    "agent-review → reviewing (worker asked): a live worker may ask too, but only the reviewer's verdict counts",
     {
       worker: [
         {
@@ -112,7 +112,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → working (reviewer asked): a failing verdict of the first round starts a worker that mends it",
+    "agent-review → working (reviewer asked): a failing verdict of the first round starts a worker that fixes the work",
     { worker: [busy], reviewer: [{ steps: [tryFor("working"), review("FAIL"), askFor("working")] }] },
     async (life) => {
       await life.reaches("working");
@@ -124,7 +124,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → working (engine rule 2): so does one that the reviewer only wrote down",
+    "agent-review → working (engine rule 2): so does a verdict that the reviewer wrote before it ended",
     { worker: [busy], reviewer: [{ steps: [review("FAIL"), { exit: 0 }] }] },
     async (life) => {
       await life.reaches("working");
@@ -135,7 +135,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → working (human asked): a person does not wait for the reviewer that has its verdict written",
+    "agent-review → working (human asked): a person does not wait for a reviewer that has written its verdict",
     { worker: [busy], reviewer: wrote("FAIL") },
     async (life) => {
       await life.reaches("agent-review");
@@ -149,7 +149,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → working (worker asked): a worker that is still there takes the failing verdict itself, and is replaced",
+    "agent-review → working (worker asked): a live worker uses the failing verdict itself, and is replaced",
     { worker: [told("# Fixing", "hang"), roundabout(askFor("working"))], reviewer: wrote("FAIL") },
     async (life) => {
       await life.reaches("agent-review");
@@ -161,7 +161,7 @@ export function reviews(scenes: Scenes): void {
     },
   );
 
-  /** In the second round of reviews, to which the worker that mends goes so. */
+  /** A task in the second round of reviews, which its fixing worker asks for like this. */
   const second = (mends: Turn, ...steps: readonly Step[]): Behaviour => ({
     worker: [{ when: { prompt: "# Fixing" }, steps: mends.steps }, { steps: [handoff("one"), askFor("agent-review")] }],
     reviewer: [
@@ -172,11 +172,11 @@ export function reviews(scenes: Scenes): void {
   const straight: Turn = { steps: [handoff("two"), askFor("agent-review")] };
   scenario(
     scenes,
-    "agent-review → stuck (reviewer asked): a failing verdict of the second round is a person's business",
+    "agent-review → stuck (reviewer asked): a failing verdict of the second round needs a person",
     second(straight, tryFor("stuck"), review("FAIL", "Still bitter."), tryFor("working"), askFor("stuck")),
     async (life) => {
       await life.reaches("stuck");
-      // Nothing was committed since the first verdict, so it is not stale, but spent.
+      // Nothing was committed since the first verdict, so it is spent, not stale.
       expect(await life.refusals()).toEqual(["reviewer stuck: gate-spent", "reviewer working: guard"]);
       await life.onlyAlive();
       expect(await life.round()).toBe(2);
@@ -184,7 +184,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → stuck (engine rule 3): so is one that the reviewer of the second round only wrote down",
+    "agent-review → stuck (engine rule 3): so does a verdict that the reviewer of the second round wrote before it ended",
     second(straight, review("FAIL", "Still bitter."), { exit: 0 }),
     async (life) => {
       await life.reaches("stuck");
@@ -194,7 +194,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → stuck (human asked): a person does not wait for the reviewer of the second round either",
+    "agent-review → stuck (human asked): a person does not wait for the reviewer of the second round",
     second(straight, review("FAIL", "Still bitter."), "hang"),
     async (life) => {
       await life.until(({ counters }) => counters.review_round === 2);
@@ -206,7 +206,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → stuck (worker asked): nor does a worker that is still there",
+    "agent-review → stuck (worker asked): a live worker does not wait for the reviewer either",
     second(roundabout(askFor("stuck")), review("FAIL", "Still bitter."), handIn, "hang"),
     async (life) => {
       await life.until(({ counters }) => counters.review_round === 2);
@@ -218,7 +218,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → stuck (engine escalated): a second silent reviewer in a row asks for a person",
+    "agent-review → stuck (engine escalated): a second silent reviewer in a row calls a person",
     { reviewer: [{ steps: [{ exit: 0 }] }] },
     async (life) => {
       const held = await life.isHeld();
@@ -234,7 +234,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → cancelled (human asked): worker and reviewer are ended, and the workspace given back",
+    "agent-review → cancelled (human asked): worker and reviewer are ended, and the workspace is released",
     { worker: [roundabout()], reviewer: [deaf] },
     async (life) => {
       await life.hears("reviewer#2", "# Review Task");
@@ -248,7 +248,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → cancelled (reviewer asked): so they are where the reviewer asks for it",
+    "agent-review → cancelled (reviewer asked): the same happens if the reviewer asks",
     { reviewer: [{ steps: [askFor("cancelled"), "hang"] }] },
     async (life) => {
       await life.reaches("cancelled");
@@ -258,7 +258,7 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → cancelled (worker asked): and where the worker does that is still there",
+    "agent-review → cancelled (worker asked): the same happens if a live worker asks",
     { worker: [{ steps: [askFor("stuck"), askFor("agent-review"), askFor("cancelled"), "hang"] }], reviewer: [busy] },
     async (life) => {
       await life.reaches("cancelled");

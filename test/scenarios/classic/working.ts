@@ -35,7 +35,7 @@ export function working(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "pending → working (human asked): task spawn starts one that does not start by itself",
+    "pending → working (human asked): task spawn starts a task that does not start by itself",
     { worker: [busy] },
     async (life) => {
       await life.reaches("pending");
@@ -48,7 +48,7 @@ export function working(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "pending → clarification (human asked): a person lets a worker ask first",
+    "pending → clarification (human asked): a person starts the worker with a talk",
     { worker: [busy] },
     async (life) => {
       await life.reaches("pending");
@@ -61,7 +61,7 @@ export function working(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "pending → cancelled (human asked): a task that never started is cancelled, and nothing was begun for it",
+    "pending → cancelled (human asked): a task that never started is cancelled, and nothing was started for it",
     {},
     async (life) => {
       await life.reaches("pending");
@@ -74,7 +74,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "clarification → working (human asked): a person sends the task on, and the worker that lives goes on",
+    "clarification → working (human asked): a person moves the task on, and the live worker continues",
     { worker: [busy] },
     async (life) => {
       await life.reaches("clarification");
@@ -88,7 +88,7 @@ export function working(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "clarification → working (worker asked): after the talk the worker goes on by itself",
+    "clarification → working (worker asked): after the talk the worker moves the task on itself",
     { worker: [{ steps: [{ cli: ["task", "update", "--summary", "Brew"] }, askFor("working"), "hang"] }] },
     async (life) => {
       expect((await life.reaches("working")).summary).toBe("Brew");
@@ -98,19 +98,19 @@ export function working(scenes: Scenes): void {
   );
   gaveUp(
     scenes,
-    "clarification → cancelled (human asked): the worker is ended, and the workspace given back",
+    "clarification → cancelled (human asked): the worker is ended, and the workspace is released",
     "human",
     inState("clarification"),
   );
   gaveUp(
     scenes,
-    "clarification → cancelled (worker asked): so it is where the worker asks for it",
+    "clarification → cancelled (worker asked): the same happens if the worker asks",
     "worker",
     inState("clarification"),
   );
   scenario(
     scenes,
-    "clarification (mark_dead): a worker that ends there holds the task for a person, who can only send it on",
+    "clarification (mark_dead): if the worker ends there, the task is held for a person, who can only move it on",
     { worker: [{ steps: [{ exit: 0 }] }] },
     async (life) => {
       const held = await life.isHeld();
@@ -122,7 +122,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "working → agent-review (worker asked): only with a handoff; the worker is ended, and a reviewer started in its place",
+    "working → agent-review (worker asked): only with a handoff; the worker is ended, and a reviewer is started instead",
     {
       worker: [
         {
@@ -164,7 +164,7 @@ export function working(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "working → agent-review (human asked): the gate binds people too",
+    "working → agent-review (human asked): the gate applies to people too",
     { worker: [{ steps: [untilGo, handoff("one"), "hang"] }], reviewer: [busy] },
     async (life) => {
       await life.reaches("working");
@@ -199,6 +199,6 @@ export function working(scenes: Scenes): void {
       await life.onlyAlive("worker#1");
     },
   );
-  gaveUp(scenes, "working → cancelled (human asked): the worker is ended, and the workspace given back", "human");
-  gaveUp(scenes, "working → cancelled (worker asked): so it is where the worker asks for it", "worker");
+  gaveUp(scenes, "working → cancelled (human asked): the worker is ended, and the workspace is released", "human");
+  gaveUp(scenes, "working → cancelled (worker asked): the same happens if the worker asks", "worker");
 }

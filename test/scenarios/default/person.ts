@@ -10,13 +10,13 @@ export async function person(scenes: Scenes): Promise<void> {
   const tea = await scenes.addProject("tea", 2);
   scenario(
     scenes,
-    "reviewing → working (human asked): a person asks for changes, the worker hears of it, and the rounds begin anew",
+    "reviewing → working (human asked): a person asks for changes, the worker is told, and the rounds start over",
     {
       worker: [
         told("The human asks for changes", ...build("two"), handoff("two"), askFor("agent-review")),
         { steps: handsOver },
       ],
-      // The same words about new work would be the verdict of before.
+      // The same text about new work would be the earlier verdict.
       reviewer: [{ steps: [review("PASS", "Session {run} says so."), askFor("reviewing")] }],
     },
     async (life) => {
@@ -24,7 +24,7 @@ export async function person(scenes: Scenes): Promise<void> {
       await life.does("update", "--status", "working");
       await life.hears("worker#1", "The human asks for changes");
       await life.until(({ status }) => status === "reviewing");
-      // The second reviewer is the first of a new row of rounds.
+      // The second reviewer is the first of the new rounds.
       expect(await life.windowsHad()).toEqual(["worker#1 worker", "reviewer#2 review-1", "reviewer#3 review-1"]);
       expect(await life.round()).toBe(1);
       await life.onlyAlive("worker#1");
@@ -34,7 +34,7 @@ export async function person(scenes: Scenes): Promise<void> {
 
   scenario(
     scenes,
-    "reviewing → done (human asked): task merge brings the work into main, then everything of the task is cleaned up",
+    "reviewing → done (human asked): task merge merges the work into main, then the task's agents, workspace and branch are cleaned up",
     { worker: [{ steps: [...handsOver, ...deaf.steps] }], reviewer: [passes] },
     async (life) => {
       await life.reaches("reviewing");
@@ -53,7 +53,7 @@ export async function person(scenes: Scenes): Promise<void> {
 
   scenario(
     scenes,
-    "reviewing → done (human rule 1): continue ends a task whose work a person has brought into main, and no other",
+    "reviewing → done (human rule 1): continue ends only a task whose work a person has merged into main",
     { worker: [{ steps: handsOver }], reviewer: [passes] },
     async (life) => {
       await life.reaches("reviewing");
@@ -69,7 +69,7 @@ export async function person(scenes: Scenes): Promise<void> {
 
   scenario(
     scenes,
-    "reviewing → cancelled (human asked): the worker is ended, and its commits stay where they can be found",
+    "reviewing → cancelled (human asked): the worker is ended, and its commits are kept on the branch",
     { worker: [{ steps: [...build("one"), ...deaf.steps] }] },
     async (life) => {
       await life.reaches("reviewing");
@@ -86,7 +86,7 @@ export async function person(scenes: Scenes): Promise<void> {
 
   scenario(
     scenes,
-    "stuck → reviewing (human asked): only a person can send what is stuck to the last look",
+    "stuck → reviewing (human asked): only a person can send a stuck task to the final review",
     { worker: [told("# Stuck", tryFor("reviewing"), "hang"), quiet] },
     async (life) => {
       await life.reaches("stuck");
@@ -101,7 +101,7 @@ export async function person(scenes: Scenes): Promise<void> {
 
   scenario(
     scenes,
-    "stuck → reviewing (human rule 1): continue sends what is stuck to the last look",
+    "stuck → reviewing (human rule 1): continue sends a stuck task to the final review",
     { worker: [busy] },
     async (life) => {
       await life.reaches("stuck");
@@ -115,7 +115,7 @@ export async function person(scenes: Scenes): Promise<void> {
 
   scenario(
     scenes,
-    "stuck → cancelled (human asked): the worker is ended, and the workspace given back",
+    "stuck → cancelled (human asked): the worker is ended, and the workspace is released",
     { worker: [deaf] },
     async (life) => {
       await life.reaches("stuck");

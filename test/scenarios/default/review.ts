@@ -16,7 +16,7 @@ import {
 } from "../steps.ts";
 
 const handsOver = [...build("one"), handoff("one"), askFor("agent-review")];
-/** Mends whatever a review asks for, once more. */
+/** Fixes what a review asks for, once more. */
 const mender: Behaviour = {
   worker: [
     told("# Stuck", "hang"),
@@ -29,7 +29,7 @@ const mender: Behaviour = {
 export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
-    "agent-review → reviewing (reviewer asked): only with a passing verdict on the first line, and the worker is left in peace",
+    "agent-review → reviewing (reviewer asked): only with a passing verdict on the first line, and the worker is not disturbed",
     {
       worker: [{ steps: handsOver }],
       reviewer: [
@@ -79,7 +79,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → working (reviewer asked): a failing verdict of the first round is told to the worker that waited",
+    "agent-review → working (reviewer asked): the waiting worker is told about a failing verdict of the first round",
     {
       worker: [told("Review failed", "hang"), { steps: handsOver }],
       reviewer: [{ steps: [tryFor("working"), review("FAIL"), tryFor("stuck"), askFor("working")] }],
@@ -110,7 +110,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → stuck (reviewer asked): a failing verdict of the second round is a person's business",
+    "agent-review → stuck (reviewer asked): a failing verdict of the second round needs a person",
     {
       ...mender,
       reviewer: [
@@ -120,10 +120,10 @@ export function reviews(scenes: Scenes): void {
     },
     async (life) => {
       await life.reaches("stuck");
-      // The verdict of the first round still stands in the document, and is worth nothing.
+      // The verdict of the first round is still in the document, and is spent.
       expect(await life.refusals()).toEqual(["reviewer stuck: gate-stale", "reviewer working: guard"]);
       expect((await life.does("explain")).replace(/\s+/g, " ")).toContain(
-        'It came here from "agent-review": the verdict of reviewer in ## Review is FAIL.',
+        'The task came here from "agent-review": the verdict of reviewer in ## Review is FAIL.',
       );
       await life.hears("worker#1", "# Stuck");
       await life.onlyAlive("worker#1");
@@ -136,7 +136,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → stuck (engine rule 3): so is one that a reviewer of the second round only handed in",
+    "agent-review → stuck (engine rule 3): so does a verdict that a reviewer of the second round only handed in",
     { ...mender, reviewer: [{ steps: [review("FAIL", "Round {review_round}."), handIn, { exit: 0 }] }] },
     async (life) => {
       await life.reaches("stuck");
@@ -149,14 +149,14 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → stuck (engine rule 4): a reviewer that ends without a word is started again once, in the same window; the second time a person is asked",
+    "agent-review → stuck (engine rule 4): a reviewer that ends without a verdict is started again once, in the same window; the second time a person is called",
     { worker: [told("# Stuck", "hang"), { steps: handsOver }], reviewer: [{ steps: [{ exit: 0 }] }] },
     async (life) => {
       await life.reaches("stuck");
       expect(await life.windowsHad()).toEqual(["worker#1 worker", "reviewer#2 review-1", "reviewer#3 review-1"]);
       expect(await life.round()).toBe(1);
       await life.hears("worker#1", "# Stuck");
-      expect(await life.does("explain")).toContain('It came here from "agent-review": It ended with 0.');
+      expect(await life.does("explain")).toContain('The task came here from "agent-review": It ended with 0.');
       await life.onlyAlive("worker#1");
     },
     inState("working"),
@@ -164,7 +164,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → cancelled (human asked): reviewer and worker are ended, and the workspace given back",
+    "agent-review → cancelled (human asked): reviewer and worker are ended, and the workspace is released",
     { worker: [{ steps: handsOver }], reviewer: [deaf] },
     async (life) => {
       await life.reaches("agent-review");
@@ -178,7 +178,7 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review (reminded): a reviewer that falls silent without a verdict is told what is missing",
+    "agent-review (reminded): an idle reviewer without a verdict is told what is missing",
     { worker: [quiet], reviewer: [quiet] },
     async (life) => {
       await life.reaches("agent-review");

@@ -6,7 +6,7 @@ import { askFor, busy, deaf, during, plan, section, told, tryFor } from "../step
 export function starting(scenes: Scenes): void {
   scenario(
     scenes,
-    "pending → planning (engine rule 1): a task starts by itself, with a workspace and a worker in a window of its own",
+    "pending → planning (engine rule 1): a task starts by itself, with a workspace and a worker in its own window",
     { worker: [busy] },
     async (life) => {
       await life.reaches("planning");
@@ -19,7 +19,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "pending → planning (human asked): a task that does not start by itself is started by a person who asks for the state",
+    "pending → planning (human asked): a person starts a task that does not start by itself by asking for the state",
     { worker: [busy] },
     async (life) => {
       await life.reaches("pending");
@@ -41,14 +41,14 @@ export function starting(scenes: Scenes): void {
       await life.reaches("planning");
       await life.hasWorkspace();
       await life.hears("worker#1", "# Task:");
-      expect(await life.isRefused("spawn")).toContain("has started already");
+      expect(await life.isRefused("spawn")).toContain("has already started");
     },
     byHand,
   );
 
   scenario(
     scenes,
-    "pending → cancelled (human asked): a task that never started is cancelled, and nothing was begun for it",
+    "pending → cancelled (human asked): a task that never started is cancelled, and nothing was started for it",
     {},
     async (life) => {
       await life.reaches("pending");
@@ -66,7 +66,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "planning → working (worker asked): only with a plan that says how or where, and the same session goes on",
+    "planning → working (worker asked): only with a plan that says how or where, and the same session continues",
     {
       worker: [
         during(
@@ -100,7 +100,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "planning → working (engine rule 1): a worker that ends with its plan written is taken at its word, and resumed",
+    "planning → working (engine rule 1): a worker that ends with its plan written has planned, and is resumed",
     { worker: [told("# Resuming", "hang"), during("planning", plan, { exit: 0 })] },
     async (life) => {
       await life.reaches("working");
@@ -130,7 +130,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "planning → stuck (engine escalated): a first silent end is marked, the second in a row asks for a person's help",
+    "planning → stuck (engine escalated): the first silent end is recorded, the second in a row calls a person",
     { worker: [told("# Stuck", "hang"), { steps: [{ exit: 3 }] }] },
     async (life) => {
       const held = await life.isHeld();
@@ -139,7 +139,7 @@ export function starting(scenes: Scenes): void {
       const { crashCount } = await life.reaches("stuck");
       expect(crashCount).toBe(0);
       expect(await life.hears("worker#3", "# Stuck")).toContain("kept ending early");
-      expect(await life.does("explain")).toContain('It came here from "planning": It ended with 3.');
+      expect(await life.does("explain")).toContain('The task came here from "planning": It ended with 3.');
       await life.onlyAlive("worker#3");
       await life.hasWorkspace();
     },
@@ -147,7 +147,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "planning → cancelled (human asked): the worker is ended, and the workspace given back",
+    "planning → cancelled (human asked): the worker is ended, and the workspace is released",
     { worker: [deaf] },
     async (life) => {
       await life.reaches("planning");
@@ -160,7 +160,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "clarification → planning (human asked): a person sends the task back to planning, and the worker that lives goes on",
+    "clarification → planning (human asked): a person sends the task back to planning, and the live worker continues",
     {
       worker: [
         told("As strong as you can", plan, askFor("working"), "hang"),
@@ -191,7 +191,7 @@ export function starting(scenes: Scenes): void {
       await life.reaches("clarification");
       await life.hears("worker#1", "# Questions about:");
       await life.hasWorkspace();
-      await life.does("continue");
+      await life.does("continue", "--yes");
       await life.reaches("planning");
       await life.does("send", "Brew it");
       expect((await life.reaches("working")).summary).toBe("Brew it");
@@ -202,7 +202,7 @@ export function starting(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "clarification → cancelled (human asked): the worker is ended, and the workspace given back",
+    "clarification → cancelled (human asked): the worker is ended, and the workspace is released",
     { worker: [deaf] },
     async (life) => {
       await life.reaches("clarification");

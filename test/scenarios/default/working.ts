@@ -6,7 +6,7 @@ import { askFor, build, busy, deaf, handoff, section, told, tryFor } from "../st
 export function working(scenes: Scenes): void {
   scenario(
     scenes,
-    "working → agent-review (worker asked): only with a handoff, and a reviewer starts beside the worker that stays",
+    "working → agent-review (worker asked): only with a handoff, and a reviewer starts beside the worker, which stays",
     {
       worker: [
         {
@@ -49,7 +49,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "working → agent-review (engine rule 1): one that only falls silent with its handoff written is reviewed, and lives",
+    "working → agent-review (engine rule 1): an idle worker with its handoff written is reviewed, and keeps running",
     { worker: [{ steps: [...build("one"), handoff("one")] }], reviewer: [busy] },
     async (life) => {
       await life.reaches("agent-review");
@@ -61,7 +61,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "working → clarification (worker asked): a worker that finds out that it does not know asks a person",
+    "working → clarification (worker asked): a worker with a question asks a person",
     { worker: [{ steps: [section("Questions", "1. How strong?"), askFor("clarification"), "hang"] }] },
     async (life) => {
       expect((await life.reaches("clarification")).needsPerson).toBe(true);
@@ -87,7 +87,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "working → stuck (human asked): a person takes a task out of the work, and the live worker is told",
+    "working → stuck (human asked): a person declares a task stuck, and the live worker is told",
     { worker: [told("# Stuck", "hang"), { steps: [{ say: "I do not know." }] }] },
     async (life) => {
       await life.reaches("working");
@@ -102,7 +102,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "working → stuck (engine escalated): two silent ends in a row, and a worker is started to talk with a person",
+    "working → stuck (engine escalated): after two silent ends in a row a worker is started to talk with a person",
     { worker: [told("# Stuck", "hang"), { steps: [...build("half"), { crash: "SIGKILL" }] }] },
     async (life) => {
       const held = await life.isHeld();
@@ -118,7 +118,7 @@ export function working(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "working → cancelled (human asked): the worker is ended, and what it has not committed is saved",
+    "working → cancelled (human asked): the worker is ended, and its uncommitted work is salvaged",
     { worker: [{ steps: [{ write: { file: "half.md", text: "half a cup\n" } }, ...deaf.steps] }] },
     async (life) => {
       await life.reaches("working");

@@ -24,7 +24,7 @@ export function branchContract(kind: KindName): void {
       .split("\n")
       .filter((name) => name !== "refs/heads/main");
 
-  test("a branch gets another name, with all its commits and with what is uncommitted", async () => {
+  test("a branch is renamed with all its commits, and uncommitted work stays", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;
     await prepare();
@@ -37,7 +37,7 @@ export function branchContract(kind: KindName): void {
     expect(statusOf(at())).toBe("M b.txt");
   });
 
-  test("a name may lie below the old one, or above it", async () => {
+  test("a new name may be below the old name, or above it", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;
     await prepare();
@@ -49,7 +49,7 @@ export function branchContract(kind: KindName): void {
     }
   });
 
-  test("a name that is taken, or none at all, is refused", async () => {
+  test("a rename to a taken or invalid name, or without a branch, is refused", async () => {
     const { at, folder, kind, tip } = await openTwo();
     expect((await faultOf(kind.renameBranch(folder, "begun"))).code).toBe("workspace.branch-taken");
     expect((await faultOf(kind.renameBranch(folder, "no name"))).code).toBe("git.bad-ref");
@@ -59,7 +59,7 @@ export function branchContract(kind: KindName): void {
     expect(tip).toHaveLength(40);
   });
 
-  test("a branch that is there is checked out, and files that git does not know stay", async () => {
+  test("an existing branch is checked out, and untracked files stay", async () => {
     const { at, folder, kind, tip, trashed } = await openTwo();
     at().write("untracked.txt", "untracked\n");
     await kind.switchBranch(folder, "begun");
@@ -75,7 +75,7 @@ export function branchContract(kind: KindName): void {
     expect(trashed()).toEqual([]);
   });
 
-  test("a branch is checked out also where both have changed the same file", async () => {
+  test("a branch is checked out even if both branches have changed the same file", async () => {
     const { at, folder, kind, tip } = await openTwo();
     const own = at().commit({ "a.txt": "committed\n" });
     await kind.switchBranch(folder, "begun");
@@ -84,7 +84,7 @@ export function branchContract(kind: KindName): void {
     expect(at().at("task")).toBe(own);
   });
 
-  test("the branch that is checked out goes forward, with its files, unless something is in the way", async () => {
+  test("the checked-out branch moves forward with its files, unless something is in the way", async () => {
     const { at, folder, kind, base } = await openTwo();
     at().git("checkout", "--quiet", "-b", "ahead");
     const ahead = at().commit({ "a.txt": "ahead\n", "ahead.txt": "ahead\n" });
@@ -105,7 +105,7 @@ export function branchContract(kind: KindName): void {
     expect(statusOf(at())).toBe("?? untracked.txt");
   });
 
-  test("a branch that is nowhere, or elsewhere, is not checked out", async () => {
+  test("a missing branch, and a branch that is checked out elsewhere, are refused", async () => {
     const { at, user, control, folder, kind } = await openTwo();
     expect((await faultOf(kind.switchBranch(folder, "nowhere"))).code).toBe("workspace.no-branch");
     expect((await faultOf(kind.switchBranch(folder, "main"))).message).toContain(user.folder);
@@ -116,7 +116,7 @@ export function branchContract(kind: KindName): void {
     expect(at().git("symbolic-ref", "--short", "HEAD")).toBe("task");
   });
 
-  test("nothing uncommitted is lost by checking out another branch", async () => {
+  test("a checkout of another branch loses no uncommitted work", async () => {
     const { at, folder, kind } = await openTwo();
     at().write("b.txt", "changed\n");
     expect((await faultOf(kind.switchBranch(folder, "begun"))).code).toBe("workspace.dirty");
@@ -155,9 +155,9 @@ export function branchContract(kind: KindName): void {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("a change of branches that was cut short is ended by asking again", async () => {
+  test("an interrupted switch of branches is completed by the next call", async () => {
     const { at, base, folder, kind, state, tip } = await openTwo();
-    // As it is right after the note was made, with some of the files written.
+    // The state right after the record was written, with some of the files written.
     const [place] = readdirSync(state).filter((name) => existsSync(join(state, name, "record.json")));
     const file = join(state, place ?? "", "record.json");
     const record = JSON.parse(readFileSync(file, "utf8"));

@@ -12,7 +12,7 @@ export function commitAllContract(kindName: KindName): void {
   const order = ({ folder }: Scene) => ({ folder, task: "t1", message: "Work of t1\n", author, date });
   const filesOf = ({ at }: Scene, revision = "HEAD") => at().git("ls-tree", "-r", "--name-only", revision).split("\n");
 
-  test("what was left uncommitted becomes one commit, and no file changes", async () => {
+  test("uncommitted work becomes one commit, and no file changes", async () => {
     const scene = await open();
     const { at, base, folder, kind, prepare } = scene;
     await prepare();
@@ -38,7 +38,7 @@ export function commitAllContract(kindName: KindName): void {
     expect(at().git("rev-list", "--count", `${base}..HEAD`)).toBe("1");
   });
 
-  test("task files and what git ignores are not in it, also where somebody has staged them", async () => {
+  test("task files and ignored files are not committed, even if an agent has staged them", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;
     await prepare();
@@ -54,7 +54,7 @@ export function commitAllContract(kindName: KindName): void {
     expect([at().read("debug.log"), at().read("TASK.md")]).toEqual(["noise\n", "mine\n"]);
   });
 
-  test("what is uncommitted can be looked at, and nothing changes for it", async () => {
+  test("the uncommitted diff can be read without changing anything", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;
     await prepare();
@@ -89,7 +89,7 @@ export function commitAllContract(kindName: KindName): void {
     expect(await kind.diffUncommitted(folder, 10)).toMatchObject({ isCut: true });
   });
 
-  test("nothing that was planted there runs", async () => {
+  test("commitAll runs nothing that was planted in the workspace", async () => {
     const scene = await open();
     const { at, kind, prepare } = scene;
     await prepare();
@@ -103,7 +103,7 @@ export function commitAllContract(kindName: KindName): void {
     expect(commit).toHaveLength(40);
   });
 
-  test("what was staged and is different in the files is salvaged", async () => {
+  test("staged content that differs from the files is salvaged", async () => {
     const scene = await open();
     const { at, control, kind, prepare } = scene;
     await prepare();
@@ -117,7 +117,7 @@ export function commitAllContract(kindName: KindName): void {
     expect(at(control.folder).git("show", `${refs}^2:a.txt`)).toBe("staged");
   });
 
-  test("what is in the middle of something, or on no branch, is not committed", async () => {
+  test("a workspace with an operation under way, or without a branch, is refused", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;
     await prepare();
@@ -137,7 +137,7 @@ export function commitAllContract(kindName: KindName): void {
     );
   });
 
-  test("repositories inside are left alone", async () => {
+  test("nested repositories are not changed", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;
     await prepare();
@@ -150,7 +150,7 @@ export function commitAllContract(kindName: KindName): void {
     expect(existsSync(join(folder, "inner/x.txt"))).toBe(true);
   });
 
-  test("killed anywhere, it is done again: everything is committed once", async () => {
+  test("after a kill at any point a retry commits everything once", async () => {
     const scene = await open();
     const { at, base, control, kind, prepare } = scene;
     await prepare();

@@ -34,7 +34,7 @@ export function copyContract(kind: KindName): void {
     return scene;
   }
 
-  test("files that git does not know are copied by their patterns, with their permissions", async () => {
+  test("untracked files are copied by their patterns, with their permissions", async () => {
     const { at, folder, kind, user } = await openWithFiles();
     chmodSync(join(user.folder, ".env"), 0o600);
     const patterns = [".env*", "certs", "**/*.local", "untracked.txt", "nothing-like-this"];
@@ -49,7 +49,7 @@ export function copyContract(kind: KindName): void {
     expect(at().read(".env")).toBe("the agent's own\n");
   });
 
-  test("they can be linked instead", async () => {
+  test("untracked files can be linked instead of copied", async () => {
     const { folder, kind, user } = await openWithFiles();
     await kind.copyFiles({ folder, patterns: [".env", "certs"], how: "link" });
     expect(readlinkSync(join(folder, ".env"))).toBe(join(user.folder, ".env"));
@@ -62,7 +62,7 @@ export function copyContract(kind: KindName): void {
     user.write("tracked.local.md", "the user's change\n");
     expect(names(await kind.copyFiles({ folder, patterns: ["*.md", "a.txt"], how: "copy" })).copied).toEqual([]);
     expect(at().read("tracked.local.md")).toBe("tracked\n");
-    // Another commit tracks what the user's checkout only ignores.
+    // Another commit tracks a file that the user's checkout ignores.
     user.git("checkout", "--quiet", "-b", "with-env");
     user.git("add", "--force", ".env");
     const base = user.commit({});
@@ -75,7 +75,7 @@ export function copyContract(kind: KindName): void {
     expect(at().read(".env")).toBe(".env\n");
   });
 
-  test("no pattern, link or device leads out of the repository or of the workspace", async () => {
+  test("no pattern, link or device leads out of the repository or the workspace", async () => {
     const { folder, kind, user } = await openWithFiles();
     const outside = stage.path("outside");
     mkdirSync(outside);
@@ -98,7 +98,7 @@ export function copyContract(kind: KindName): void {
     expect(lstatSync(join(folder, "in.local")).isFile()).toBe(true);
   });
 
-  test("patterns are no options, and no magic of git's", async () => {
+  test("patterns are never read as options or pathspec magic", async () => {
     const { folder, kind, user } = await openWithFiles();
     user.write("--output=x", "1");
     user.write(":(exclude)y", "2");

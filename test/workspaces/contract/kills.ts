@@ -8,14 +8,14 @@ import { Fault } from "../../../src/fault.ts";
 import { createKillingGit, createLots, untilDone } from "../killing-git.ts";
 import { createScenes, type KindName, type Scene, statusOf } from "../stage.ts";
 
-/** Few by themselves; whoever looks for what is rare asks for more. */
+/** Few by default; a search for rare failures sets more. */
 const rounds = Number(process.env.SIGNALBOX_KILLS ?? 12);
 const seed = Number(process.env.SIGNALBOX_SEED ?? 1);
 
 export function killContract(kind: KindName): void {
   const { open, stage } = createScenes(kind, "kills");
 
-  /** Enough files that git can be killed in the middle of them, and things of the user's that must stay. */
+  /** Enough files that git can be killed while it writes them, and files of the user that must stay. */
   async function openLarge() {
     const user = stage.repository();
     user.commit(
@@ -27,7 +27,7 @@ export function killContract(kind: KindName): void {
     const own = stage.path("own");
     user.git("worktree", "add", "--quiet", "-b", "own", own);
     scene.at(own).write("a.txt", "the user's own change\n");
-    // The folder of another one is on a disk that is not there just now.
+    // The folder of another worktree is on an unmounted disk.
     const away = stage.path("away");
     user.git("worktree", "add", "--quiet", "--no-checkout", "-b", "away", away);
     rmSync(away, { recursive: true });
@@ -35,7 +35,7 @@ export function killContract(kind: KindName): void {
     return { ...scene, own, bases: [base, user.at("HEAD")] };
   }
 
-  /** Nothing of anybody's is lost, whatever was killed. */
+  /** Nothing is lost, whatever was killed. */
   function checkOthers({ user, at }: Scene, own: string, tips: ReadonlyMap<string, string>): void {
     expect(at(own).read("a.txt")).toBe("the user's own change\n");
     expect(user.read("b.txt")).toBe("the user's own change\n");
@@ -46,7 +46,7 @@ export function killContract(kind: KindName): void {
     if (kind === "worktree") for (const [branch, tip] of tips) expect(user.at(`refs/heads/${branch}`)).toBe(tip);
   }
 
-  /** Works in the workspace as an agent would, and saves it as the daemon would. */
+  /** Works in the workspace as an agent, and saves the work as the daemon does. */
   async function work(scene: Scene, round: number, tips: Map<string, string>): Promise<string> {
     const { at, control, folder, kind } = scene;
     const branch = (await kind.currentBranch(folder)) ?? "";
@@ -58,7 +58,7 @@ export function killContract(kind: KindName): void {
     return saved?.commit ?? "";
   }
 
-  test("git can be killed at any moment while a workspace is made or recycled", {
+  test("git can be killed at any moment while a workspace is created or recycled", {
     timeout: 60_000 + rounds * 10_000,
   }, async () => {
     const scene = await openLarge();
@@ -78,7 +78,7 @@ export function killContract(kind: KindName): void {
           `uncommitted ${round}\n`,
         );
       }
-      // The first call asks git for its version.
+      // The first call only prints git's version.
       killing.aim(2 + Math.floor(lots(3)), lots(20));
       const half = again({ program: killing.program });
       const isParked = round > 0 && order.salvaged && lots(2) < 1;
@@ -112,7 +112,7 @@ export function killContract(kind: KindName): void {
     }
   });
 
-  test("we can be killed at any moment while a workspace is made or recycled", {
+  test("the daemon can be killed at any moment while a workspace is created or recycled", {
     timeout: 60_000 + rounds * 10_000,
   }, async () => {
     const scene = await openLarge();

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Repository } from "../../git/stage.ts";
 
-/** What an agent may leave uncommitted, and what must still be there when nobody has saved it. */
+/** Uncommitted work that an agent may leave, with a file that must keep its text until the work is salvaged. */
 export const leftovers: readonly (readonly [
   what: string,
   leave: (workspace: Repository) => void,
@@ -14,7 +14,7 @@ export const leftovers: readonly (readonly [
   ["an untracked file deep down", (w) => w.write("x/y/new.txt", "new\n"), "x/y/new.txt", "new\n"],
   ["a deleted file", (w) => rmSync(join(w.folder, "b.txt")), "a.txt", "a\n"],
   [
-    "a staged file that is as before",
+    "a staged change that was undone in the file",
     (w) => {
       w.write("a.txt", "staged\n");
       w.git("add", "a.txt");
@@ -24,7 +24,7 @@ export const leftovers: readonly (readonly [
     "a\n",
   ],
   [
-    "a change that git was told to assume away",
+    "a change to an assume-unchanged file",
     (w) => {
       w.git("update-index", "--assume-unchanged", "a.txt");
       w.write("a.txt", "hidden\n");
@@ -33,7 +33,7 @@ export const leftovers: readonly (readonly [
     "hidden\n",
   ],
   [
-    "a change that git was told to skip",
+    "a change to a skip-worktree file",
     (w) => {
       w.git("update-index", "--skip-worktree", "a.txt");
       w.write("a.txt", "hidden\n");
@@ -42,7 +42,7 @@ export const leftovers: readonly (readonly [
     "hidden\n",
   ],
   [
-    "a merge that was not ended",
+    "an unfinished merge",
     (w) => {
       const before = w.git("symbolic-ref", "--short", "-q", "HEAD");
       w.git("checkout", "--quiet", "-b", "other");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createScenes, type KindName } from "../stage.ts";
@@ -13,7 +13,7 @@ function snapshot(folder: string): string {
 export function lookContract(kind: KindName): void {
   const { open } = createScenes(kind, "look");
 
-  test("looking changes nothing", async () => {
+  test("an inspection changes nothing", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     at().write("a.txt", "changed\n");
@@ -36,7 +36,7 @@ export function lookContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: true, untracked: 3 });
   });
 
-  test("what is known from the last look hides nothing at the next", async () => {
+  test("caches of the last inspection hide no change from the next", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     const isDirty = async () => {
@@ -49,7 +49,7 @@ export function lookContract(kind: KindName): void {
     expect([await isDirty(), await isDirty()]).toEqual([true, true]);
     at().git("add", "a.txt");
     at().write("a.txt", "one\n");
-    // Only the index has it.
+    // Only the index has this change.
     expect([await isDirty(), await isDirty()]).toEqual([true, true]);
     at().git("add", "a.txt");
     expect(await isDirty()).toBe(false);
@@ -63,11 +63,47 @@ export function lookContract(kind: KindName): void {
     expect([await isDirty(), await isDirty()]).toEqual([false, false]);
   });
 
-  test("a file that is written again as it was is no change", async () => {
+  test("a file that is rewritten with the same content is not a change", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     at().write("a.txt", "a\n");
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false });
+  });
+
+  test.for([".gitignore", ".gitattributes", ".git/index", ".git/packed-refs", "folder/.gitignore"])(
+    "a pipe in the place of %s is refused with its name, and found again without another git",
+    async (name) => {
+      const { at, folder, kind, prepare } = await open();
+      await prepare();
+      const [, inGit] = name.split(".git/");
+      const own = at().git("rev-parse", "--absolute-git-dir");
+      const common = at().git("rev-parse", "--path-format=absolute", "--git-common-dir");
+      const path = inGit === undefined ? join(folder, name) : join(inGit === "index" ? own : common, inGit);
+      rmSync(path, { force: true });
+      execFileSync("mkfifo", [path]);
+      const refused = {
+        code: "workspace.blocked",
+        message: expect.stringContaining(path),
+        hint: `Remove it: rm ${path}`,
+      };
+      await expect(kind.inspect(folder)).rejects.toMatchObject(refused);
+      await expect(kind.flawOf(folder)).rejects.toMatchObject(refused);
+      const isOwn = path.startsWith(folder) || path.startsWith(own);
+      expect(await kind.deletePipes(folder)).toBe(isOwn ? 1 : 0);
+      expect(existsSync(path)).toBe(!isOwn);
+      rmSync(path, { force: true });
+      // A clone loses its refs with this file.
+      const isClone = own === common && inGit === "packed-refs";
+      expect(await kind.inspect(folder)).toMatchObject({ kind: isClone ? "broken" : "there" });
+    },
+  );
+
+  test("a pipe that git does not read does not block the workspace", async () => {
+    const { folder, kind, prepare } = await open();
+    await prepare();
+    execFileSync("mkfifo", [join(folder, "log")]);
+    expect(await kind.inspect(folder)).toMatchObject({ kind: "there", untracked: 0 });
+    expect(await kind.deletePipes(folder)).toBe(0);
   });
 
   test("refs that git has packed are found", async () => {
@@ -78,31 +114,34 @@ export function lookContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ branch: "task", head });
   });
 
-  test.each(["merge", "rebase", "cherry-pick", "revert", "bisect"] as const)("a %s under way is seen", async (what) => {
-    const { at, folder, kind, prepare, base } = await open();
-    await prepare();
-    at().commit({ "a.txt": "1\n" });
-    at().git("checkout", "--quiet", "-b", "other", base);
-    const other = at().commit({ "a.txt": "2\n" });
-    at().git("checkout", "--quiet", "task");
-    const begin = {
-      merge: ["merge", "other"],
-      rebase: ["rebase", "other"],
-      "cherry-pick": ["cherry-pick", other],
-      revert: ["revert", "--no-commit", "--no-edit", "HEAD"],
-      bisect: ["bisect", "start"],
-    }[what];
-    try {
-      at().git(...begin);
-    } catch {
-      // They end in conflicts.
-    }
-    if (what === "revert")
-      writeFileSync(join(at().git("rev-parse", "--absolute-git-dir"), "REVERT_HEAD"), `${other}\n`);
-    expect(await kind.inspect(folder)).toMatchObject({ kind: "there", operation: what, dirty: true });
-  });
+  test.each(["merge", "rebase", "cherry-pick", "revert", "bisect"] as const)(
+    "an inspection reports a %s that is under way",
+    async (what) => {
+      const { at, folder, kind, prepare, base } = await open();
+      await prepare();
+      at().commit({ "a.txt": "1\n" });
+      at().git("checkout", "--quiet", "-b", "other", base);
+      const other = at().commit({ "a.txt": "2\n" });
+      at().git("checkout", "--quiet", "task");
+      const begin = {
+        merge: ["merge", "other"],
+        rebase: ["rebase", "other"],
+        "cherry-pick": ["cherry-pick", other],
+        revert: ["revert", "--no-commit", "--no-edit", "HEAD"],
+        bisect: ["bisect", "start"],
+      }[what];
+      try {
+        at().git(...begin);
+      } catch {
+        // These commands stop at conflicts.
+      }
+      if (what === "revert")
+        writeFileSync(join(at().git("rev-parse", "--absolute-git-dir"), "REVERT_HEAD"), `${other}\n`);
+      expect(await kind.inspect(folder)).toMatchObject({ kind: "there", operation: what, dirty: true });
+    },
+  );
 
-  test("what is no working copy is called broken, and why", async () => {
+  test("a folder that is not a working copy is reported as broken, with the reason", async () => {
     const { at, base, folder, kind, place, prepare } = await open();
     expect(await kind.inspect(place("nowhere"))).toEqual({ kind: "missing" });
     expect(await kind.currentBranch(place("nowhere"))).toBeUndefined();
@@ -130,7 +169,7 @@ export function lookContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ kind: "there", branch: "task", dirty: false });
   });
 
-  test("a lock that git holds is seen, and goes only when no git is alive", async () => {
+  test("a lock of git is reported, and removed only when no git process is running", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     const lock = join(at().git("rev-parse", "--absolute-git-dir"), "index.lock");

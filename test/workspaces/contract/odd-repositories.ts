@@ -7,7 +7,7 @@ import { createScenes, type KindName, statusOf } from "../stage.ts";
 export function oddRepositoryContract(kind: KindName): void {
   const { open, stage } = createScenes(kind, "odd");
 
-  test("submodules are empty folders, and what an agent put into them goes to the trash", async () => {
+  test("submodules are empty folders, and files that an agent puts into them go to the trash", async () => {
     const library = stage.repository("library");
     const user = stage.repository();
     user.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.folder, "libraries/one");
@@ -39,7 +39,7 @@ export function oddRepositoryContract(kind: KindName): void {
     expect(repository.git("worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  test("a repository that nobody has added goes to the trash whole", async () => {
+  test("an untracked repository goes to the trash as a whole", async () => {
     const scene = await open();
     const { at, folder, kind, prepare, trashed } = scene;
     await prepare();
@@ -55,7 +55,7 @@ export function oddRepositoryContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  test("a tracked folder that was made a repository is none for the next task", async () => {
+  test("a repository that was created in a tracked folder is gone for the next task", async () => {
     const { at, folder, prepare, trashed, salvage } = await open();
     await prepare();
     repositoryAt(join(folder, "folder"), stage.env).git("init", "--quiet");
@@ -66,10 +66,12 @@ export function oddRepositoryContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  test("what could not be salvaged stays in the trash, also where another task gets the workspace", async () => {
+  test("files that could not be salvaged stay in the trash when another task gets the workspace", async () => {
     const { folder, kind, prepare, salvage } = await open();
     const library = stage.repository("library");
+    // The shallow clone lacks the second commit. The first may be the same as in the user's repository.
     library.commit({ "second.txt": "second\n" });
+    library.commit({ "third.txt": "third\n" });
     const empty = { now: Date.now(), keepFor: 0, most: 0 };
     const spoil = async () => {
       library.git("clone", "--quiet", "--depth=1", `file://${library.folder}`, join(folder, "shallow"));
@@ -85,7 +87,7 @@ export function oddRepositoryContract(kind: KindName): void {
     expect((await kind.deleteTrash(empty)).held).toHaveLength(2);
   });
 
-  test("pointers to large files are checked out, and are no changes", async () => {
+  test("pointers of Git LFS are checked out, and do not count as changes", async () => {
     const user = stage.repository();
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12345\n`;
     user.commit({ ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n", "large.bin": pointer });
@@ -98,7 +100,7 @@ export function oddRepositoryContract(kind: KindName): void {
     expect([at().read("large.bin"), statusOf(at())]).toEqual([pointer, ""]);
   });
 
-  test("attributes that change files are respected, and make nothing dirty", async () => {
+  test("attributes that convert files are respected, and do not make the workspace dirty", async () => {
     const user = stage.repository();
     user.commit({ ".gitattributes": "*.bat text eol=crlf\n*.id ident\n", "x.bat": "a\nb\n", "x.id": "$Id$\n" });
     const { at, folder, kind, prepare } = await open({ user });
@@ -110,14 +112,14 @@ export function oddRepositoryContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false });
   });
 
-  test("a repository that shows only some of its files can be used", async () => {
+  test("a repository with a sparse checkout can be used", async () => {
     const user = stage.repository();
     user.commit({ "big/x.txt": "x\n", "small/y.txt": "y\n" });
     user.git("sparse-checkout", "set", "small");
     expect(existsSync(join(user.folder, "big"))).toBe(false);
     const { at, folder, kind, prepare } = await open({ user });
     await prepare();
-    // A clone does not have the user's configuration, so it has all files.
+    // A clone does not use the user's configuration, so it has all files.
     expect(existsSync(join(folder, "big"))).toBe(kind.kind === "clone");
     expect(at().read("small/y.txt")).toBe("y\n");
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false });
@@ -129,7 +131,7 @@ export function oddRepositoryContract(kind: KindName): void {
     expect(existsSync(join(user.folder, "big"))).toBe(false);
   });
 
-  test("a repository with a part of its history can be used, or is refused with what to do", async () => {
+  test("a shallow repository can be used, or is refused with the next command", async () => {
     const whole = stage.repository("whole");
     whole.commit({ "a.txt": "2\n" });
     const folder = stage.path("shallow");
@@ -147,7 +149,7 @@ export function oddRepositoryContract(kind: KindName): void {
     expect((await faultOf(scene.prepare({ branch: "next", base: user.at("HEAD") }))).code).toBe("workspace.dirty");
   });
 
-  test("ids of the longer kind are ids", async () => {
+  test("a repository with SHA-256 ids can be used", async () => {
     const folder = stage.path("sha256");
     mkdirSync(folder);
     const user = repositoryAt(folder, stage.env);
@@ -175,7 +177,7 @@ export function oddRepositoryContract(kind: KindName): void {
       if (folder !== bare) writeFileSync(join(folder, ".env"), "secret\n");
       const { copied } = await kind.copyFiles({ folder: workspace, patterns: [".env"], how: "copy" });
       expect(copied).toHaveLength(folder === bare ? 0 : 1);
-      // Nobody has the branch of a bare repository checked out.
+      // The branch of a bare repository is not checked out.
       if (folder === bare)
         expect(await prepare({ branch: "main", existing: true, salvaged: true })).toMatchObject({ how: "recycled" });
     }

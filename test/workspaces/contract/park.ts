@@ -12,7 +12,7 @@ const free = { at: "main", keep, isFree: async () => true };
 export function parkContract(kind: KindName): void {
   const { open } = createScenes(kind, "park");
 
-  /** A workspace that a task has used and given back, and that was cleaned since. */
+  /** A workspace that a task has used and released, and that was then parked. */
   async function parked(changes = {}): Promise<Scene> {
     const scene = await open();
     const { at, control, folder, prepare, user } = scene;
@@ -27,7 +27,7 @@ export function parkContract(kind: KindName): void {
     return scene;
   }
 
-  test("a parked workspace has the files of a branch, no branch of its own, and nothing of the former task", async () => {
+  test("a parked workspace has the files of the base branch, no branch, and nothing of the former task", async () => {
     const { at, folder, kind, trashed, user } = await parked();
     const head = user.at("main");
     expect(await kind.inspect(folder)).toMatchObject({ kind: "there", branch: undefined, head, dirty: false });
@@ -35,12 +35,12 @@ export function parkContract(kind: KindName): void {
     expect(at().read("a.txt")).toBe("a\n");
     expect(existsSync(join(folder, "committed.txt"))).toBe(false);
     expect(trashed()).toEqual(expect.arrayContaining(["a.txt", "new.txt", "x.log", "TASK.md"]));
-    // The branch of the former task is in nobody's way.
+    // The branch of the former task can be checked out elsewhere.
     if (kind.kind === "worktree") user.git("checkout", "--quiet", "task");
     else expect(at().git("branch", "--format=%(refname:short)", "--list", "task")).toBe("");
   });
 
-  test("a named pipe that was left in it since is gone when the next task has it", async () => {
+  test("a named pipe that was created in a parked workspace is gone for the next task", async () => {
     const { folder, prepare, user } = await parked();
     const pipe = join(folder, "TASK.md");
     execFileSync("mkfifo", [pipe]);
@@ -48,7 +48,7 @@ export function parkContract(kind: KindName): void {
     expect(existsSync(pipe)).toBe(false);
   });
 
-  test("the next task has it at once, and nothing is taken away any more", async () => {
+  test("the next task gets a parked workspace without anything moved to the trash", async () => {
     const { at, base, folder, kind, prepare, trashed, user } = await parked();
     const before = trashed().filter((name) => !name.startsWith(".git"));
     const head = user.at("main");
@@ -60,7 +60,7 @@ export function parkContract(kind: KindName): void {
     expect(base).not.toBe(head);
   });
 
-  test("it may begin elsewhere than where it was parked", async () => {
+  test("a task may start from another commit than the parked one", async () => {
     const { at, base, control, prepare, user } = await parked();
     const later = user.commit({ "later.txt": "later\n" });
     await control.syncFrom({ from: user.folder, name: "user" });
@@ -70,7 +70,7 @@ export function parkContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  test("a folder that is to be kept stays, in both", async () => {
+  test("a folder in `keep` survives both parking and preparing", async () => {
     const scene = await open();
     const { at, control, folder, prepare, user } = scene;
     user.commit({ ".gitignore": "node_modules/\n" });
@@ -85,9 +85,9 @@ export function parkContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  // What is on a branch that somebody made there is told apart by other tests.
-  const late = leftovers.filter(([what]) => what !== "a merge that was not ended");
-  test.each(late)("%s that comes once it is parked is not lost", async (_, leave, file, text) => {
+  // Other tests cover commits on a branch that an agent created there.
+  const late = leftovers.filter(([what]) => what !== "an unfinished merge");
+  test.each(late)("%s in a parked workspace is not lost", async (_, leave, file, text) => {
     const scene = await parked();
     const { at, folder, prepare, user } = scene;
     leave(at());
@@ -100,7 +100,7 @@ export function parkContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  test("what is ignored and comes once it is parked is not the next task's", async () => {
+  test("ignored files that appear in a parked workspace are gone for the next task", async () => {
     const { at, folder, prepare, trashed, user } = await parked();
     at().write("late.log", "late\n");
     await prepare({ branch: "next", base: user.at("main"), keep });
@@ -108,7 +108,7 @@ export function parkContract(kind: KindName): void {
     expect(trashed()).toContain("late.log");
   });
 
-  test("commits that are made once it is parked are not left behind", async () => {
+  test("commits in a parked workspace are not lost", async () => {
     const { at, folder, prepare, user } = await parked();
     at().commit({ "lost.txt": "lost\n" });
     const order = { branch: "next", base: user.at("main"), keep };
@@ -117,7 +117,7 @@ export function parkContract(kind: KindName): void {
     expect(existsSync(join(folder, "lost.txt"))).toBe(true);
   });
 
-  test("nor are those that somebody has gone back from", async () => {
+  test("commits in a parked workspace that only its reflog has are not lost", async () => {
     const scene = await parked();
     const { at, control, folder, kind, prepare, user } = scene;
     expect(await kind.inspect(folder)).toMatchObject({ parked: true });
@@ -131,7 +131,7 @@ export function parkContract(kind: KindName): void {
     expect(await prepare({ ...order, salvaged: true })).toMatchObject({ how: "recycled" });
   });
 
-  test("nothing is touched where somebody has it by now, where commits are saved nowhere, and where no such branch is", async () => {
+  test("a workspace is not parked if a task has it, if it has unsaved commits, or if the branch does not exist", async () => {
     const scene = await open();
     const { at, folder, kind, prepare, trashed } = scene;
     await prepare();
@@ -147,7 +147,7 @@ export function parkContract(kind: KindName): void {
     expect(trashed()).toEqual([]);
   });
 
-  test("parking it twice does no more than once", async () => {
+  test("parking is idempotent", async () => {
     const { at, folder, kind, prepare, user } = await parked();
     expect(await kind.park({ folder, ...free })).toBe(true);
     expect(statusOf(at())).toBe("");

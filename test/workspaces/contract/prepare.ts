@@ -7,7 +7,7 @@ import { createScenes, type KindName, statusOf } from "../stage.ts";
 export function prepareContract(kind: KindName): void {
   const { stage, open } = createScenes(kind, "prepare");
 
-  test("a folder becomes a clean working copy on a new branch, and the user's own files and branch stay", async () => {
+  test("prepare makes a clean working copy on a new branch, and the user's own files and branch stay", async () => {
     const { user, base, folder, at, prepare, kind } = await open();
     user.write("a.txt", "the user's own change\n");
     expect(await prepare()).toEqual({ commit: base, how: "new" });
@@ -26,7 +26,7 @@ export function prepareContract(kind: KindName): void {
     expect(at().git("rev-list", "--count", `${base}..HEAD`)).toBe("1");
   });
 
-  test("done again it changes nothing, also after a restart", async () => {
+  test("prepare is idempotent, also after a restart", async () => {
     const { base, folder, prepare, again, trashed } = await open();
     await prepare();
     expect(await prepare()).toEqual({ commit: base, how: "ready" });
@@ -35,7 +35,7 @@ export function prepareContract(kind: KindName): void {
     expect(trashed()).toEqual([]);
   });
 
-  test("a branch that is there is checked out where it is", async () => {
+  test("an existing branch is checked out at its tip", async () => {
     const { user, control, folder, base, at, prepare } = await open();
     user.git("checkout", "--quiet", "-b", "begun");
     const tip = user.commit({ "begun.txt": "begun\n" });
@@ -49,12 +49,12 @@ export function prepareContract(kind: KindName): void {
     expect(at().git("rev-list", "--count", `${base}..HEAD`)).toBe("1");
   });
 
-  test("a branch that may be there and is not begins at its base", async () => {
+  test("a branch that may exist but does not starts at its base", async () => {
     const { base, prepare } = await open();
     expect(await prepare({ existing: true })).toEqual({ commit: base, how: "new" });
   });
 
-  test("a branch can have any name that git takes", async () => {
+  test("a branch can have any name that git accepts", async () => {
     const { base, at, kind, place, prepare } = await open();
     const names = ["deep/er/branch", "a;touch$(id)>x", "-evil", "--output=x", `it's"quoted"`, "größe/ünïcödé"];
     for (const [i, branch] of [...names, "#hash", "a&&b|c", "%2e{}", "@here"].entries()) {
@@ -67,7 +67,7 @@ export function prepareContract(kind: KindName): void {
     }
   });
 
-  test("a branch cannot have a name that git does not take", async () => {
+  test("a name that git does not accept for a branch is refused", async () => {
     const { folder, prepare } = await open();
     for (const branch of ["a b", "a..b", "a~1", "x.lock", "", "/x", "a\nb", "a/../../config"]) {
       expect((await faultOf(prepare({ branch }))).code).toBe("git.bad-ref");
@@ -75,7 +75,7 @@ export function prepareContract(kind: KindName): void {
     expect(existsSync(folder)).toBe(false);
   });
 
-  test("a branch that another folder has is refused, with that folder's name", async () => {
+  test("a branch that is checked out elsewhere is refused with that folder's name", async () => {
     const { stage, user, control, place, prepare } = await open();
     const fault = await faultOf(prepare({ branch: "main", existing: true }));
     expect(fault).toMatchObject({ code: "workspace.branch-elsewhere", retry: "later" });
@@ -93,7 +93,7 @@ export function prepareContract(kind: KindName): void {
     expect(existsSync(join(place("two"), "a.txt"))).toBe(false);
   });
 
-  test("a branch that somebody is rebasing counts as checked out", async () => {
+  test("a branch that is being rebased counts as checked out", async () => {
     const { user, control, prepare } = await open();
     user.git("checkout", "--quiet", "-b", "rebased");
     user.commit({ "a.txt": "theirs\n" });
@@ -104,7 +104,7 @@ export function prepareContract(kind: KindName): void {
     expect((await faultOf(prepare({ branch: "rebased", existing: true }))).message).toContain(user.folder);
   });
 
-  test("a repository without a commit is refused with what to do", async () => {
+  test("a repository without a commit is refused with the next command", async () => {
     const folder = stage.path("empty");
     mkdirSync(folder);
     const user = repositoryAt(folder, stage.env);
@@ -114,7 +114,7 @@ export function prepareContract(kind: KindName): void {
     expect(fault).toMatchObject({ code: "git.no-commits", hint: expect.stringContaining("git commit") });
   });
 
-  test("a base that is nowhere is refused, and nothing is made", async () => {
+  test("a missing base commit is refused, and nothing is created", async () => {
     const { user, folder, prepare } = await open();
     const fault = await faultOf(prepare({ base: "1".repeat(40) }));
     expect(fault.code).toBe("git.bad-ref");
@@ -123,7 +123,7 @@ export function prepareContract(kind: KindName): void {
     expect((await faultOf(prepare({ base: "HEAD" }))).code).toBe("git.bad-ref");
   });
 
-  test("what somebody else has put there is left alone", async () => {
+  test("a folder that is not a workspace is refused and not changed", async () => {
     const { folder, place, stage, prepare } = await open();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "mine"), "mine");
@@ -141,7 +141,7 @@ export function prepareContract(kind: KindName): void {
     expect((await prepare({ folder: place("empty") })).how).toBe("new");
   });
 
-  test("the folders of repositories and workspaces can have any names", async () => {
+  test("folders of repositories and workspaces can have any name", async () => {
     for (const name of ["with spaces #1", `quo"te's`, "co:lon\\back", "$(touch x)", "new\nline"]) {
       const { at, place, prepare, base, kind } = await open({ name });
       const folder = place(name);
@@ -152,7 +152,7 @@ export function prepareContract(kind: KindName): void {
     }
   });
 
-  test("what the system refuses is a fault with what to do", async () => {
+  test("a system error becomes a fault with a hint", async () => {
     const { stage, prepare } = await open();
     const file = stage.path("file");
     writeFileSync(file, "");
@@ -160,7 +160,7 @@ export function prepareContract(kind: KindName): void {
     expect(fault).toMatchObject({ code: "workspace.unwritable", message: expect.stringMatching(/ENOTDIR|EEXIST/) });
   });
 
-  test("many can be made at once", async () => {
+  test("many workspaces can be prepared at the same time", async () => {
     const { at, place, prepare, user } = await open();
     const names = Array.from({ length: 8 }, (_, i) => `w${i}`);
     await Promise.all(names.map((name) => prepare({ folder: place(name), branch: `task/${name}` })));
@@ -170,7 +170,7 @@ export function prepareContract(kind: KindName): void {
     expect(exclude.match(/>>> signalbox/g)).toHaveLength(1);
   });
 
-  test("the same asked for twice at once is done once", async () => {
+  test("two simultaneous calls for the same workspace prepare it once", async () => {
     const { prepare } = await open();
     const how = (await Promise.all([prepare(), prepare(), prepare()])).map((prepared) => prepared.how);
     expect(how.toSorted()).toEqual(["new", "ready", "ready"]);

@@ -22,7 +22,7 @@ export function recycleContract(kind: KindName): void {
   const { open, stage } = createScenes(kind, "recycle");
   const recycle = ({ prepare }: Scene, changes = {}) => prepare({ branch: "next", salvaged: true, keep, ...changes });
 
-  test.each(leftovers)("%s is not lost: without salvage nothing is recycled", async (_, leave, file, text) => {
+  test.each(leftovers)("a workspace with %s is not recycled without a salvage", async (_, leave, file, text) => {
     const scene = await open();
     const { at, folder, kind, prepare, trashed } = scene;
     await prepare();
@@ -41,7 +41,7 @@ export function recycleContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  test("nothing of the former task is left but folders to be kept, and everything is in the trash", async () => {
+  test("only the folders in `keep` are left of the former task, and everything else is in the trash", async () => {
     const scene = await open();
     const { at, base, control, folder, prepare, trashed, user } = scene;
     await prepare();
@@ -70,7 +70,7 @@ export function recycleContract(kind: KindName): void {
     expect(user.git("cat-file", "-t", base)).toBe("commit");
   });
 
-  test("named pipes are not left to the next task, also in the place of files and inside of folders", async () => {
+  test("named pipes are removed, also in the place of files and inside folders", async () => {
     const scene = await open();
     const { at, folder, prepare } = scene;
     await prepare();
@@ -89,7 +89,7 @@ export function recycleContract(kind: KindName): void {
     expect([at().read("a.txt"), at().read("folder/c.txt"), statusOf(at())]).toEqual(["a\n", expect.any(String), ""]);
   });
 
-  test("a folder to be kept goes where the new commit does not ignore it", async () => {
+  test("a folder in `keep` goes to the trash if the new commit does not ignore it", async () => {
     const scene = await open();
     const { at, prepare, trashed } = scene;
     await prepare();
@@ -100,7 +100,7 @@ export function recycleContract(kind: KindName): void {
     expect(trashed()).toContain("node_modules/x");
   });
 
-  test("what an agent made git obey is gone", async () => {
+  test("settings and hooks that an agent planted are removed", async () => {
     const scene = await open();
     const { at, folder, prepare, user, kind } = scene;
     await prepare();
@@ -115,12 +115,12 @@ export function recycleContract(kind: KindName): void {
       expect(at().git("branch", "--format=%(refname:short)")).toBe("next");
       expect(at().git("reflog", "--format=%H")).toBe("");
     } else {
-      // It is the user's repository: its branches stay.
+      // Branches of the user's repository stay.
       expect(user.git("branch", "--list", "leftover", "task", "--format=%(refname:short)")).toBe("leftover\ntask");
     }
   });
 
-  test("commits that nothing else contains are not left behind", async () => {
+  test("a workspace with commits that no other ref contains is not recycled", async () => {
     const scene = await open();
     const { at, folder, kind, prepare, control } = scene;
     await prepare();
@@ -137,7 +137,7 @@ export function recycleContract(kind: KindName): void {
     expect(existsSync(join(folder, "lost.txt"))).toBe(false);
   });
 
-  test("a link in the place of a folder does not lead us out of the workspace", async () => {
+  test("a link in the place of a folder is not followed out of the workspace", async () => {
     const scene = await open();
     const { folder, at, prepare } = scene;
     await prepare();
@@ -153,7 +153,7 @@ export function recycleContract(kind: KindName): void {
     expect(at().read("folder/c.txt")).toBe("c\n");
   });
 
-  test("files with strange names come and go", async () => {
+  test("files with unusual names are checked out and removed", async () => {
     const scene = await open();
     const { folder, at, user, control, prepare, kind } = scene;
     const strange = ["new\nline", "-rf", "tab\there", 'quo"te', " ", "ünï", "#x", ":(top)y"];
@@ -172,7 +172,7 @@ export function recycleContract(kind: KindName): void {
     for (const name of strange) expect(at().read(`strange/${name}`)).toBe("x\n");
   });
 
-  test("files that are folders now, and folders that are files, become what they were", async () => {
+  test("files that became folders, and folders that became files, are restored", async () => {
     const scene = await open();
     const { folder, at, prepare } = scene;
     await prepare();
@@ -186,7 +186,7 @@ export function recycleContract(kind: KindName): void {
     expect(statusOf(at())).toBe("");
   });
 
-  test("it goes from branch to branch and back, and finds the work that was committed", async () => {
+  test("a workspace switches between branches and finds the committed work again", async () => {
     const scene = await open();
     const { at, control, folder, prepare } = scene;
     await prepare();
@@ -195,14 +195,14 @@ export function recycleContract(kind: KindName): void {
     await recycle(scene);
     expect(existsSync(join(folder, "work.txt"))).toBe(false);
     if (kind === "clone") {
-      // The branch is only in the control repository now, so the task's commit is where it goes on.
+      // Only the control repository has the branch now, so the task continues at its collected commit.
       expect(await prepare({ base: work })).toEqual({ commit: work, how: "recycled" });
     } else expect(await prepare({ existing: true })).toEqual({ commit: work, how: "recycled" });
     expect(at().read("work.txt")).toBe("work\n");
     expect(statusOf(at())).toBe("");
   });
 
-  test("a folder that was deleted, or whose git was, is made again", async () => {
+  test("a workspace whose folder or .git was deleted is created again", async () => {
     const scene = await open();
     const { at, folder, prepare, kind, user } = scene;
     await prepare();
@@ -217,7 +217,7 @@ export function recycleContract(kind: KindName): void {
     if (kind.kind === "worktree") expect(user.git("worktree", "list").split("\n")).toHaveLength(2);
   });
 
-  test("what we note is of use, but nothing depends on it", async () => {
+  test("a workspace is inspected and recycled even if its record is lost or its index is damaged", async () => {
     const scene = await open();
     const { at, base, folder, prepare, state, again } = scene;
     await prepare();
@@ -230,7 +230,7 @@ export function recycleContract(kind: KindName): void {
     await scene.salvage();
     expect(await kind.prepare({ ...order, salvaged: true })).toMatchObject({ how: "recycled" });
     expect(at().read("a.txt")).toBe("a\n");
-    // A power cut has left an index that is none.
+    // A power cut has damaged our index.
     for (const name of readdirSync(state)) {
       if (existsSync(join(state, name, "index"))) writeFileSync(join(state, name, "index"), "DIRC torn");
     }

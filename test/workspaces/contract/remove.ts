@@ -12,7 +12,7 @@ const nothing: Salvage = { saved: undefined, ignored: [], repositories: [], refu
 export function removeContract(kind: KindName): void {
   const { open, stage } = createScenes(kind, "remove");
 
-  test("a workspace goes to the trash with everything in it, and git forgets it", async () => {
+  test("a removed workspace goes to the trash with everything in it, and git's record of it is removed", async () => {
     const { at, control, folder, kind, prepare, trashed, user } = await open();
     await prepare();
     at().commit({ ".gitignore": "*.log\n" });
@@ -27,13 +27,13 @@ export function removeContract(kind: KindName): void {
     expect(await prepare({ existing: true })).toMatchObject({ how: "new" });
   });
 
-  test("nothing that is uncommitted is removed, unless it was salvaged", async () => {
+  test("a workspace with uncommitted work is removed only after a salvage", async () => {
     const { at, folder, kind, prepare, salvage, control } = await open();
     await prepare();
     at().write("new.txt", "new\n");
     expect((await faultOf(kind.remove(folder, undefined))).code).toBe("workspace.dirty");
     at().write("a.txt", "changed\n");
-    // What saving gave before there was anything to save.
+    // The result of a salvage before there was anything to save.
     expect((await faultOf(kind.remove(folder, nothing))).code).toBe("workspace.dirty");
     const salvaged = await salvage();
     const made = {
@@ -47,7 +47,7 @@ export function removeContract(kind: KindName): void {
     expect(await control.commitAt(salvaged.saved?.ref ?? "")).toBe(salvaged.saved?.commit);
   });
 
-  test("what is not ours is not removed", async () => {
+  test("a folder that is not a workspace is not removed", async () => {
     const { folder, kind, user } = await open();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "mine"), "");
@@ -56,7 +56,7 @@ export function removeContract(kind: KindName): void {
     expect(readdirSync(folder)).toEqual(["mine"]);
   });
 
-  test("removing that was cut short is ended by asking again", async () => {
+  test("an interrupted removal is completed by the next call", async () => {
     const { folder, kind, prepare, user, stage } = await open();
     await prepare();
     renameSync(folder, stage.path("half removed"));
@@ -94,7 +94,7 @@ export function removeContract(kind: KindName): void {
     expect([control.folder, user.folder, state].every((path) => existsSync(path))).toBe(true);
   });
 
-  test("what could not be salvaged stays in the trash until a person looks", async () => {
+  test("files that could not be salvaged stay in the trash until a person deletes them", async () => {
     const { at, folder, kind, prepare, salvage, trash } = await open();
     await prepare();
     at().write("a.txt", "changed\n");
@@ -106,7 +106,7 @@ export function removeContract(kind: KindName): void {
     expect(readFileSync(join(trash, readdirSync(trash)[0] ?? "", "about.json"), "utf8")).toContain(folder);
   });
 
-  test("deleting stops when it is told to, and goes on another time", async () => {
+  test("deleting the trash stops on its signal, and the next call continues", async () => {
     const { folder, kind, prepare, trash } = await open();
     await prepare();
     await kind.remove(folder, undefined);
@@ -117,7 +117,7 @@ export function removeContract(kind: KindName): void {
     expect(await kind.deleteTrash(order)).toEqual({ deleted: 0, freed: 0, left: 0, size: 0, held: [] });
   });
 
-  test("deleting follows no link", async () => {
+  test("deleting the trash does not follow links", async () => {
     const { at, folder, kind, prepare, salvage } = await open();
     await prepare();
     const outside = stage.path("outside");

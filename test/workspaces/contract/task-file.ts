@@ -19,7 +19,7 @@ import { createScenes, type KindName, statusOf } from "../stage.ts";
 export function taskFileContract(kind: KindName): void {
   const { open, stage } = createScenes(kind, "task-file");
 
-  test("a task file is written whole, read back, and hidden from git", async () => {
+  test("a task file is written atomically, read back, and hidden from git", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     expect(await kind.taskFileName(folder)).toBe("TASK.md");
@@ -38,7 +38,7 @@ export function taskFileContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
   });
 
-  test("what somebody has written meanwhile is not written over", async () => {
+  test("a text that an agent has written meanwhile is not overwritten", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     expect(await kind.placeTaskFile(folder, "TASK.md", "first\n")).toBe(true);
@@ -51,7 +51,7 @@ export function taskFileContract(kind: KindName): void {
     expect(readdirSync(folder).filter((name) => name.includes("TASK"))).toEqual([]);
   });
 
-  test("what an agent writes at the very moment at which its file is replaced comes back", async () => {
+  test("a text that an agent writes during the replacement of its file is restored", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     const path = join(folder, "TASK.md");
@@ -72,7 +72,7 @@ export function taskFileContract(kind: KindName): void {
     expect(readdirSync(folder).filter((name) => name.includes("TASK"))).toEqual(["TASK.md"]);
   });
 
-  test("a repository's own TASK.md is never written", async () => {
+  test("a repository's own TASK.md is never overwritten", async () => {
     const { at, folder, kind, user, control, prepare } = await open();
     const base = user.commit({ "TASK.md": "the repository's own\n" });
     await control.syncFrom({ from: user.folder, name: "user" });
@@ -87,7 +87,7 @@ export function taskFileContract(kind: KindName): void {
     expect(await kind.isTaskFileTracked(folder, name)).toBe(false);
   });
 
-  test("a task file that an agent commits is noticed, and stays where it is", async () => {
+  test("a task file that an agent commits is detected, and keeps its path", async () => {
     const { at, folder, kind, prepare } = await open();
     await prepare();
     await kind.placeTaskFile(folder, "TASK.md", "x\n");
@@ -150,7 +150,7 @@ export function taskFileContract(kind: KindName): void {
     expect(at().read("a.txt")).toBe("a\n");
   });
 
-  test("too much is not read, nor are bytes that are no text, and both stay as the agent wrote them", async () => {
+  test("a task file that is too large or not UTF-8 is refused, and stays as the agent wrote it", async () => {
     const { folder, kind, prepare } = await open();
     await prepare();
     writeFileSync(join(folder, "TASK.md"), "x".repeat(1024 * 1024));
@@ -165,13 +165,13 @@ export function taskFileContract(kind: KindName): void {
       expect([fault.code, fault.message]).toEqual(["workspace.bad-task-file", expect.stringContaining(why)]);
       expect(readFileSync(join(folder, "TASK.md"))).toEqual(bytes);
     }
-    // Nothing is written over bytes that nobody could read, not even where the text seems to be what was read before.
+    // Unreadable bytes are never overwritten, even if the decoded text seems to equal the expected one.
     writeFileSync(join(folder, "TASK.md"), noText);
     await kind.placeTaskFile(folder, "TASK.md", "new", "a\ufffd\ufffdb");
     expect(readFileSync(join(folder, "TASK.md"))).toEqual(noText);
   });
 
-  test("what hides task files is kept exact, and goes with the project", async () => {
+  test("the exclude block is kept exact, and is removed with the project", async () => {
     const { folder, kind, prepare, user, at } = await open();
     const shared = join(user.folder, ".git/info/exclude");
     const before = Buffer.concat([Buffer.from("# mine\n*.tmp\n# no newline "), Buffer.of(0xff)]);
@@ -183,7 +183,7 @@ export function taskFileContract(kind: KindName): void {
     expect(exact.toString("latin1")).toMatch(/^# >>> signalbox[\s\S]*\/TASK\.md\n[\s\S]*# <<< signalbox\n/);
     await kind.placeTaskFile(folder, "TASK.md", "x");
     expect(readFileSync(file)).toEqual(exact);
-    // Somebody has cut it short, or copied it.
+    // The block was truncated or copied.
     const text = exact.toString("latin1");
     for (const damaged of [
       text.replace("/TASK.md\n", ""),

@@ -2,16 +2,16 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Repository } from "../../git/stage.ts";
 
-/** Somebody at work in a folder, who does what agents do, and worse. */
+/** A simulated agent in a folder, which does what real agents do, and worse. */
 export interface Agent {
   readonly at: Repository;
-  /** Something that nobody has written before. */
+  /** A text that was not written before. */
   fresh(): string;
   /** At least 0, less than `below`. */
   draw(below: number): number;
 }
 
-/** Each may be refused by git, and then has done what it has done. */
+/** Git may refuse any of these half-way. */
 export const agentActs = {
   edit: ({ at, fresh, draw }) => at.write(pick(["a.txt", "b.txt", "folder/c.txt"], draw), fresh()),
   "add untracked": ({ at, fresh, draw }) => at.write(`notes/${draw(3)}/new-${draw(5)}.txt`, fresh()),
@@ -43,7 +43,7 @@ export const agentActs = {
     at.commit({ "dropped.txt": fresh() });
     at.git("reset", "--quiet", "--hard", "HEAD~1");
   },
-  // Only the last one has a ref; the one before it is known to a log.
+  // Only the last stash has a ref; the one before it is only in the reflog.
   "stash twice": ({ at, fresh }) => {
     for (const name of ["a.txt", "stashed.txt"]) {
       at.write(name, fresh());

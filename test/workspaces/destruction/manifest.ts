@@ -4,23 +4,23 @@ import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node
 import { join, resolve } from "node:path";
 
 /**
- * Contents that must never be lost, by the ids that git gives them. Our own code has no part in writing this, nor in
- * finding things again: only git and the file system are asked.
+ * Contents that must never be lost, by their git ids. Neither recording nor finding them uses our own code, only git
+ * and the file system.
  */
 export interface Manifest {
-  /** From now on these are looked for. */
+  /** Adds contents that must be found in the end. */
   add(contents: Contents, about: string): void;
-  /** What is nowhere: neither reachable from a ref, nor a file in one of the folders. */
+  /** Lost contents: neither reachable from a ref, nor a file in one of the folders. */
   lost(places: Places): readonly string[];
   readonly size: number;
 }
 
-/** By id, with what it was. */
+/** The kind of content by id. */
 export type Contents = ReadonlyMap<string, "file" | "ignored file" | "staged" | "committed">;
 
 export interface Places {
   readonly repositories: readonly string[];
-  /** The trash, and living workspaces. */
+  /** The trash, and existing workspaces. */
   readonly folders: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function createManifest(env: Environment): Manifest {
   };
 }
 
-/** Everything that is in a workspace: files, what is staged, stashes, and every commit that HEAD has been at. */
+/** All contents of a workspace: files, staged files, stashes, and every commit in HEAD's reflog. */
 export function contentsOf(folder: string, env: Environment): Contents {
   const files = filesIn(folder, isOurs);
   const gitFolder = gitFolderOf(folder);
@@ -59,13 +59,13 @@ export function contentsOf(folder: string, env: Environment): Contents {
   ]);
 }
 
-/** What is committed where HEAD or any ref is, and stashes: what outlives the folder of a worktree. */
+/** Commits of HEAD and all refs, and stashes: these survive the deletion of a worktree's folder. */
 export function committedIn(folder: string, env: Environment, more: readonly string[] = []): Contents {
   const ids = reachableIn(folder, env, ["HEAD", ...more]);
   return new Map(ids.map((id) => [id, "committed"]));
 }
 
-/** What refs reach, and the stashes, which only the log of one ref knows. */
+/** Everything that refs reach, and the stashes, which only a reflog has. */
 function reachableIn(folder: string, env: Environment, more: readonly string[] = []): readonly string[] {
   const gitFolder = gitFolderOf(folder);
   if (gitFolder === undefined) return [];
@@ -79,14 +79,14 @@ function stagedIn(folder: string, env: Environment): readonly (readonly [string,
   return git(folder, env, ["ls-files", "--stage"]).map((line) => [line.split(" ")[1] ?? "", "staged"]);
 }
 
-/** The commits that a ref has been at. */
+/** The commits in a ref's reflog. */
 function logOf(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, "utf8").split("\n");
   return [...new Set(lines.flatMap((line) => line.split(" ")[1] ?? []))].filter((id) => !/^0+$/.test(id));
 }
 
-/** Undefined where git would find nothing. */
+/** Undefined if git would find no repository. */
 function gitFolderOf(folder: string): string | undefined {
   const dotGit = join(folder, ".git");
   if (!existsSync(dotGit)) return existsSync(join(folder, "objects")) ? folder : undefined;
@@ -112,7 +112,7 @@ function filesIn(folder: string, isLeftOut = (_: string) => false): readonly str
   });
 }
 
-/** The task file is written by us, from what the store has. */
+/** Whether a file is not an agent's: the git folder, and the task file, which the daemon writes from the store. */
 function isOurs(name: string): boolean {
   return name === ".git" || name === "TASK.md";
 }

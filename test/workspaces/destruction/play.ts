@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { createRandom } from "../../../src/engine/simulate/random.ts";
+import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { Fault } from "../../../src/fault.ts";
 import { repositoryAt } from "../../git/stage.ts";
 import type { Scene } from "../stage.ts";
@@ -8,13 +8,13 @@ import { type Contents, committedIn, contentsOf, createManifest } from "./manife
 import { createWorld } from "./world.ts";
 
 export interface Play {
-  /** What happened, in order, with what was refused. */
+  /** The steps in order, with refusals. */
   readonly steps: readonly string[];
-  /** What is nowhere any more, or was not where it should be right after it was taken away. */
+  /** Contents that are lost in the end, or were not saved right after their removal. */
   readonly lost: readonly string[];
-  /** Workspaces that nobody can have any more. */
+  /** Workspaces that could not be removed. */
   readonly stuck: readonly string[];
-  /** How many contents were looked for. */
+  /** How many contents were checked. */
   readonly sought: number;
 }
 
@@ -25,7 +25,7 @@ export interface Lot {
 
 type ActName = keyof typeof agentActs | "delete the folder";
 
-/** What agents do, more than once where it is what they do most. */
+/** The agents' acts; frequent ones are listed several times. */
 const acts: readonly ActName[] = [
   ...(Object.keys(agentActs) as ActName[]),
   ...(["edit", "edit", "commit", "commit", "add untracked", "add ignored", "delete the folder"] as const),
@@ -33,7 +33,7 @@ const acts: readonly ActName[] = [
 
 const distinct = Object.keys(agentActs).length;
 
-/** A life of a pool by lot: work, accidents, and everything that takes work away. The same seed gives the same life. */
+/** Simulates a pool at random: work, accidents, and everything that removes work. A seed repeats the same run. */
 export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
   const { stage, user, control, trash, kind } = scene;
   user.commit({ ".gitignore": "*.log\nbuild/\n" });
@@ -56,7 +56,7 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
       await taking(`acquire ${task}`, () => world.acquire(task), ...free.map(({ path }) => path));
     } else {
       const { path, task } = pick(bound, draw);
-      // Whatever the lots say: half as many seeds as there are acts have seen each of them.
+      // Two fixed acts per seed, so that every act is tried within half as many seeds as there are acts.
       const sure = hasBegun ? [] : [...acts, ...acts].slice((seed * 2) % distinct).slice(0, 2);
       for (const name of [...sure, ...Array.from({ length: draw(5) }, () => pick(acts, draw))])
         if (existsSync(path)) await agentAct(path, task, name);
@@ -74,13 +74,13 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
       return true;
     } catch (error) {
       steps.push(`${name} (${error instanceof Fault ? error.code : "refused"})`);
-      // Git refuses agents many things; our own code has only faults to say.
+      // Git may refuse an agent's act; our own code may throw only Faults.
       if (!(error instanceof Fault) && !isGit(error)) throw error;
       return false;
     }
   }
 
-  /** What an act of ours takes out of folders is looked for in the end; one that is refused takes nothing. */
+  /** Contents that our act removes from folders must be found in the end; a refused act must remove nothing. */
   async function taking(name: string, act: () => Promise<unknown>, ...folders: readonly string[]): Promise<void> {
     const before = new Map(folders.flatMap((folder) => [...contentsOf(folder, stage.env)]));
     const isDone = await attempt(name, act);
@@ -92,7 +92,7 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
 
   async function agentAct(path: string, task: string, name: ActName): Promise<void> {
     const at = repositoryAt(path, stage.env);
-    // Whoever deletes a clone has deleted its commits; those of a worktree are the repository's.
+    // Deleting a clone deletes its commits; the commits of a worktree belong to the repository.
     if (
       kind.kind === "worktree" &&
       (name === "lose .git" || name === "delete the folder") &&
@@ -119,7 +119,7 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
     if (draw(4) === 0) await taking("remove", () => world.remove(free), free.path);
   }
 
-  /** Everything but ignored files is under a ref as soon as the workspace is given back, whatever comes next. */
+  /** As soon as the workspace is released, everything but ignored files is under a ref. */
   async function release(path: string, task: string): Promise<void> {
     const before = contentsOf(path, stage.env);
     if (!(await attempt(`release ${task}`, () => world.release(task)))) return;
@@ -129,11 +129,11 @@ export async function play(scene: Scene, { seed, rounds }: Lot): Promise<Play> {
     wrong.push(...saved.lost({ ...places, folders: [] }));
   }
 
-  /** Every task ends, and every workspace goes; a pool that cannot be emptied is wedged. */
+  /** Ends every task and removes every workspace; returns the workspaces that cannot be removed. */
   async function drain(): Promise<readonly string[]> {
     for (const { path, task } of await world.workspaces()) if (task !== "") await release(path, task);
     for (const workspace of await world.workspaces()) {
-      // As the hint says that somebody should who finds one locked.
+      // As the hint of the fault tells the user.
       if (kind.kind === "worktree")
         await attempt("unlock", () => user.git("worktree", "unlock", workspace.path)).then(() => steps.pop());
       await taking(`remove ${workspace.id}`, () => world.remove(workspace), workspace.path);

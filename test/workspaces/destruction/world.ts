@@ -1,20 +1,18 @@
-import { systemClock } from "../../../src/adapters/clock/system-clock.ts";
-import { spawnCommands } from "../../../src/adapters/commands/spawn-commands.ts";
-import { createMemoryStore } from "../../../src/adapters/store/memory.ts";
-import { acquireWorkspace } from "../../../src/daemon/effects/acquire-workspace.ts";
-import { releaseWorkspace } from "../../../src/daemon/effects/release-workspace.ts";
-import { createFacts } from "../../../src/daemon/facts.ts";
+import { spawnCommands, systemClock } from "../../../src/adapters/system.ts";
+import { acquireWorkspace, releaseWorkspace } from "../../../src/daemon/effects/workspace.ts";
+import { createFacts } from "../../../src/daemon/look.ts";
 import { createSubmit } from "../../../src/daemon/submit.ts";
-import { createTurns } from "../../../src/daemon/turns.ts";
 import { parkWorkspace } from "../../../src/daemon/workspaces/parking.ts";
-import { createPoolRoom } from "../../../src/daemon/workspaces/pool-room.ts";
+import { createPoolRoom } from "../../../src/daemon/workspaces/pool.ts";
 import { createTask } from "../../../src/engine/create.ts";
 import { loadWorkflow } from "../../../src/engine/language/load.ts";
 import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import { homePlaces } from "../../../src/home/places.ts";
-import type { Log } from "../../../src/ports/log.ts";
+import { createTurns } from "../../../src/keyed.ts";
 import type { Workspace } from "../../../src/ports/records.ts";
+import type { Log } from "../../../src/ports/system.ts";
 import { author, date } from "../../git/stage.ts";
+import { createMemoryStore } from "../../memory-store/memory-store.ts";
 import type { Scene } from "../stage.ts";
 
 const flow = `
@@ -25,20 +23,20 @@ states:
 `;
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
 
-/** Tasks that get workspaces and give them back, as the daemon carries it out. */
+/** Tasks that acquire and release workspaces, as in the daemon. */
 export interface World {
-  /** Where the workspaces are. */
+  /** The folder of the workspaces. */
   readonly folder: string;
   /** A new task, which has no workspace yet. */
   begin(): Promise<string>;
   acquire(task: string): Promise<void>;
   release(task: string): Promise<void>;
-  /** Merges what the task has committed, and lets the user have it. False where that is not possible now. */
+  /** Merges and publishes the task's commits. False if that is not possible now. */
   merge(task: string): Promise<boolean>;
   workspaces(): Promise<readonly Workspace[]>;
-  /** Cleans a workspace that no task has for the next one. */
+  /** Parks a free workspace. */
   park(workspace: Workspace): Promise<boolean>;
-  /** Takes a workspace away that no task has. */
+  /** Removes a free workspace. */
   remove(workspace: Workspace): Promise<void>;
 }
 
@@ -73,7 +71,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     room: createPoolRoom(systemClock),
     endRuns: async () => {},
     endCommands: async () => {},
-    // When that is depends on the lots.
+    // Does nothing: the simulation parks workspaces at random times.
     parking: { released() {} },
   };
   const effects = { acquire_workspace: acquireWorkspace(ports), release_workspace: releaseWorkspace(ports) };

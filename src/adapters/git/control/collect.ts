@@ -1,24 +1,31 @@
+import { isAbsolute } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { type Collected, type CollectOrder, lacksCommit, taskRef } from "../../../ports/control-repository.ts";
-import { branchRef, checkCommit, checkPart } from "../check-names.ts";
-import { listRefs } from "../list-refs.ts";
-import { createTurns } from "../turns.ts";
-import { lookForRef } from "../workspace/read-git-folder.ts";
-import { bringIn } from "./bring-in.ts";
+import { createTurns } from "../../../keyed.ts";
+import {
+  type Collected,
+  type CollectOrder,
+  lacksCommit,
+  type Synced,
+  type SyncOrder,
+  taskRef,
+} from "../../../ports/control-repository.ts";
+import { masked } from "../faults.ts";
+import { findFolders, listRefs, lookForRef } from "../git-folder.ts";
+import { branchRef, checkCommit, checkPart, joinNul, noCommit, remoteOptions } from "../names.ts";
+import { keep, moveRef } from "./control.ts";
 import type { ControlGit } from "./control-git.ts";
 import { checkFolder, checkWhole, fetchInto } from "./fetch-into.ts";
-import { knownCommits, noteReached } from "./known-commits.ts";
-import { moveRef } from "./move-ref.ts";
-import { commitAt, isAncestor, noteAncestor, treeOf } from "./read-history.ts";
+import { commitAt, isAncestor, knownCommits, noteAncestor, noteReached, treeOf } from "./history.ts";
+import { bringIn } from "./packs.ts";
 
-const turns = createTurns();
+const inTurn = createTurns();
 
 /**
- * First into a ref that counts for nothing; only what was found whole moves the task's ref. A crash in between leaves the
- * task's ref where it was. One at a time for each task: two would take that ref away from each other.
+ * Fetches into a temporary ref first; the task's ref moves only when all objects were checked. A crash in between
+ * leaves the task's ref where it was. One call at a time for each task: two would delete each other's temporary ref.
  */
 export function collect(control: ControlGit, order: CollectOrder): Promise<Collected> {
-  return turns.take(`${control.folder} ${order.task}`, () => collectAlone(control, order));
+  return inTurn(`${control.folder} ${order.task}`, () => collectAlone(control, order));
 }
 
 async function collectAlone(control: ControlGit, order: CollectOrder): Promise<Collected> {
@@ -45,7 +52,7 @@ async function collectAlone(control: ControlGit, order: CollectOrder): Promise<C
   return { commit, previous };
 }
 
-/** Whether a commit is here, with everything that it needs: brought in now, or long known. */
+/** Whether the control repository has a commit with everything that it needs; copies it if it can. */
 async function isBroughtIn(
   control: ControlGit,
   { folder, signal }: CollectOrder,
@@ -58,7 +65,7 @@ async function isBroughtIn(
   const known = [...(previous === undefined ? [] : [previous]), ...branches.values()];
   if (known.length === 0 || !(await bringIn(control, { folder, commit, known, signal }))) return false;
   const parents = await checkWhole(control, [commit]);
-  // Of what is no commit nobody can say what it contains.
+  // These calls throw if the object is not a commit.
   if (previous === undefined) await treeOf(control, commit);
   else if (parents.has(previous)) await noteAncestor(control, previous, commit);
   else await isAncestor(control, previous, commit);
@@ -86,6 +93,137 @@ async function forget(control: ControlGit, incoming: string): Promise<void> {
 function lost(folder: string, branch: string): Fault {
   return new Fault("git.ref-moved", `The branch ${JSON.stringify(branch)} of ${folder} did not arrive.`, {
     retry: "later",
-    hint: "Somebody else may have collected it at the same moment; it is done again.",
+    hint: "Another process may have collected it at the same moment; the daemon tries again.",
+  });
+}
+
+// Two syncs of the same remote at the same time would move each other's refs.
+const inSyncTurn = createTurns();
+
+export function syncFrom(control: ControlGit, order: SyncOrder): Promise<Synced> {
+  return inSyncTurn(`${control.folder} ${order.name}`, () => syncAlone(control, order));
+}
+
+async function syncAlone(control: ControlGit, { from, name, only, signal }: SyncOrder): Promise<Synced> {
+  const incoming = `refs/signalbox/incoming/sync/${checkPart(name)}/`;
+  const filed = `refs/remotes/${name}/`;
+  const options = isAbsolute(from) ? {} : ({ ...remoteOptions(from), configuration: "user" } as const);
+  const all = isAbsolute(from) ? await readBoth(control, checkFolder(from), filed) : undefined;
+  const read = all && only ? narrowed(all, only) : all;
+  const isAllHere = read !== undefined && hasAll(control, read);
+  // The fetched refs stay as a mirror, so that the next fetch writes only changed ones.
+  if (!isAllHere)
+    await fetchInto(control, {
+      from: isAbsolute(from) ? checkFolder(from) : from,
+      refspecs: [`+refs/heads/*:${incoming}*`],
+      prunes: true,
+      signal,
+      options,
+    });
+  const { theirs, ours } = isAllHere ? read : await tips(control, incoming, filed);
+  if (theirs.size === 0 && (all === undefined || all.theirs.size === 0)) throw empty(from);
+  for (const old of await leftBehind(control, { theirs, ours })) await keep(control, name, old);
+  const gone = [...ours].filter(([branch]) => !theirs.has(branch));
+  const moved = [...theirs].filter(([branch, tip]) => ours.get(branch) !== tip);
+  const deletions = gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]);
+  const updates = moved.flatMap(([branch, tip]) => [
+    `update ${filed}${branch}`,
+    tip,
+    ours.get(branch) ?? noCommit(tip),
+  ]);
+  // A new branch may have the name of a folder of deleted branches; git cannot replace that in one step.
+  const isInPlace = gone.some(([old]) => moved.some(([branch]) => isInside(old, branch)));
+  for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
+  noteReached(control, theirs.values());
+  return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])) };
+}
+
+/** Branches by name, with one character for each byte. */
+interface Branches {
+  readonly theirs: ReadonlyMap<string, string>;
+  readonly ours: ReadonlyMap<string, string>;
+}
+
+/** Undefined if the files are not conclusive: then git is asked. Reading files is faster if little has changed. */
+async function readBoth(control: ControlGit, from: string, filed: string): Promise<Branches | undefined> {
+  const folders = await findFolders(from);
+  const theirs = folders && (await listRefs(folders.commonFolder, "refs/heads/"));
+  const ours = theirs && (await listRefs(control.folder, filed));
+  return theirs && ours && { theirs, ours };
+}
+
+/** Whether nothing has to be fetched: agents' work was collected before, and merges were created here. */
+function hasAll(control: ControlGit, { theirs, ours }: Branches): boolean {
+  const { whole } = knownCommits(control);
+  return [...theirs].every(([branch, tip]) => ours.get(branch) === tip || whole.has(tip));
+}
+
+/** Both sides with the branches in `only`; with all branches if one of these names is a folder of another's name. */
+function narrowed(all: Branches, only: readonly string[]): Branches {
+  const names = new Set(only.map((branch) => Buffer.from(branch).toString("latin1")));
+  const isApart = [...all.ours.keys()].every((branch) => [...names].every((name) => !isInside(branch, name)));
+  const some = (branches: ReadonlyMap<string, string>) =>
+    new Map([...branches].filter(([branch]) => names.has(branch)));
+  return isApart ? { theirs: some(all.theirs), ours: some(all.ours) } : all;
+}
+
+/** Whether one of two names is a folder of the other. */
+function isInside(one: string, other: string): boolean {
+  return one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
+/** Former tips of branches that no branch contains any more. */
+async function leftBehind(control: ControlGit, { theirs, ours }: Branches): Promise<readonly string[]> {
+  const asked = new Set<string>();
+  for (const [branch, old] of ours) {
+    const tip = theirs.get(branch);
+    if (tip !== old && (tip === undefined || !(await isAncestor(control, old, tip)))) asked.add(old);
+  }
+  const areIn = async (commits: readonly string[]) => {
+    const lines = [...commits, ...new Set([...theirs.values()].map((tip) => `^${tip}`))];
+    const input = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+    return (await control.git(["rev-list", "--max-count=1", "--stdin"], { input, isLong: true })).stdout.length === 0;
+  };
+  if (asked.size === 0 || (await areIn([...asked]))) return [];
+  const left: string[] = [];
+  for (const old of asked) if (!(await areIn([old]))) left.push(old);
+  return left;
+}
+
+/** The branches below the two folders of refs. */
+async function tips(control: ControlGit, ...folders: readonly [string, string]): Promise<Branches> {
+  const { stdout } = await control.git([
+    "for-each-ref",
+    "--format=%(objectname) %(refname)",
+    "--end-of-options",
+    ...folders,
+  ]);
+  const refs = stdout
+    .toString("latin1")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))] as const);
+  const below = (folder: string) =>
+    new Map(refs.flatMap(([name, id]) => (name.startsWith(folder) ? [[name.slice(folder.length), id]] : [])));
+  return { theirs: below(folders[0]), ours: below(folders[1]) };
+}
+
+async function change(control: ControlGit, parts: readonly string[]): Promise<void> {
+  if (parts.length === 0) return;
+  const input = joinNul(parts.map((part) => Buffer.from(part, "latin1")));
+  await control.git(["update-ref", "--no-deref", "-m", "synced", "--stdin", "-z"], {
+    input,
+    writes: true,
+    isLong: true,
+  });
+}
+
+function toText(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("utf8");
+}
+
+function empty(from: string): Fault {
+  return new Fault("git.no-commits", `${masked(from)} has no commit yet.`, {
+    hint: "Make a first one: git commit --allow-empty -m start",
   });
 }

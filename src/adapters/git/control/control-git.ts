@@ -1,23 +1,22 @@
 import { rmSync } from "node:fs";
 import { sep } from "node:path";
 import { Fault } from "../../../fault.ts";
-import type { Configuration } from "../git-environment.ts";
-import type { RunGit, RunOptions } from "../git-runner.ts";
-import type { LeftLock } from "../left-lock.ts";
-import type { GitEnd } from "../spawn-git.ts";
+import type { LeftLock } from "../faults.ts";
+import type { GitEnd, RunGit, RunOptions } from "../runner.ts";
+import type { Configuration } from "../settings.ts";
 
 export interface ControlOptions extends RunOptions {
-  /** Where it is not ours alone: the user's, for what goes out to a remote. */
+  /** `ours` by default; `user` for commands that contact a remote. */
   readonly configuration?: Configuration;
 }
 
-/** Git in one control repository, for everything that is done there. */
+/** Runs git in one control repository. */
 export interface ControlGit {
   readonly folder: string;
   git(args: readonly string[], options?: ControlOptions): Promise<GitEnd>;
-  /** Git elsewhere. */
+  /** Runs git elsewhere. */
   readonly run: RunGit;
-  /** Where git looks for what the user ignores everywhere, unless they say otherwise. */
+  /** The default path of the user's global ignore file. */
   readonly ignoreFile: string | undefined;
 }
 
@@ -28,7 +27,7 @@ export function createControlGit(run: RunGit, folder: string, ignoreFile: string
     ignoreFile,
     async git(args, options = {}) {
       const place = { folder, gitDir: folder, configuration: options.configuration ?? "ours" } as const;
-      // A killed git may have left more than one.
+      // A killed git process may have left several locks.
       for (;;) {
         try {
           return await run(place, args, options);
@@ -40,12 +39,12 @@ export function createControlGit(run: RunGit, folder: string, ignoreFile: string
   };
 }
 
-// Git holds the locks of refs for moments. One this young may belong to a process that has not been seen yet.
+// Git holds the locks of refs for milliseconds. A younger lock may belong to a process that we have not seen yet.
 const youngest = 1_000;
-// Longer than anything of ours may run, for systems that do not tell which processes there are.
+// Longer than any of our timeouts, for systems that do not list processes.
 const surelyDead = 60 * 60 * 1_000;
 
-/** Nobody but us writes here, so a lock without a living git was left by one that was killed. */
+/** Only the daemon writes here, so a lock without a running git process was left by a killed one. */
 function removeDeadLock(error: unknown, folder: string): boolean {
   if (!(error instanceof Fault) || error.code !== "git.locked") return false;
   const { path, since, holders } = error.cause as LeftLock;

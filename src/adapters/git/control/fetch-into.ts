@@ -1,11 +1,11 @@
 import { isAbsolute, join } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { targetAt } from "../entry-at.ts";
-import { gitFault } from "../git-fault.ts";
+import { gitFault } from "../faults.ts";
+import { targetAt } from "../file-entries.ts";
 import { syncNames, syncObjects } from "../lasting.ts";
 import type { ControlGit, ControlOptions } from "./control-git.ts";
 
-export interface Fetch {
+interface Fetch {
   readonly from: string;
   readonly refspecs: readonly string[];
   readonly prunes: boolean;
@@ -13,7 +13,7 @@ export interface Fetch {
   readonly options?: ControlOptions;
 }
 
-/** Fetches into the control repository, and believes nothing that comes. */
+/** Fetches into the control repository, and checks every object. */
 export async function fetchInto(
   control: ControlGit,
   { from, refspecs, prunes, signal, options }: Fetch,
@@ -21,7 +21,7 @@ export async function fetchInto(
   const { stderr, code } = await control.git(
     ["fetch", ...fetchFlags, prunes ? "--prune" : "--no-prune", "--stdin", "--end-of-options", from],
     {
-      // There may be more than fit on a command line.
+      // The refspecs may not fit on a command line.
       input: Buffer.from(refspecs.map((refspec) => `${refspec}\n`).join("")),
       protocols: ["file"],
       settings: checks,
@@ -32,8 +32,8 @@ export async function fetchInto(
       ...options,
     },
   );
-  // Git leaves such refs out, and calls it a success.
   await syncNames(join(control.folder, "objects", "pack"), control.folder);
+  // Git skips refs of a shallow clone, and still exits with 0.
   if (/shallow roots are not allowed/.test(stderr)) {
     throw gitFault({ command: "fetch", cwd: from, code, stderr, isRemote: false });
   }
@@ -45,36 +45,36 @@ export const fetchFlags = [
   "--no-write-fetch-head",
   "--no-auto-maintenance",
   "--no-write-commit-graph",
-  // Without it git does not look whether a branch only goes forward, and moves it wherever it is told.
+  // Without this flag git does not check for a fast-forward, and moves the branch anywhere.
   "--show-forced-updates",
   "--no-progress",
 ] as const;
 
-/** For what goes to the user's repository: looking for what is alike takes longer than writing it, and `gc` does it anyway. */
+/** For fetches into the user's repository: no deltas, because finding them takes longer, and `gc` does it anyway. */
 export const fromControl = ["--no-prune", "--upload-pack=git -c pack.window=0 upload-pack"] as const;
 
-/** Old, well-known slips of git's own ancestors, which half the world's histories have. */
+/** Mistakes of old tools that many real histories contain. */
 const harmless = ["zeroPaddedFilemode", "badTimezone", "missingSpaceBeforeDate"];
-/** The same for those who look at objects without fetching them. */
+/** The same for commands that check objects without fetching. */
 export const fsckSeverities = harmless.map((name) => `${name}=ignore`).join(",");
 const checks = [
   "fetch.fsckObjects=true",
-  // What comes is here only once all of it was looked at: what is here is not looked at again.
+  // Always as a pack, which is added only after all of it was checked: existing objects are not checked again.
   "fetch.unpackLimit=1",
   ...harmless.map((name) => `fetch.fsck.${name}=ignore`),
 ];
 
-/** A path that git takes for a folder, and for nothing else. */
+/** Returns an absolute path of an existing folder, which git cannot take for anything else, or throws. */
 export function checkFolder(folder: string): string {
   if (isAbsolute(folder) && targetAt(folder)?.isDirectory()) return folder;
   throw new Fault("git.not-a-repository", `There is no folder ${folder}.`, {
-    hint: "Look where the repository is now, and update the project.",
+    hint: "Find out where the repository is now, and update the project.",
   });
 }
 
 /**
- * Throws unless everything that the commits need is here, and makes it durable. What is reachable from our refs was looked
- * at before. Gives the parents of those that are new here.
+ * Throws unless all objects that the commits need exist here, and makes them durable. Objects that our refs reach were
+ * checked before. Returns the parents of the new commits.
  */
 export async function checkWhole(control: ControlGit, commits: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
@@ -93,7 +93,7 @@ export async function checkWhole(control: ControlGit, commits: readonly string[]
         for (const line of lines) {
           const [id = "", ...parents] = line.split(" ");
           ids.add(id);
-          // Only commits have something behind their name.
+          // Only a commit's line has parents after the id.
           for (const parent of parents) names.add(parent);
         }
       },

@@ -1,20 +1,20 @@
-import { folderMode, type Tree, type TreeEntry } from "./tree-object.ts";
+import { folderMode, type Tree, type TreeEntry } from "./objects.ts";
 
-/** Where folders come from, and where new ones go. */
+/** Reads and writes tree objects. */
 export interface Trees {
-  /** Undefined where it is not as git would write it. */
+  /** Undefined if git would write the same tree with other bytes. */
   read(id: string): Promise<Tree | undefined>;
-  /** Gives the id. */
+  /** Returns the id. */
   write(tree: Tree): string;
 }
 
 /**
- * Merges folders of which each entry was changed on one side at most, and gives the id of the new one. Undefined where
- * that is in doubt: only git knows what becomes of something that both sides have changed.
+ * Merges trees in which at most one side has changed each entry, and returns the id of the result. Undefined in any
+ * other case: only git can merge an entry that both sides have changed.
  *
- * Renames need no thought here. Git follows one only where the other side has changed what was renamed, or has put
- * something into a folder that went away: then both have changed the same entry. That is also why something that both
- * have deleted is in doubt: each may have moved it to another place.
+ * Renames need no special care. Git follows a rename only if the other side has changed the renamed file, or has added
+ * something to a folder that was removed: then both sides have changed the same entry. For the same reason an entry
+ * that both have deleted is left to git: each side may have moved it to another place.
  */
 export async function mergeTrees(
   trees: Trees,
@@ -29,8 +29,8 @@ export async function mergeTrees(
 }
 
 /**
- * Reads the folders that they have changed, and what those are on the other side: all of one depth at once, so that
- * nobody waits for one after the other.
+ * Reads the trees that `theirs` has changed, and their counterparts on our side, all of one depth together instead of
+ * one after the other.
  */
 export async function readAhead(
   trees: Trees,
@@ -76,14 +76,14 @@ async function mergeFolders(
 
 const nothing: Promise<Tree> = Promise.resolve(new Map());
 
-/** What becomes of an entry that they have changed. */
+/** The result for an entry that `theirs` has changed; undefined if only git can decide. */
 async function mergeEntries(
   trees: Trees,
   base: TreeEntry | undefined,
   ours: TreeEntry | undefined,
   theirs: TreeEntry | undefined,
 ): Promise<TreeEntry | "gone" | undefined> {
-  // One that was a folder and is a file, or the other way round, has two meanings for git.
+  // Git handles a change between file and folder as two entries.
   const kinds = new Set([base, ours, theirs].filter((entry) => entry !== undefined).map(isFolder));
   if (kinds.size > 1) return undefined;
   if (isSame(base, ours)) return theirs ?? "gone";

@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
-import { isObjectId } from "../check-names.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkWhole, fetchInto } from "../control/fetch-into.ts";
-import { knownCommits, noteReached } from "../control/known-commits.ts";
-import { entryAt } from "../entry-at.ts";
-import { readHead } from "../workspace/read-git-folder.ts";
-import { distrust, readSome, type Workspace, withObjectsOf } from "./workspace.ts";
+import { knownCommits, noteReached } from "../control/history.ts";
+import { entryIfSeen } from "../file-entries.ts";
+import { readHead } from "../git-folder.ts";
+import { isObjectId } from "../names.ts";
+import { distrust, readSome, type Workspace, withObjectsOf } from "../untrusted-folder.ts";
 
-export interface Tips {
-  /** Undefined where nothing was committed yet. */
+interface Tips {
+  /** Undefined if there is no commit yet. */
   readonly head: string | undefined;
-  /** Commits that the control repository had no ref for, and that no other of them contains. */
+  /** Commits that no ref of the control repository reached, without those that another of them contains. */
   readonly unsaved: readonly string[];
 }
 
-/** Brings in every commit that a workspace may be the last to know. */
+/** Fetches every commit that only the workspace may have. */
 export async function fetchTips(
   control: ControlGit,
   workspace: Workspace,
@@ -30,7 +30,7 @@ export async function fetchTips(
   const commits = sure.flatMap((id) => known.get(id) ?? []);
   let lookedAt: readonly string[] = [...known.values()];
   const tips = await unsaved(control, workspace, lookedAt).catch((error) => {
-    // A log may name commits whose parents were thrown away; nobody can save those. A git that was killed proves nothing.
+    // A reflog may name commits whose parents git has pruned; they cannot be saved. A killed process proves nothing.
     const isBroken = error instanceof Fault && error.retry === "never";
     if (!isBroken) throw error;
     lookedAt = commits;
@@ -54,16 +54,16 @@ export interface TipsInside {
   readonly head: string | undefined;
   /** Branches and tags, in the order of their names. */
   readonly refs: readonly (readonly [name: string, commit: string])[];
-  /** Whether it has a commit that none of its remotes has. */
+  /** Whether the repository has this commit and none of its remotes does. */
   isOwn(commit: string): Promise<boolean>;
-  /** Commits that nothing has that stays, and that no other of them contains; always in the same order. */
+  /** Commits that would be lost with the repository, without those that another contains; always in the same order. */
   readonly unsaved: readonly string[];
 }
 
 /**
- * What a repository inside of a workspace may be the last to know: everything that its remotes do not have, as far as it
- * knows them. Of one whose git folder `stays`, only what no ref of it reaches. Whatever the control repository has does
- * not count, so that the same repository always gives the same answer.
+ * The commits that only a repository inside a workspace may have: all that its remote-tracking branches do not contain.
+ * If its git folder `stays`, only commits that none of its refs reaches. What the control repository has does not
+ * matter, so that the same repository always gives the same answer.
  */
 export async function tipsInside(
   control: ControlGit,
@@ -94,7 +94,7 @@ export async function tipsInside(
   return { head: head && known.get(head), refs, unsaved: [...tips].sort(), isOwn };
 }
 
-/** Brings commits of a repository inside of a workspace in, whole. `number` tells it from others of the same workspace. */
+/** Fetches commits of a repository inside a workspace, with all they need. `number` is unique within the workspace. */
 export async function fetchInside(
   control: ControlGit,
   { source, folder }: Workspace,
@@ -111,7 +111,7 @@ export async function fetchInside(
   await checkWhole(control, commits);
 }
 
-/** Where they are until something that stays contains them. */
+/** Temporary refs for commits until a salvage commit contains them. */
 function incomingTips(task: string): string {
   return `refs/signalbox/incoming/salvage/${task}`;
 }
@@ -122,16 +122,19 @@ export async function forgetTips(control: ControlGit, task: string): Promise<voi
   if (stdout.length > 0) await control.git(["update-ref", "--no-deref", "--stdin"], { input: stdout, writes: true });
 }
 
-/** Whether the files say that there is no ref in a folder of refs; most often there is none. */
+/** Whether the files prove that there is no such ref, which is the usual case and saves starting git. */
 function hasNone({ folder }: ControlGit, refs: string): boolean {
-  if (entryAt(join(folder, "reftable")) !== undefined || entryAt(join(folder, refs)) !== undefined) return false;
-  const packed = entryAt(join(folder, "packed-refs"));
-  return packed === undefined || (packed.size <= mostPacked && !readSome(join(folder, "packed-refs")).includes(refs));
+  if (entryIfSeen(join(folder, "reftable")) !== undefined || entryIfSeen(join(folder, refs)) !== undefined)
+    return false;
+  const packed = entryIfSeen(join(folder, "packed-refs"));
+  return (
+    packed === undefined || (packed.size <= maxPackedRead && !readSome(join(folder, "packed-refs")).includes(refs))
+  );
 }
 
-const mostPacked = 1024 * 1024;
+const maxPackedRead = 1024 * 1024;
 
-/** Of a worktree only HEAD: its branches are the repository's, and stay when the worktree goes. */
+/** For a worktree HEAD only: its branches belong to the repository, and stay when the worktree is removed. */
 async function refsOf(
   control: ControlGit,
   { folder, gitFolder, commonFolder, source, isLinked }: Workspace,
@@ -145,7 +148,7 @@ async function refsOf(
   return { head: refs.find(([name]) => name === "HEAD")?.[1], others };
 }
 
-/** What a repository says that it has. */
+/** The refs that a repository advertises. */
 async function advertised(
   control: ControlGit,
   folder: string,
@@ -164,7 +167,7 @@ async function advertised(
   });
 }
 
-/** A merge, rebase or the like that is under way knows commits that nothing else may know. */
+/** A merge, rebase or the like that is under way may hold the only reference to a commit. */
 function leftByOperations({ gitFolder }: Workspace): readonly string[] {
   return places.flatMap((place) => readSome(join(gitFolder, place)).split(/\s+/).filter(isObjectId));
 }
@@ -180,19 +183,19 @@ const places = [
   ),
 ];
 
-const mostEntries = 1000;
+const maxEntries = 1000;
 
 /**
- * What HEAD has been, so that nothing is lost that was amended or reset, and the stashes. Worktrees share their stashes,
- * which stay when one of them goes; those of its own branch are taken even so.
+ * Commits from HEAD's reflog, so that amended and reset commits are not lost, and the stashes. Worktrees share their
+ * stashes, which stay when a worktree is removed; the stashes of its own branch are saved all the same.
  */
 function fromLogs({ gitFolder, commonFolder, isLinked }: Workspace): readonly string[] {
   const heads = readSome(join(gitFolder, "logs", "HEAD"))
     .split("\n")
-    .slice(-mostEntries);
+    .slice(-maxEntries);
   const stashes = readSome(join(commonFolder, "logs", "refs", "stash"))
     .split("\n")
-    .slice(-mostEntries);
+    .slice(-maxEntries);
   const [, branch = "(no branch)"] = /^ref: refs\/heads\/(.+)$/m.exec(readSome(join(gitFolder, "HEAD"))) ?? [];
   const isOwn = (line: string) => ["WIP on", "On"].some((words) => line.includes(`\t${words} ${branch}: `));
   const own = stashes.filter((line) => !isLinked || isOwn(line)).map((line) => line.split(" ")[1] ?? "");
@@ -201,7 +204,7 @@ function fromLogs({ gitFolder, commonFolder, isLinked }: Workspace): readonly st
   return ids.filter((id) => isObjectId(id) && !/^0+$/.test(id));
 }
 
-/** The commits that these stand for. A log may name what was thrown away long ago. */
+/** Peels ids to commits, and drops those that do not exist: a reflog may name objects that git pruned long ago. */
 async function existing(
   control: ControlGit,
   workspace: Workspace,
@@ -218,7 +221,7 @@ async function existing(
   return new Map(pairs.map(([commit = "", id = ""]) => [id, commit]));
 }
 
-/** Those that no ref of ours reaches, or none of `kept`, without those that others of them contain. */
+/** The commits that no ref of ours reaches (or, if given, none of `kept`), without those that another contains. */
 async function unsaved(
   control: ControlGit,
   workspace: Workspace,

@@ -1,20 +1,26 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { syncFolder } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
 import type { Waits } from "../../../ports/control-repository.ts";
 import type { ControlGit } from "../control/control-git.ts";
-import { fileName } from "../file-name.ts";
-import { gitFault, lockHint } from "../git-fault.ts";
-import type { GitPlace } from "../git-runner.ts";
-import { describeLock, lookAtLock } from "../left-lock.ts";
-import type { GitEnd } from "../spawn-git.ts";
-import { checkedOutRef, gitFolderOf } from "./git-folders.ts";
-import { giveObjects } from "./give-objects.ts";
-import { undoHalfDone, updateNote } from "./half-done.ts";
-import { type LocalChange, localChanges } from "./local-changes.ts";
-import { waits } from "./waits.ts";
-import { operationIn } from "./worktrees.ts";
+import { isAncestor } from "../control/history.ts";
+import { describeLock, gitFault, lockHint, lookAtLock } from "../faults.ts";
+import { entryIfSeen } from "../file-entries.ts";
+import { fileName, isObjectId, joinNul, splitNul } from "../names.ts";
+import type { GitEnd, GitPlace } from "../runner.ts";
+import {
+  checkedOutRef,
+  gitFolderOf,
+  giveObjects,
+  type LocalChange,
+  localChanges,
+  operationIn,
+  waits,
+} from "./repository.ts";
 
-export interface Forward {
+interface Forward {
   readonly folder: string;
   readonly ref: string;
   readonly before: string;
@@ -22,7 +28,7 @@ export interface Forward {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Undefined where git had nothing against it, or found the branch elsewhere: the caller looks. */
+/** Undefined if git fast-forwarded the branch, or found it moved: the caller checks which. */
 export async function forwardWorktree(control: ControlGit, forward: Forward): Promise<Waits | undefined> {
   const { folder, ref, before, commit, signal } = forward;
   const place: GitPlace = { folder, configuration: "user" };
@@ -38,7 +44,7 @@ export async function forwardWorktree(control: ControlGit, forward: Forward): Pr
   }
 }
 
-/** What somebody is in the middle of in a worktree. */
+/** An operation or a git process in a worktree that the update must wait for. */
 export async function busyWith(control: ControlGit, place: GitPlace): Promise<Waits | undefined> {
   const { folder } = place;
   const gitFolder = await gitFolderOf(control.run, place);
@@ -49,12 +55,12 @@ export async function busyWith(control: ControlGit, place: GitPlace): Promise<Wa
       `A ${operation} is under way in ${folder}. End it, or abort it: git ${operation} --abort`,
     );
   }
-  // A git that a killed daemon has started may still be at it: what looks half-done is being done.
+  // A git process that a killed daemon started may still be running, and its update only looks interrupted.
   const lock = lookAtLock(join(gitFolder, "index.lock"), folder);
   return lock.since === undefined ? undefined : waits("locked", `${describeLock(lock)} ${lockHint}`);
 }
 
-/** A git that was killed here has left files behind that look like the user's changes; a note tells that it was. */
+/** A git process that is killed here leaves files that look like the user's changes. A note records the update. */
 async function update(
   control: ControlGit,
   place: GitPlace,
@@ -74,12 +80,12 @@ async function update(
     return changesInTheWay(place, await filesInTheWay(control, place, before, commit, end.stderr));
   }
   const fault = gitFault({ command: "merge", cwd: place.folder, code: end.code, stderr: end.stderr, isRemote: false });
-  // Otherwise git may have stopped in the middle, for want of space or of a filter.
+  // Otherwise keep the note: git may have stopped half-way, for example because the disk is full or a filter failed.
   if (fault.code === "git.locked") note.remove();
   throw fault;
 }
 
-/** Git's own list cannot be read where names have line ends; where we find nothing, it is the better one. */
+/** Git's own list is ambiguous if names contain line ends, so it is used only if we find nothing. */
 async function filesInTheWay(
   control: ControlGit,
   place: GitPlace,
@@ -95,22 +101,22 @@ async function filesInTheWay(
 
 type InTheWay = Pick<LocalChange, "path" | "state">;
 
-/** `git stash` alone does not take what git does not know. */
+/** `git stash` alone does not take untracked files, so they get another command. */
 export function changesInTheWay({ folder }: GitPlace, found: readonly InTheWay[]): Waits {
   const files = found.map(({ path }) => path);
   const namesOf = (isMeant: (each: InTheWay) => boolean) => list(found.filter(isMeant).map(({ path }) => path.text));
   const changed = namesOf(({ state }) => state !== "unknown");
   const unknown = namesOf(({ state }) => state === "unknown");
-  // What is ignored as well it takes with --all only, and then with everything that was ever built there.
+  // Ignored files are stashed only with --all, which would take all dependencies and build results along.
   const put = `Move them away or, unless git ignores them: git -C ${folder} stash --include-untracked`;
   const sentences = [
-    ...(changed === "" ? [] : [`Changes of your own in ${folder} are in the way: ${changed}. Commit or stash them.`]),
-    ...(unknown === "" ? [] : [`Files in ${folder} that git does not know are in the way: ${unknown}. ${put}`]),
+    ...(changed === "" ? [] : [`Your own changes in ${folder} are in the way: ${changed}. Commit or stash them.`]),
+    ...(unknown === "" ? [] : [`Untracked files in ${folder} are in the way: ${unknown}. ${put}`]),
   ];
   return waits("files", sentences.join(" "), files);
 }
 
-/** Not to be stopped half-way: files would be new and the branch old. It takes no longer than writing the files. */
+/** Must not be stopped half-way: the files would be new and the branch old. Takes only as long as writing the files. */
 async function mergeInto(control: ControlGit, place: GitPlace, commit: string): Promise<GitEnd> {
   return control.run(place, ["merge", ...mergeFlags, "--end-of-options", commit], {
     accepts: [0, 1, 128],
@@ -123,10 +129,10 @@ async function mergeInto(control: ControlGit, place: GitPlace, commit: string): 
 
 const mergeFlags = [
   "--ff-only",
-  // A branch may have options of its own in the user's configuration.
+  // The user's configuration may set merge options for a branch.
   "--commit",
   "--no-squash",
-  // By itself git overwrites files that are ignored.
+  // By default git overwrites ignored files.
   "--no-overwrite-ignore",
   "--no-autostash",
   "--no-verify-signatures",
@@ -145,4 +151,111 @@ function isInTheWay({ stderr }: GitEnd): boolean {
 function list(names: readonly string[]): string {
   const shown = names.slice(0, 10).join(", ");
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
+}
+
+/** A note that a worktree is being updated to a commit. It exists during the update, and after an interrupted one. */
+interface UpdateNote {
+  /** The target commits of interrupted updates. */
+  readonly cutShort: readonly string[];
+  /** Adds a target commit. */
+  add(commit: string): Promise<void>;
+  remove(): void;
+}
+
+export function updateNote({ folder }: ControlGit, worktree: string): UpdateNote {
+  const notes = join(folder, "updates");
+  const path = join(notes, createHash("sha256").update(worktree).digest("hex").slice(0, 32));
+  const cutShort = entryIfSeen(path)?.isFile() ? readFileSync(path, "utf8").split("\n").filter(isObjectId) : [];
+  return {
+    cutShort,
+    async add(commit) {
+      mkdirSync(notes, { recursive: true });
+      writeFileSync(path, [...new Set([...cutShort, commit])].map((line) => `${line}\n`).join(""), { flush: true });
+      await syncFolder(notes);
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+/**
+ * Restores files that interrupted updates to these commits have written, partly written, removed or staged. A file with
+ * any other content is the user's, and stays.
+ */
+async function undoHalfDone(
+  control: ControlGit,
+  place: GitPlace,
+  before: string,
+  commits: readonly string[],
+): Promise<void> {
+  for (const commit of commits) {
+    // Git moves the branch last, so an update that the branch contains is complete.
+    if (await isAncestor(control, commit, before)) continue;
+    await unstage(control, place, before, commit);
+    const files = await localChanges(control, place, before, commit);
+    for (const file of files)
+      if (await isBegun(control, place, commit, file)) rmSync(join(place.folder, file.path.text));
+    const known = files.filter(({ state, isStaged }) => state !== "unknown" && !isStaged);
+    // Writes only missing files.
+    await control.run(place, ["checkout-index", "--quiet", "-z", "--stdin"], {
+      accepts: [0, 1, 128],
+      input: joinNul(known.map(({ path }) => path.bytes)),
+      isLong: true,
+      isUnstoppable: true,
+    });
+  }
+}
+
+/** Git writes the index before it moves the branch: a file that is staged exactly as in the commit is the update's. */
+async function unstage(control: ControlGit, place: GitPlace, before: string, commit: string): Promise<void> {
+  const { stdout } = await control.run(place, ["ls-files", "--stage", "-z"], { isLong: true });
+  const staged = new Map(splitNul(stdout).map(stagedEntry));
+  const flags = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--end-of-options"];
+  const parts = splitNul((await control.git(["diff-tree", ...flags, before, commit])).stdout);
+  const back = parts.flatMap((path, index) => {
+    // Each entry is `:MODE MODE OBJECT OBJECT LETTER`, followed by the name.
+    const [mode = "", newMode = "", object = "", newObject = ""] = String(parts[index - 1])
+      .slice(1)
+      .split(" ");
+    const wanted = newMode === nothing ? undefined : `${newMode} ${newObject} 0`;
+    if (index % 2 === 0 || staged.get(path.toString("latin1")) !== wanted) return [];
+    return [Buffer.concat([Buffer.from(`${mode === nothing ? "0" : mode} ${object}\t`), path])];
+  });
+  if (back.length === 0) return;
+  await control.run(place, ["update-index", "-z", "--index-info"], {
+    input: joinNul(back),
+    isLong: true,
+    isUnstoppable: true,
+    writes: true,
+  });
+}
+
+const nothing = "000000";
+
+/** `MODE OBJECT STAGE`, by name. */
+function stagedEntry(line: Buffer): readonly [string, string] {
+  const tab = line.indexOf("\t");
+  return [line.subarray(tab + 1).toString("latin1"), line.subarray(0, tab).toString("latin1")];
+}
+
+// Larger files are left to the person, who sees their names.
+const mostBytes = 256 * 1024 * 1024;
+
+/** Whether a file is a prefix of, or equal to, the commit's file after the user's filters. */
+async function isBegun(
+  control: ControlGit,
+  place: GitPlace,
+  commit: string,
+  { path, state, isStaged }: LocalChange,
+): Promise<boolean> {
+  // Staged files are the user's. Names that must be escaped are too rare to support.
+  if (state === "missing" || isStaged || path.text.startsWith('"')) return false;
+  const found = entryIfSeen(join(place.folder, path.text));
+  if (!found?.isFile() || found.size > mostBytes) return false;
+  const wanted = `${commit}:${path.text}`;
+  const { code, stdout, isCut } = await control.run(place, ["cat-file", "--filters", "--end-of-options", wanted], {
+    accepts: [0, 128],
+    most: found.size,
+    cuts: true,
+  });
+  return (code === 0 || isCut) && readFileSync(join(place.folder, path.text)).equals(stdout.subarray(0, found.size));
 }

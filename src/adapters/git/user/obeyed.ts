@@ -3,20 +3,20 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import type { Obeyed } from "../../../ports/git.ts";
-import { targetAt } from "../entry-at.ts";
-import { splitNul } from "../file-name.ts";
-import type { GitPlace, RunGit } from "../git-runner.ts";
-import { masked } from "../masked.ts";
-import { commonFolderOf } from "./git-folders.ts";
+import { masked } from "../faults.ts";
+import { targetAt } from "../file-entries.ts";
+import { splitNul } from "../names.ts";
+import type { GitPlace, RunGit } from "../runner.ts";
+import { commonFolderOf } from "./repository.ts";
 
-/** What was found, and how the files looked in which it was found. */
+/** A cached answer, with the state of the files that it was read from. */
 interface Seen {
   readonly obeyed: Obeyed;
   readonly paths: readonly string[];
   readonly looks: string;
 }
 
-/** Every transition asks for it: where no file looks different from the last time, nothing is read. */
+/** Cached, because every transition asks for it: while no file's stat changes, nothing is read again. */
 export function createObeyed(run: RunGit): (repository: string) => Promise<Obeyed> {
   const seen = new Map<string, Seen>();
   return async (repository) => {
@@ -34,11 +34,11 @@ export function createObeyed(run: RunGit): (repository: string) => Promise<Obeye
 interface Look {
   readonly obeyed: Obeyed;
   readonly paths: readonly string[];
-  /** False where what is obeyed depends on more than these files. */
+  /** False if the answer depends on more than these files, and cannot be cached. */
   readonly isLasting: boolean;
 }
 
-/** Reading the configuration runs nothing; `--includes` brings in the files that it names. */
+/** Reading the configuration runs nothing; `--includes` adds the files that it includes. */
 async function look(run: RunGit, repository: string): Promise<Look> {
   const place: GitPlace = { folder: repository, configuration: "user" };
   const folder = await commonFolderOf(run, place);
@@ -58,7 +58,7 @@ async function look(run: RunGit, repository: string): Promise<Look> {
   const paths = new Set([join(folder, "config"), join(folder, "config.worktree"), hooks, ...files]);
   for (const { file, key, content } of settings) {
     paths.add(file);
-    // The file need not be there yet.
+    // The included file may not exist yet.
     if (/^include(if\..*)?\.path$/.test(key)) paths.add(includedPath(file, valueIn(content)));
   }
   return {
@@ -71,7 +71,7 @@ async function look(run: RunGit, repository: string): Promise<Look> {
 interface Setting {
   readonly file: string;
   readonly key: string;
-  /** With its name, as git prints it. */
+  /** Key and value, as git prints them. */
   readonly content: Buffer;
 }
 
@@ -79,7 +79,7 @@ function settingsIn(parts: readonly Buffer[], repository: string): readonly Sett
   const settings: Setting[] = [];
   for (let at = 0; at + 2 < parts.length; at += 3) {
     const [scope, origin, content = Buffer.alloc(0)] = parts.slice(at, at + 3);
-    // The rest is the user's own, and out of reach for whoever writes to the repository.
+    // Other scopes are the user's own: an agent that writes to the repository cannot change them.
     if (!["local", "worktree"].includes(String(scope))) continue;
     const file = resolve(repository, String(origin).replace(/^file:/, ""));
     settings.push({ file, key: String(content).split("\n", 1)[0] ?? "", content });
@@ -87,7 +87,7 @@ function settingsIn(parts: readonly Buffer[], repository: string): readonly Sett
   return settings;
 }
 
-/** What git itself writes with every branch that is pushed or checked out. We never do what these say. */
+/** Keys that git itself writes with every branch that is pushed or checked out. We never act on them. */
 function isBookkeeping(key: string): boolean {
   return /^branch\..*\.(remote|pushremote|merge|rebase|description|[\w-]+-merge-base)$/s.test(key);
 }
@@ -101,7 +101,7 @@ function includedPath(from: string, path: string): string {
   return resolve(dirname(from), path.replace(/^~(?=\/)/, homedir()));
 }
 
-/** Samples are never run. */
+/** Git never runs the samples. */
 function hooksIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
@@ -113,7 +113,7 @@ function hooksIn(folder: string): readonly string[] {
   }
 }
 
-/** Only files: reading from something else may never end. */
+/** Reads regular files only: reading anything else may never end. */
 function contentOf(path: string): Buffer | undefined {
   const found = targetAt(path);
   if (found === undefined) return undefined;
@@ -126,8 +126,8 @@ function hashOf(before: string, content: Uint8Array): string {
 }
 
 /**
- * A file that was changed a moment ago may change again without looking different, because clocks of file systems are
- * coarse; after `settledAt` (milliseconds since 1970) none of these can any more.
+ * A file that was changed a moment ago may change again with the same timestamp, because file systems have coarse
+ * clocks. After `settledAt` (milliseconds since 1970) every further change shows.
  */
 function looksOf(paths: readonly string[]): { readonly text: string; readonly settledAt: number } {
   let settledAt = 0;
@@ -144,6 +144,6 @@ function looksOf(paths: readonly string[]): { readonly text: string; readonly se
   return { text: looks.join("\n"), settledAt };
 }
 
-// How long two changes may look the same, in milliseconds: where only seconds are told, and where parts of them are.
+// How long two changes may have the same timestamp, in milliseconds: with whole seconds, and with parts of them.
 const wholeSeconds = 2_000;
 const parts = 50;

@@ -1,22 +1,47 @@
-import { resolve, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
+import { syncFolderIfThere } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
-import type { PublishOrder, PublishResult, Waits } from "../../../ports/control-repository.ts";
-import { branchRef, checkCommit } from "../check-names.ts";
+import type { ControlRepository, PublishOrder, PublishResult, Waits } from "../../../ports/control-repository.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
-import { isAncestor } from "../control/read-history.ts";
-import { gitFault } from "../git-fault.ts";
-import type { GitPlace } from "../git-runner.ts";
+import { isAncestor } from "../control/history.ts";
+import { gitFault } from "../faults.ts";
 import { syncRef } from "../lasting.ts";
-import { forwardWorktree } from "./forward-worktree.ts";
-import { branchAt, commonFolderOf } from "./git-folders.ts";
-import { giveObjects, makeLasting } from "./give-objects.ts";
-import { waits } from "./waits.ts";
-import { listWorktrees, type Worktree } from "./worktrees.ts";
+import { branchRef, checkCommit, noCommit } from "../names.ts";
+import type { GitPlace } from "../runner.ts";
+import { busyWith, changesInTheWay, forwardWorktree, updateNote } from "./forward-worktree.ts";
+import {
+  branchAt,
+  commonFolderOf,
+  giveObjects,
+  listWorktrees,
+  localChanges,
+  makeLasting,
+  type Worktree,
+  waits,
+} from "./repository.ts";
+
+/** Leftovers of an interrupted update look like the user's changes: then this reports none, and `publish` decides. */
+export async function inTheWay(control: ControlGit, order: PublishOrder): Promise<Waits | undefined> {
+  const { repository, branch, commit, expected, workspaces } = order;
+  const holders = await holdersOf(
+    control,
+    { folder: checkFolder(repository), configuration: "user" },
+    branchRef(branch),
+  );
+  const held = holdersInTheWay(branch, holders, workspaces);
+  const [holder] = holders;
+  if (held !== undefined || holder === undefined || expected === undefined) return held;
+  const place = { folder: holder.folder, configuration: "user" } as const;
+  const busy = await busyWith(control, place);
+  if (busy !== undefined || updateNote(control, holder.folder).cutShort.length > 0) return busy;
+  const changes = (await localChanges(control, place, expected, commit)).filter(({ state }) => state !== "missing");
+  return changes.length === 0 ? undefined : changesInTheWay(place, changes);
+}
 
 /**
- * Git's own rules decide: a branch that is checked out is fast-forwarded there, any other is fetched into without force.
- * Whatever was said on the way, in the end only where the branch is counts.
+ * Git's own rules decide: a checked-out branch is fast-forwarded in its worktree, any other is fetched into without
+ * force. The result depends only on where the branch is in the end, not on git's messages.
  */
 export async function publish(control: ControlGit, order: PublishOrder): Promise<PublishResult> {
   const { repository, branch, commit, expected, signal } = order;
@@ -25,7 +50,7 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
   checkCommit(commit);
   if (expected !== undefined && !(await isAncestor(control, expected, commit))) {
     throw new Fault("git.diverged", `${commit} does not contain ${expected}, which "${branch}" is at.`, {
-      hint: "Merge again, onto where the branch is now.",
+      hint: "Merge again, onto the branch's current commit.",
     });
   }
   const before = await branchAt(control.run, place, ref);
@@ -55,7 +80,7 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
   return { kind: "published", at };
 }
 
-/** We may have been killed before it was durable, or the user has merged it without an fsync. */
+/** Makes the branch durable: the daemon may have been killed before that, or the user merged it without an fsync. */
 async function alreadyThere(
   control: ControlGit,
   place: GitPlace,
@@ -71,15 +96,15 @@ async function alreadyThere(
 function switched(branch: string, repository: string): Fault {
   return new Fault(
     "git.checked-out-elsewhere",
-    `Another branch than "${branch}" was checked out in ${repository} just now.`,
+    `A branch other than "${branch}" was checked out in ${repository} just now.`,
     {
       retry: "later",
-      hint: "It is done again. If that branch has commits too many, they are those of the merge: git reflog",
+      hint: "The daemon tries again. If that branch now has commits of the merge, see where it was before: git reflog",
     },
   );
 }
 
-/** Without force: what is not contained in the commit stays where it is, and git says no. */
+/** Without force: git refuses unless the commit contains the branch's current commit. */
 async function fetchBranch(
   control: ControlGit,
   place: GitPlace,
@@ -92,7 +117,7 @@ async function fetchBranch(
     const { code, stderr } = await control.run(
       place,
       ["fetch", ...fetchFlags, ...fromControl, "--end-of-options", control.folder, `${commit}:${ref}`],
-      // 1: the branch has moved to something else.
+      // 1: the branch has moved meanwhile.
       { accepts: [0, 1], protocols: ["file"], isLong: true, writes: true, signal },
     );
     if (code === 0 || /\(non-fast-forward\)/.test(stderr)) return undefined;
@@ -100,18 +125,18 @@ async function fetchBranch(
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.code === "git.locked") return waits("locked", `${error.message} ${error.hint}`);
-    // It was checked out just now, or a rebase holds it.
+    // The branch was checked out just now, or a rebase is using it.
     if (error.code === "git.checked-out-elsewhere") return waits("checked-out", `${error.message} ${error.hint}`);
     throw error;
   }
 }
 
 /** The worktrees that have a branch checked out. */
-export async function holdersOf(control: ControlGit, place: GitPlace, ref: string): Promise<readonly Worktree[]> {
+async function holdersOf(control: ControlGit, place: GitPlace, ref: string): Promise<readonly Worktree[]> {
   return (await listWorktrees(control.run, place)).filter((worktree) => worktree.branch === ref);
 }
 
-export function holdersInTheWay(
+function holdersInTheWay(
   branch: string,
   holders: readonly Worktree[],
   workspaces: string | undefined,
@@ -122,7 +147,7 @@ export function holdersInTheWay(
     return waits("checked-out", `"${branch}" is checked out in ${folders}. Leave it checked out in one of them only.`);
   }
   if (first?.isMissing) {
-    const text = `"${branch}" is checked out in ${first.folder}, which is not there. If it is gone: git worktree prune`;
+    const text = `"${branch}" is checked out in ${first.folder}, which does not exist. If it is gone: git worktree prune`;
     return waits("checked-out", text);
   }
   if (first !== undefined && workspaces !== undefined && first.folder.startsWith(resolve(workspaces) + sep)) {
@@ -134,7 +159,7 @@ export function holdersInTheWay(
   return undefined;
 }
 
-/** Where the commit is not there at all, nothing contains it; no remote is asked for it. */
+/** Also false if the commit does not exist in the repository; git does not fetch it from a remote. */
 async function contains(
   control: ControlGit,
   place: GitPlace,
@@ -143,7 +168,7 @@ async function contains(
   expected: string | undefined,
 ): Promise<boolean> {
   if (tip === commit) return true;
-  // The commit contains it, so it cannot contain the commit.
+  // The commit contains `expected`, so `expected` cannot contain the commit.
   if (tip === expected) return false;
   const env = { GIT_NO_LAZY_FETCH: "1" };
   const ids = [commit, tip];
@@ -153,3 +178,18 @@ async function contains(
   });
   return asked.code === 0;
 }
+
+type Order = Parameters<ControlRepository["restoreBranch"]>[0];
+
+/** A worktree that has the branch checked out keeps its files and its index: its HEAD is what it was before. */
+export async function restoreBranch(control: ControlGit, { repository, branch, commit, signal }: Order): Promise<void> {
+  const place: GitPlace = { folder: checkFolder(repository), configuration: "user" };
+  const ref = branchRef(branch);
+  if ((await branchAt(control.run, place, ref)) !== undefined) return;
+  await giveObjects(control, place, checkCommit(commit), signal);
+  const args = ["update-ref", "--no-deref", "-m", "branch restored", ref, commit, noCommit(commit)];
+  await control.run(place, args, { writes: true, signal });
+  await syncFolderIfThere(dirname(join(await commonFolderOf(control.run, place), ref)));
+}
+
+// These functions read git's files where they can: starting git takes longer, and blocks other work.

@@ -1,32 +1,27 @@
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CommitAllOrder } from "../../../ports/workspaces.ts";
-import { branchRef } from "../check-names.ts";
-import { commitTree } from "../control/commit-tree.ts";
+import type { CommitAllOrder, Uncommitted } from "../../../ports/workspaces.ts";
+import { draftsFolder } from "../control/control.ts";
 import { type ControlGit, createControlGit } from "../control/control-git.ts";
-import { draftsFolder } from "../control/open-control.ts";
-import { treeOf } from "../control/read-history.ts";
-import { joinNul, splitNul } from "../file-name.ts";
-import type { GitPlace, RunGit } from "../git-runner.ts";
-import { draftIndex } from "../salvage/draft-index.ts";
+import { counted, patch, readCounted } from "../control/diff.ts";
+import { treeOf } from "../control/history.ts";
+import { commitTree } from "../control/merge.ts";
+import { branchRef, joinNul, splitNul } from "../names.ts";
+import type { GitPlace, RunGit } from "../runner.ts";
 import { salvage } from "../salvage/salvage.ts";
-import { stagedTree } from "../salvage/staged-tree.ts";
-import { fileSettings, takeFiles } from "../salvage/take-files.ts";
-import { writeTree } from "../salvage/take-tree.ts";
-import { distrust } from "../salvage/workspace.ts";
-import { installIndex } from "./check-out.ts";
-import { quoted } from "./clone/open-plain.ts";
-import { excludeBlock } from "./exclude-block.ts";
-import { detached, operating } from "./faults.ts";
-import { findWorkingCopy, type WorkingCopy } from "./find-working-copy.ts";
-import { operationIn } from "./look-at.ts";
-import type { Mechanics } from "./mechanics.ts";
+import { draftIndex, stagedTree } from "../salvage/staged.ts";
+import { fileSettings, takeFiles, writeTree } from "../salvage/take-files.ts";
+import { distrust } from "../untrusted-folder.ts";
+import { quoted } from "./clone.ts";
+import { excludeBlock, installIndex } from "./git-files.ts";
+import { findWorkingCopy, operationIn, type WorkingCopy } from "./inspect.ts";
+import { detached, type Mechanics, notThere, operating } from "./mechanics.ts";
 import { type Workshop, wholePath } from "./workshop.ts";
 
 /**
- * As in salvaging, no git runs with the workspace's own configuration: a draft that belongs to the control repository has
- * the workspace's files. Only its objects go to where the workspace's are, so that the branch can have them. The index
- * comes before the branch: killed in between, everything is staged, and the rest is done the next time.
+ * As in a salvage, git never runs with the workspace's own configuration: it works on a draft of the control repository
+ * over the workspace's files. Only the objects go to the workspace's own store, for its branch. The index is written
+ * before the branch: killed in between, everything is staged, and the next call commits it.
  */
 export async function commitAll(
   shop: Workshop,
@@ -34,7 +29,7 @@ export async function commitAll(
   order: CommitAllOrder,
 ): Promise<string | undefined> {
   const folder = await wholePath(order.folder);
-  return shop.turns.take(folder, async () => {
+  return shop.inTurn(folder, async () => {
     const copy = await findWorkingCopy(shop, mechanics, folder);
     const { head, folders } = copy;
     if (head.branch === undefined || head.commit === undefined) throw detached(folder, "commit on");
@@ -85,8 +80,8 @@ async function commitDraft(
   return commit;
 }
 
-/** A worktree of the control repository's that has the workspace's files, and an index that is a copy of its own. */
-export async function draftOf(
+/** A draft of the control repository over the workspace's files, with a copy of the workspace's index. */
+async function draftOf(
   control: ControlGit,
   { folder, folders, gitDir, head }: Pick<WorkingCopy, "folder" | "folders"> & Pick<Drafting, "gitDir" | "head">,
 ) {
@@ -96,13 +91,13 @@ export async function draftOf(
   const isLinked = folders.gitFolder !== folders.commonFolder;
   const workspace = { ...folders, folder, isLinked, source: folder, hasFiles: true };
   const settings = await fileSettings(control, workspace, draft);
-  // Also where somebody has taken our block out of the list.
+  // An agent may have removed our block from the exclude file.
   await appendFile(join(gitDir, "ignored"), `\n${excludeBlock}`);
   return { draft, settings, entries: await draftIndex(control, workspace, draft, head) };
 }
 
-/** What was put into the index by force: task files, and what git is to ignore. What the commit before has stays. */
-export async function leaveOut(
+/** Unstages task files and ignored files that were added by force. Files that are already in HEAD stay. */
+async function leaveOut(
   control: ControlGit,
   draft: GitPlace,
   settings: readonly string[],
@@ -123,8 +118,8 @@ function isTaskFile(path: string): boolean {
   return path === "TASK.md" || /^\.signalbox\/[^/]+\.md$/.test(path);
 }
 
-/** Git in the control repository that keeps what it makes elsewhere. `others` are further places where it finds objects. */
-export function writingTo(control: ControlGit, objects: string, ...others: readonly string[]): ControlGit {
+/** Git in the control repository that writes its objects into `objects`, and also reads objects from `others`. */
+function writingTo(control: ControlGit, objects: string, ...others: readonly string[]): ControlGit {
   const env = {
     GIT_OBJECT_DIRECTORY: objects,
     GIT_ALTERNATE_OBJECT_DIRECTORIES: [join(control.folder, "objects"), ...others].map(quoted).join(":"),
@@ -145,4 +140,35 @@ export function writingTo(control: ControlGit, objects: string, ...others: reado
         settings: [...distrust, ...(options.settings ?? [])],
       }),
   };
+}
+
+/** The diff that `commitAll` would commit. Works in a draft with its own object store, which is deleted afterwards. */
+export async function diffUncommitted(
+  shop: Workshop,
+  mechanics: Mechanics,
+  path: string,
+  most: number,
+): Promise<Uncommitted> {
+  const folder = await wholePath(path);
+  const { head, folders } = await findWorkingCopy(shop, mechanics, folder);
+  const commit = head.commit;
+  if (commit === undefined) throw notThere(folder);
+  const drafts = join(shop.options.control, draftsFolder);
+  await mkdir(drafts, { recursive: true });
+  const gitDir = await mkdtemp(join(drafts, "diff-"));
+  try {
+    const objects = join(gitDir, "objects");
+    await mkdir(objects);
+    const plain = createControlGit(shop.git, shop.options.control, shop.options.ignoreFile);
+    const control = writingTo(plain, objects, join(folders.commonFolder, "objects"));
+    const { draft, settings, entries } = await draftOf(control, { folder, folders, gitDir, head: commit });
+    await takeFiles(control, draft, settings, entries, undefined);
+    await leaveOut(control, draft, settings, commit);
+    const compare = ["diff-index", "--cached"];
+    const { stdout } = await control.run(draft, [...compare, ...counted, commit], { settings, isLong: true });
+    const text = await control.run(draft, [...compare, ...patch, commit], { settings, most, cuts: true, isLong: true });
+    return { bytes: text.stdout, isCut: text.isCut, lines: readCounted(stdout) };
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
 }

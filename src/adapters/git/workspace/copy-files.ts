@@ -4,15 +4,15 @@ import { copyFile, mkdir, realpath, rename, rm, symlink } from "node:fs/promises
 import { sep } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { CopiedFiles, CopyOrder } from "../../../ports/workspaces.ts";
-import { fileName, splitNul } from "../file-name.ts";
-import { entryAt, isFolder, pathIn } from "./entry-at.ts";
-import type { Files } from "./list-changes.ts";
-import { realFolders } from "./real-folders.ts";
+import { entryAt, isFolder, pathIn } from "../file-entries.ts";
+import { realFolders } from "../git-folder.ts";
+import { fileName, splitNul } from "../names.ts";
+import type { Files } from "./changes.ts";
 import type { Workshop } from "./workshop.ts";
 
-const mostFiles = 10_000;
+const maxFiles = 10_000;
 
-/** `index` is that of the workspace: what it knows is not written. */
+/** `index` is the workspace's: tracked files are not overwritten. */
 export async function copyFiles(
   shop: Workshop,
   files: Files,
@@ -36,7 +36,7 @@ export async function copyFiles(
     const target = pathIn(folder, path);
     const source = await sourceOf(user.folder, path);
     if (source === undefined || tracked.has(path.toString("latin1"))) refused.push(path);
-    else if ((await isReal(path)) && (await entryAt(target)) !== undefined) kept.push(path);
+    else if ((await isReal(path)) && entryAt(target) !== undefined) kept.push(path);
     else if (!(await makeFolders(folder, path))) refused.push(path);
     else {
       await put(source, target, how);
@@ -53,26 +53,30 @@ function pathspec(pattern: string): string {
     pattern.startsWith("/") ||
     pattern.split("/").some((part) => part === "..");
   if (!isBad && pattern !== ".git" && !pattern.startsWith(".git/")) return `:(top,glob)${pattern}`;
-  throw new Fault("workspace.bad-pattern", `${JSON.stringify(pattern)} does not name files inside of the repository.`, {
-    hint: "Write it from the repository's root, without a slash in front.",
+  throw new Fault("workspace.bad-pattern", `${JSON.stringify(pattern)} does not name files inside the repository.`, {
+    hint: "Write it relative to the repository's root, without a slash in front.",
   });
 }
 
-/** What git does not know in the user's own folder, also what it ignores. */
+/** Untracked files in the user's own folder, including ignored ones. */
 async function untracked(
   { git }: Workshop,
   folder: string,
   gitDir: string,
   pathspecs: readonly string[],
 ): Promise<readonly Buffer[]> {
-  // Of the configuration nothing is obeyed by this: it lists names.
+  // Listing names runs nothing from the repository's configuration.
   const place = { folder, gitDir, workTree: folder, configuration: "ours" } as const;
   const { stdout } = await git(place, ["ls-files", "-z", "--others", "--", ...pathspecs], { isLong: true });
   const names = splitNul(stdout);
-  if (names.length <= mostFiles) return names;
-  throw new Fault("workspace.too-many-files", `${names.length} files are to be copied; at most ${mostFiles} are.`, {
-    hint: "Write patterns that name fewer.",
-  });
+  if (names.length <= maxFiles) return names;
+  throw new Fault(
+    "workspace.too-many-files",
+    `The patterns match ${names.length} files; at most ${maxFiles} are copied.`,
+    {
+      hint: "Write patterns that match fewer files.",
+    },
+  );
 }
 
 async function trackedOf(
@@ -92,26 +96,26 @@ async function trackedOf(
   return new Set(tracked.filter((path) => wanted.has(path)));
 }
 
-/** The file itself; undefined where a link leads out of the repository, or to something that is no file. */
+/** The real path of the file; undefined if a link leads out of the repository, or to something that is not a file. */
 async function sourceOf(folder: string, path: Buffer): Promise<Buffer | undefined> {
   const source = await realpath(pathIn(folder, path), { encoding: "buffer" }).catch(() => undefined);
   const inside = Buffer.from(folder + sep);
   if (source === undefined || !source.subarray(0, inside.length).equals(inside)) return undefined;
-  return (await entryAt(source))?.isFile() ? source : undefined;
+  return entryAt(source)?.isFile() ? source : undefined;
 }
 
-/** False where something that is no folder has the place of one. */
+/** False if something that is not a folder is in the place of one. */
 async function makeFolders(folder: string, path: Buffer): Promise<boolean> {
   for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) {
     const above = pathIn(folder, path.subarray(0, slash));
-    if (await isFolder(above)) continue;
-    if ((await entryAt(above)) !== undefined) return false;
+    if (isFolder(above)) continue;
+    if (entryAt(above) !== undefined) return false;
     await mkdir(above);
   }
   return true;
 }
 
-/** The name comes last: what has it is whole. */
+/** Writes a draft and renames it, so that the target is always complete. */
 async function put(source: Buffer, target: Buffer, how: CopyOrder["how"]): Promise<void> {
   if (how === "link") return symlink(source, target);
   const draft = Buffer.concat([target, Buffer.from(`.${randomBytes(4).toString("hex")}.draft`)]);

@@ -1,25 +1,63 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Fault } from "../../../fault.ts";
+import type { Salvage } from "../../../ports/control-repository.ts";
 import type { ParkOrder, Prepared, PrepareOrder } from "../../../ports/workspaces.ts";
-import { branchRef, checkCommit } from "../check-names.ts";
-import { checkOut } from "./check-out.ts";
-import { type Cleared, clearAside, clearLeftovers, clearSpecial } from "./clear-aside.ts";
-import { entryAt } from "./entry-at.ts";
-import { branchElsewhere, branchTaken, dirty, foreign, unsaved } from "./faults.ts";
-import { draftIndex, type Files, isStaged, listChanges } from "./list-changes.ts";
-import { isDirty, lookAt, operationIn } from "./look-at.ts";
-import type { Found, Mechanics, Settled } from "./mechanics.ts";
-import { isParked, movesOf, noBranch } from "./parked.ts";
-import { type GitFolders, readHead } from "./read-git-folder.ts";
-import type { WorkspaceRecord } from "./records.ts";
-import { type Workshop, wholePath } from "./workshop.ts";
+import { entryAt } from "../file-entries.ts";
+import { type GitFolders, readHead, readRef } from "../git-folder.ts";
+import { branchRef, checkCommit } from "../names.ts";
+import { draftIndex, type Files, isStaged, listChanges } from "./changes.ts";
+import { type Cleared, checkOut, clearAside, clearLeftovers, clearSpecial } from "./git-files.ts";
+import {
+  findWorkingCopy,
+  isDirty,
+  isParked,
+  lookAt,
+  movesOf,
+  noBranch,
+  operationIn,
+  refuseBlocked,
+} from "./inspect.ts";
+import {
+  branchElsewhere,
+  branchTaken,
+  dirty,
+  type Found,
+  foreign,
+  type Mechanics,
+  type Settled,
+  unsaved,
+} from "./mechanics.ts";
+import { type Workshop, type WorkspaceRecord, wholePath } from "./workshop.ts";
+
+/** Does nothing for a worktree, which shares the user's branches. In a clone a branch that an agent moved stays. */
+export async function learnBranch(
+  shop: Workshop,
+  mechanics: Mechanics,
+  path: string,
+  branch: string,
+  commit: string,
+): Promise<void> {
+  if (mechanics.kind === "worktree") return;
+  const refs = [branchRef(branch), `refs/remotes/origin/${branch}`] as const;
+  checkCommit(commit);
+  const folder = await wholePath(path);
+  await shop.inTurn(folder, async () => {
+    const { folders, head } = await findWorkingCopy(shop, mechanics, folder);
+    const [own, theirs] = await Promise.all(refs.map((ref) => readRef(folders.commonFolder, ref)));
+    const { place, env } = await mechanics.refsOf(folder, folders, refs);
+    const move = (ref: string) =>
+      shop.git(place, ["update-ref", "--no-deref", "-m", "brought up to date", ref, commit], { env, writes: true });
+    await move(refs[1]);
+    if (own !== undefined && own === theirs && head.branch !== branch) await move(refs[0]);
+  });
+}
 
 /**
- * First everything that may refuse, then a note that the making has begun; from then on whatever is found in the folder
- * is half of it. So it can be killed anywhere, and done again.
+ * Makes all checks first, then records that the preparation has begun: from then on everything in the folder counts as
+ * half-written. So it can be killed at any point and retried.
  */
 export async function prepare(shop: Workshop, mechanics: Mechanics, order: PrepareOrder): Promise<Prepared> {
   branchRef(order.branch);
@@ -27,7 +65,7 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
   await mkdir(dirname(order.folder), { recursive: true });
   const folder = await wholePath(order.folder);
   await turnOfLoop();
-  return shop.turns.take(folder, async () => {
+  return shop.inTurn(folder, async () => {
     const record = await shop.records.read(folder);
     const found = await mechanics.find(folder, record);
     if (found.kind === "foreign") throw foreign(folder, found.reason);
@@ -41,12 +79,12 @@ export async function prepare(shop: Workshop, mechanics: Mechanics, order: Prepa
 }
 
 /**
- * Does beforehand most of what `prepare` does, while nobody waits for it. Only where nothing is wrong: everything else is
- * for whoever needs the workspace. Killed in the middle, it is half made.
+ * Does most of the work of `prepare` in advance, while no task waits for it. Returns false if anything is wrong: that
+ * is left to `prepare`. A kill leaves the workspace half-written, as in `prepare`.
  */
 export async function park(shop: Workshop, mechanics: Mechanics, order: ParkOrder): Promise<boolean> {
   const folder = await wholePath(order.folder);
-  return shop.turns.take(folder, async () => {
+  return shop.inTurn(folder, async () => {
     const record = await shop.records.read(folder);
     const found = await mechanics.find(folder, record);
     if (record?.phase !== "ready" || found.kind !== "ours" || found.folders === undefined) return false;
@@ -55,7 +93,7 @@ export async function park(shop: Workshop, mechanics: Mechanics, order: ParkOrde
     const [commit, head] = await Promise.all([mechanics.tipOf(order.at, undefined), readHead(folders)]);
     if (commit === undefined || head === undefined) return false;
     if (!(await mechanics.isSaved({ folders, head, commit }))) return false;
-    // As late as possible: whoever gets it from now on waits for this turn.
+    // Checked as late as possible: a task that gets the workspace from now on waits for this mutex.
     if (!(await order.isFree())) return false;
     const { keep = [], holds = false, at: baseBranch } = order;
     const given = { folder, record, found, keep, holds, baseBranch, commit };
@@ -66,9 +104,9 @@ export async function park(shop: Workshop, mechanics: Mechanics, order: ParkOrde
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/** Of many that are asked for at once, each begins in a turn of the event loop of its own: it reads what all others are. */
+/** Spreads simultaneous calls over turns of the event loop: each reads the records of all workspaces. */
 function turnOfLoop(): Promise<unknown> {
-  lastTurn = lastTurn.then(() => setImmediate());
+  lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;
 }
 
@@ -80,26 +118,26 @@ interface Given {
 }
 
 interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBranch" | "keep" | "holds"> {
-  /** Undefined where none is checked out. */
+  /** Undefined if HEAD will be detached. */
   readonly branch: string | undefined;
   readonly commit: string;
-  /** Whether everything was just seen to be as our index has it, and nothing else to be there. */
+  /** Whether a check has just shown that the folder equals our index, without any other files. */
   readonly isUntouched?: boolean;
 }
 
-/** What will be checked out: where the branch is, or where it begins. */
+/** The commit to check out: the branch's tip, or where the branch will start. */
 async function chooseCommit(mechanics: Mechanics, preparing: Preparing): Promise<string> {
   const { folder, branch, base, lastAt, existing, record, found } = preparing;
   const elsewhere = await mechanics.useOf(branch, folder, found.folders);
   if (elsewhere !== undefined) throw branchElsewhere(branch, elsewhere);
-  // What else a former task has made in its clone is in nobody's way.
+  // Branches that a former task left in its clone do not matter.
   const isSame = record === undefined || record.branch === branch;
   const tip = await mechanics.tipOf(branch, isSame ? found.folders : undefined);
   if (tip !== undefined && tip !== base && !existing && record?.branch !== branch) throw branchTaken(branch);
   return tip ?? lastAt ?? base;
 }
 
-/** Refuses to go on where something could be lost. `ready` where everything is as it should be already. */
+/** Throws if something could be lost. Returns `ready` if nothing has to be done. */
 async function refuseUnsaved(
   shop: Workshop,
   mechanics: Mechanics,
@@ -107,10 +145,11 @@ async function refuseUnsaved(
 ): Promise<"ready" | "untouched" | "saved"> {
   const { folder, record, found, branch, commit, salvaged } = preparing;
   const head = found.folders && (await readHead(found.folders));
+  refuseBlocked(folder, found.folders, head);
   const isHalfMade = record === undefined ? found.kind === "ours" && found.isHalfMade : record.phase === "making";
   const checkedOut = head?.commit ?? record?.commit;
   const isStill = await isParked(record, found.folders, head);
-  // There may be commits that no branch leads to.
+  // A parked workspace that was used since may have commits that no branch reaches.
   if (record?.branch === noBranch && record.phase === "ready" && !isStill && !salvaged) throw unsaved(folder);
   let seen: "untouched" | "saved" = "saved";
   if (found.kind === "ours" && !salvaged && !isHalfMade && checkedOut !== undefined) {
@@ -131,8 +170,8 @@ async function refuseUnsaved(
 }
 
 /**
- * Whether a parked workspace is as we left it, down to what git ignores. One look is enough for that; where there is more
- * to see, everything is looked at as usual.
+ * Whether a parked workspace is unchanged, including ignored files. This takes one listing; if it shows a difference,
+ * the caller does the full check.
  */
 async function isUntouched(
   shop: Workshop,
@@ -141,8 +180,8 @@ async function isUntouched(
   folders: GitFolders,
   commit: string,
 ): Promise<boolean> {
-  // What lies in submodules is listed by nobody.
-  if ((await entryAt(join(folder, ".gitmodules"))) !== undefined) return false;
+  // The listing does not include files in submodules.
+  if (entryAt(join(folder, ".gitmodules")) !== undefined) return false;
   if ((await operationIn(folders.gitFolder)) !== undefined) return false;
   const files = await mechanics.filesOf(folder, folders);
   try {
@@ -153,7 +192,7 @@ async function isUntouched(
     ]);
     return changed.length === 0 && others.length === 0 && !staged;
   } catch (error) {
-    // The index did not outlive a power cut.
+    // A power cut has damaged the index.
     if (!(error instanceof Fault) || error.code !== "git.failed") throw error;
     return false;
   }
@@ -171,11 +210,11 @@ async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promi
   if (!isKnown(begun, known)) await shop.records.write({ ...begun, ...known });
   const files = await mechanics.filesOf(folder, folders);
   if (!hasFiles) await rm(index, { force: true });
-  // Nobody sees by git's listing that somebody left a named pipe in there since.
+  // Git's listing does not show named pipes that were created since.
   if (making.isUntouched) await clearSpecial(folder, keep, heap);
   const clearing = { folder, index, commit, keep, heap };
   const cleared = making.isUntouched ? nothing : hasFiles ? await clear(shop, files, clearing) : undefined;
-  // What was not touched is as it was when we looked; so where the commit is the same, only the rest is written.
+  // The other files equal the index; if the commit is the same, only the changed ones have to be written.
   const isSame = record?.phase === "ready" && record.commit === commit;
   await checkOut(shop, files, { index, commit, only: isSame ? cleared?.changed : undefined });
   if (cleared !== undefined && cleared.kept.length > 0) await clearLeftovers(shop, files, { folder, index, heap });
@@ -196,16 +235,63 @@ async function clear(
   { commit, ...order }: Parameters<typeof clearAside>[2] & { readonly commit: string },
 ): Promise<Cleared> {
   const { index } = order;
-  if ((await entryAt(index)) !== undefined) {
+  if (entryAt(index) !== undefined) {
     try {
       return await clearAside(shop, files, order);
     } catch (error) {
-      // It did not outlive a power cut.
+      // A power cut has damaged the index.
       if (!(error instanceof Fault) || error.code !== "git.failed") throw error;
     }
   }
-  // Without one every file is read, and only those stay that are as they will be.
+  // Without an index every file is read, and only files that equal the new commit stay.
   await rm(index, { force: true });
   await draftIndex(shop, files, { own: undefined, draft: index, commit });
   return clearAside(shop, files, order);
+}
+
+/** Removes the folder first, then git's record of it: killed in between, the next call does the rest. */
+export async function remove(
+  shop: Workshop,
+  mechanics: Mechanics,
+  path: string,
+  salvage: Salvage | undefined,
+): Promise<void> {
+  const folder = await wholePath(path);
+  await shop.inTurn(folder, async () => {
+    const record = await shop.records.read(folder);
+    const found = await mechanics.find(folder, record);
+    if (found.kind === "foreign") throw foreign(folder, found.reason);
+    if (found.kind === "ours" && found.isLocked) throw locked(folder);
+    const { folders } = found;
+    const head = folders && (await readHead(folders));
+    refuseBlocked(folder, folders, head);
+    if (salvage !== undefined) await checkSalvage(shop, salvage);
+    const isHalfMade = record === undefined ? found.kind === "ours" && found.isHalfMade : record.phase === "making";
+    const commit = head?.commit ?? record?.commit;
+    if (found.kind === "ours" && salvage?.saved === undefined && !isHalfMade && commit !== undefined) {
+      const isTrusted = found.flaw === undefined;
+      const look = await lookAt(shop, mechanics, { folder, folders, isTrusted, record, commit });
+      // The salvage has saved untracked files; those that it skipped stay in the trash long enough.
+      const others = salvage === undefined ? look.others : [];
+      if (isDirty({ ...look, others, operation: undefined })) throw dirty(folder, look);
+    }
+    if (!(await mechanics.isSaved({ folders, head, commit: undefined }))) throw unsaved(folder);
+    const heap = shop.heap(folder, (salvage?.refused.length ?? 0) > 0);
+    await heap.take(folder, "workspace");
+    await mechanics.forget(folder, record, heap);
+    await shop.records.forget(folder);
+  });
+}
+
+async function checkSalvage({ options }: Workshop, { saved }: Salvage): Promise<void> {
+  if (saved === undefined || (await readRef(options.control, saved.ref)) === saved.commit) return;
+  throw new Fault("workspace.unsaved", `${saved.ref} is no longer at ${saved.commit}, so nothing was removed.`, {
+    hint: "Salvage the workspace again.",
+  });
+}
+
+function locked(folder: string): Fault {
+  return new Fault("workspace.locked", `The worktree ${folder} is locked.`, {
+    hint: `Unlock it: git worktree unlock "${folder}"`,
+  });
 }

@@ -1,21 +1,36 @@
-import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { chosenTools } from "../chosen-tools.ts";
-import { type DetectPorts, detectProgram } from "../detect-program.ts";
-import { findObstacle, type ObstacleForm } from "../find-obstacle.ts";
-import { promptText } from "../prompt-text.ts";
-import { reducedCommand } from "../reduced-commands.ts";
-import type { BridgeOrder } from "./bridge-order.ts";
-import { readBridge } from "./read-bridge.ts";
+import { countAt, isJsonObject, jsonAt, textAt } from "../../../json.ts";
+import type {
+  Capabilities,
+  Harness,
+  HarnessError,
+  HarnessEvent,
+  HarnessOrder,
+  Launch,
+  OutputReader,
+  TokenUsage,
+  ToolClass,
+} from "../../../ports/harness.ts";
+import { jsonLines } from "../../lines.ts";
+import { endedBadly, endedByUs, failureOf } from "../failure.ts";
+import {
+  chosenTools,
+  type DetectPorts,
+  detectProgram,
+  findObstacle,
+  type ObstacleForm,
+  promptText,
+  reducedCommand,
+} from "../launch.ts";
 
-/** What is common to all agents that speak the protocol. */
-export const acpCan: Capabilities = {
+/** The capabilities that all agents with this protocol share. */
+const acpCan: Capabilities = {
   session: false,
   turn: true,
   resume: true,
   namesSession: false,
   model: true,
   effort: false,
-  // An agent that does not ask is not stopped.
+  // The rules reach only agents that ask for permission; the others are not stopped.
   reduced: "asked",
   withholds: [],
   toolsByName: false,
@@ -23,24 +38,24 @@ export const acpCan: Capabilities = {
   system: false,
   mcp: true,
   acknowledges: "stream",
-  // Some tell only what the last step used up, or count what came from a cache as the rest.
+  // Some agents report only the last step's tokens, or count cached tokens like all others.
   tokens: false,
   cost: false,
 };
 
-export interface AcpAgent {
+interface AcpAgent {
   readonly name: string;
   readonly title: string;
-  /** What starts the agent so that it speaks the protocol: `["gemini", "--acp"]`. */
+  /** The command that starts the agent with this protocol: `["gemini", "--acp"]`. */
   readonly argv: readonly string[];
 }
 
-export interface AcpPorts extends DetectPorts {
+interface AcpPorts extends DetectPorts {
   /** The command that runs `bridge.ts`. */
   readonly bridge: readonly string[];
 }
 
-/** Any agent that speaks the Agent Client Protocol. The process that is started is a bridge of ours, which starts the agent. */
+/** Any agent that speaks the Agent Client Protocol. The daemon starts our bridge, and the bridge starts the agent. */
 export function acp(agent: AcpAgent, ports: AcpPorts): Harness {
   const [program = ""] = agent.argv;
   const told = `${agent.title} is not logged in. Log in with the program itself.`;
@@ -51,7 +66,7 @@ export function acp(agent: AcpAgent, ports: AcpPorts): Harness {
     name: agent.name,
     title: agent.title,
     can: acpCan,
-    detect: () => detectProgram(program, ports, `Install ${agent.title}, so that "${program}" is found.`),
+    detect: () => detectProgram(program, ports, `Install ${agent.title}, and put "${program}" on your PATH.`),
     prepare: async (order) => prepare(order, agent, ports.bridge),
     readOutput: () => readBridge(agent.title),
     readEvidence: () => [],
@@ -80,4 +95,87 @@ function prepare(order: HarnessOrder, agent: AcpAgent, bridge: readonly string[]
     },
   };
   return { argv: bridge, env: order.env, input: JSON.stringify(bridgeOrder), message: "", session: resume };
+}
+
+/** The bridge's standard input: one turn with an agent. */
+export interface BridgeOrder {
+  /** The agent's command. */
+  readonly argv: readonly string[];
+  readonly folder: string;
+  readonly prompt: string;
+  /** Empty for the agent's default. */
+  readonly model: string;
+  /** Empty for a new session. */
+  readonly resume: string;
+  readonly mcp: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> } | undefined;
+  readonly rules: PermissionRules;
+}
+
+/** The rules by which the bridge answers the agent's permission requests. */
+export interface PermissionRules {
+  readonly classes: readonly ToolClass[];
+  /** Undefined if every tool of the classes is allowed. */
+  readonly reduced: { readonly commands: string; readonly folder: string; readonly taskFile: string } | undefined;
+}
+
+/** Reads the bridge's output. */
+function readBridge(title: string): OutputReader {
+  const lines = jsonLines();
+  let text = "";
+  let isOver = false;
+  let error: HarnessError | undefined;
+
+  function read(line: Readonly<Record<string, unknown>>): readonly HarnessEvent[] {
+    if ("end" in line) {
+      isOver = true;
+      if (isJsonObject(line.end)) error = line.end as unknown as HarnessError;
+    }
+    if (!isJsonObject(line.event)) return [];
+    const event = line.event as unknown as HarnessEvent;
+    if (event.kind === "said") text = event.text;
+    return [event];
+  }
+
+  return {
+    push: (chunk) => lines.push(chunk).flatMap(read),
+    end(end, errors) {
+      const events = lines.rest().flatMap(read);
+      return { text, answer: undefined, events, error: endedByUs(end, title) ?? told() };
+
+      function told(): HarnessError | undefined {
+        if (!isOver) return endedBadly(end, title, errors);
+        if (error === undefined || error.kind !== "other" || !/has ended/.test(error.message)) return error;
+        // The agent ended in the middle of the turn. Its reason, if it gave one, is on standard error.
+        const said = errors.trim().split("\n").at(-1) ?? "";
+        return said === "" ? error : failureOf(said);
+      }
+    },
+  };
+}
+
+/** A turn's usage as the agent reported it at the end. Agents count differently, and some not at all. */
+export function usageIn(result: unknown, model: string, cost: number | undefined): readonly TokenUsage[] {
+  const usage = jsonAt(result, "usage");
+  if (usage !== undefined)
+    return [
+      {
+        model,
+        inputTokens: countAt(usage, "inputTokens") + countAt(usage, "cachedWriteTokens"),
+        outputTokens: countAt(usage, "outputTokens") + countAt(usage, "thoughtTokens"),
+        cachedTokens: countAt(usage, "cachedReadTokens"),
+        cost,
+      },
+    ];
+  const quota = jsonAt(result, "_meta", "quota");
+  const models = jsonAt(quota, "model_usage");
+  const each = Array.isArray(models) ? models : quota === undefined ? [] : [quota];
+  const counted = each.map((entry: unknown) => ({
+    model: textAt(entry, "model") || model,
+    inputTokens: countAt(entry, "token_count", "input_tokens"),
+    outputTokens: countAt(entry, "token_count", "output_tokens"),
+    cachedTokens: 0,
+    cost: undefined,
+  }));
+  if (cost === undefined) return counted;
+  return [...counted, { model, inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost }];
 }

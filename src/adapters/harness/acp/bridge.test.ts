@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { HarnessEvent, HarnessOrder } from "../../../ports/harness.ts";
-import { spawnCommands } from "../../commands/spawn-commands.ts";
+import { spawnCommands } from "../../system.ts";
 import { acp } from "./acp.ts";
 
 const root = mkdtempSync(join(tmpdir(), "signalbox-acp-"));
 afterAll(() => removeFolder(root));
 
-/** An agent that speaks the protocol, and does with each prompt what its first word says. */
+/** An agent that speaks the protocol; the first word of a prompt is a command for it. */
 const agent = join(root, "agent.mjs");
 writeFileSync(
   agent,
@@ -88,7 +88,7 @@ const order: HarnessOrder = {
 async function turn(change: Partial<HarnessOrder>, used = harness, endOn = "") {
   const { argv, env, input } = await used.prepare({ ...order, ...change });
   const [program = "", ...rest] = argv;
-  // As its supervisor does, in a group of its own.
+  // In a group of its own, as the supervisor starts it.
   const child = spawn(program, rest, { cwd: root, env, detached: true });
   const reader = used.readOutput({ ...order, ...change });
   const events: HarnessEvent[] = [];
@@ -108,7 +108,7 @@ async function turn(change: Partial<HarnessOrder>, used = harness, endOn = "") {
   return { ...end, events, code };
 }
 
-test("a turn tells its session, its words, its tools and what it used up", async () => {
+test("a turn reports its session, its messages, its tools and its usage", async () => {
   const { events, text, error, code } = await turn({});
   expect(events).toEqual([
     { kind: "session", id: "s-1", transcript: "" },
@@ -122,46 +122,46 @@ test("a turn tells its session, its words, its tools and what it used up", async
   expect([text, error, code]).toEqual(["Done.", undefined, 0]);
 });
 
-test("a session that is resumed tells neither old words nor old costs", async () => {
+test("a resumed session reports neither old messages nor old costs", async () => {
   const { events } = await turn({ session: { kind: "resume", id: "s-1" } });
   expect(events.flatMap((event) => (event.kind === "said" ? [event.text] : []))).toEqual(["I look.", "Done."]);
   expect(events.at(-1)).toMatchObject({ usage: { cost: 0.25 } });
 });
 
-test("a session that is not there is unknown", async () => {
+test("a session that does not exist is unknown", async () => {
   expect((await turn({ session: { kind: "resume", id: "s-2" } })).error?.kind).toBe("session-unknown");
 });
 
-test("a model that the agent does not have is not passed over", async () => {
+test("a model that the agent does not have is an error", async () => {
   expect((await turn({ model: "none" })).error).toMatchObject({ kind: "start" });
   expect((await turn({ model: "m-2" })).error).toBeUndefined();
 });
 
-test("the provider's failures are told as what they are", async () => {
+test("failures of the provider are classified", async () => {
   const { error, code } = await turn({ prompt: "fail" });
   expect([error?.kind, code]).toEqual(["rate-limit", 1]);
 });
 
-test("an agent that dies in the middle leaves its last words", async () => {
+test("an agent that dies in the middle of a turn is reported with its last words", async () => {
   expect((await turn({ prompt: "die" })).error).toMatchObject({ kind: "rate-limit", message: "The quota is used up" });
 });
 
-test("files and terminals are not offered", async () => {
+test("the bridge offers the agent neither files nor terminals", async () => {
   expect((await turn({ prompt: "file" })).text).toBe("-32601");
 });
 
-test("permissions are asked of the rules", async () => {
+test("permission requests are answered by the rules", async () => {
   expect((await turn({ prompt: "ask" })).text).toContain('"optionId":"a"');
   expect((await turn({ prompt: "ask", permissions: "reduced" })).text).toContain('"optionId":"r"');
 });
 
-test("a turn that is ended is cancelled, and the agent ends with it", async () => {
+test("ending a turn cancels it, and the agent ends too", async () => {
   const { error, text } = await turn({ prompt: "hang" }, harness, "prompted");
   expect(error?.message).toBe("The turn was cancelled.");
   expect(text).toBe("I begin.");
 });
 
-test("a turn is over although the agent and a process of its have stayed, and both are ended", async () => {
+test("a turn ends although the agent and its child process keep running, and both are killed", async () => {
   const { text, error, code } = await turn({ prompt: "leave" });
   expect([error, code]).toEqual([undefined, 0]);
   const isAlive = () => {
@@ -174,7 +174,7 @@ test("a turn is over although the agent and a process of its have stayed, and bo
   while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
-test("an agent that is not there is told as such", async () => {
+test("a missing agent is reported as a failed start", async () => {
   const missing = acp(
     { name: "x", title: "X", argv: ["/nowhere/agent"] },
     { commands: spawnCommands, env: {}, bridge },

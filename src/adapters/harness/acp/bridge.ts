@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessError } from "../../../ports/harness.ts";
-import type { BridgeOrder } from "./bridge-order.ts";
+import type { BridgeOrder } from "./acp.ts";
 import { converse } from "./converse.ts";
 
-// A program of its own: it reads a BridgeOrder, has one turn with an agent, prints what it learns, and ends with the turn.
+// A separate program: it reads a BridgeOrder, has one turn with an agent, prints events, and ends with the turn.
 
-/** How long an agent may take to end once nobody talks to it any more. */
+/** How long an agent may take to end after its standard input was closed. */
 const grace = 5_000;
 
 const print = (line: Readonly<Record<string, unknown>>) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -17,7 +17,7 @@ main();
 async function main(): Promise<void> {
   const order = JSON.parse(await text(process.stdin)) as BridgeOrder;
   const [program = "", ...rest] = order.argv;
-  // In our own group, so that whoever ends us ends it too.
+  // In the bridge's process group, so that ending the group ends the agent too.
   const agent = spawn(program, rest, { cwd: order.folder, stdio: ["pipe", "pipe", "inherit"] });
   const over = new Promise<HarnessError>((resolve) => {
     agent.on("error", (error) =>
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
     process.on(signal, () => {
       conversation.cancel();
-      // Most agents stop at once; the others are ended with us.
+      // Most agents stop immediately; the others are killed.
       setTimeout(() => agent.kill("SIGKILL"), 1_000).unref();
     });
 
@@ -40,15 +40,15 @@ async function main(): Promise<void> {
   await Promise.race([ended, over, sleep(grace, undefined, { ref: false })]);
   agent.kill("SIGKILL");
   endGroup();
-  // Whoever has outlived the agent may hold its lines open, and we would wait for them.
+  // Exit explicitly: processes that outlive the agent may hold its pipes open, and Node would wait for them.
   process.exit(error === undefined ? 0 : 1);
 }
 
-/** Gemini CLI starts itself a second time, and with an MCP server that one does not end when nobody talks to it any more. */
+/** Gemini CLI starts a second process of itself; with an MCP server, that one does not end when its input is closed. */
 function endGroup(): void {
   try {
     process.kill(-process.pid, "SIGTERM");
   } catch {
-    // The group is not ours: whoever leads it ends it.
+    // The bridge does not lead its group: the leader ends it.
   }
 }

@@ -1,25 +1,87 @@
+import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HarnessError, HarnessEvent } from "../../../ports/harness.ts";
-import { isJsonObject, jsonAt } from "../../json-at.ts";
-import { failureOf } from "../failure-of.ts";
-import { numberAt, textAt } from "../json-at.ts";
-import { answerPermission, mcpName } from "./answer-permission.ts";
-import type { BridgeOrder } from "./bridge-order.ts";
-import { createPeer, type Peer, type PeerError } from "./peer.ts";
-import { usageIn } from "./usage-in.ts";
+import type { AgentRequestParamsByMethod, McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { isJsonObject, jsonAt, numberAt, textAt } from "../../../json.ts";
+import type { HarnessError, HarnessEvent, ToolClass } from "../../../ports/harness.ts";
+import { jsonLines } from "../../lines.ts";
+import { failureOf } from "../failure.ts";
+import { type BridgeOrder, type PermissionRules, usageIn } from "./acp.ts";
 
-/** Milliseconds without a word after which an agent has told all of an old session. */
+const mcpName = "signalbox";
+
+/** The protocol's kinds of tools; all other kinds belong to no class. */
+const classOf: Readonly<Record<string, ToolClass>> = {
+  read: "read",
+  search: "read",
+  edit: "write",
+  delete: "write",
+  move: "write",
+  execute: "execute",
+  fetch: "web",
+};
+
+/** The answer to `session/request_permission`. */
+export function answerPermission(params: unknown, rules: PermissionRules): RequestPermissionResponse {
+  const wanted = isAllowed(jsonAt(params, "toolCall"), rules)
+    ? ["allow_once", "allow_always"]
+    : ["reject_once", "reject_always"];
+  const options = jsonAt(params, "options");
+  const all: readonly unknown[] = Array.isArray(options) ? options : [];
+  const chosen = wanted.map((kind) => all.find((option) => textAt(option, "kind") === kind)).find(Boolean);
+  const optionId = textAt(chosen, "optionId");
+  // If the agent offers no matching option, cancelling is the only way to refuse.
+  return { outcome: optionId === "" ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+}
+
+function isAllowed(call: unknown, { classes, reduced }: PermissionRules): boolean {
+  const kind = textAt(call, "kind");
+  const itsClass = Object.hasOwn(classOf, kind) ? classOf[kind] : undefined;
+  if (reduced !== undefined && kind === "edit" && isTaskFile(call, reduced)) return true;
+  if (itsClass === undefined) return reduced === undefined || isOurs(textAt(call, "title"));
+  if (!classes.includes(itsClass)) return false;
+  if (reduced === undefined || itsClass === "read") return true;
+  return itsClass === "execute" && new RegExp(reduced.commands).test(commandIn(call));
+}
+
+/** A tool of our MCP server, as agents name it: `mcp__signalbox__comment`, `comment (signalbox MCP Server)`. */
+function isOurs(title: string): boolean {
+  return new RegExp(`^(?:(?:mcp_+)?${mcpName}[_.:/-]+\\w+|\\w+ \\(${mcpName} MCP Server\\))$`).test(title);
+}
+
+/** Some agents put the command only into the title. A shortened title cannot be judged, so it gives an empty text. */
+function commandIn(call: unknown): string {
+  const command = textAt(call, "rawInput", "command");
+  if (command !== "") return command;
+  const title = textAt(call, "title");
+  return /(?:…|\.\.\.)\s*$/.test(title) ? "" : title;
+}
+
+function isTaskFile(call: unknown, { folder, taskFile }: NonNullable<PermissionRules["reduced"]>): boolean {
+  const paths = pathsIn(call);
+  return taskFile !== "" && paths.length > 0 && paths.every((path) => resolve(folder, path) === resolve(taskFile));
+}
+
+function pathsIn(call: unknown): readonly string[] {
+  const named = ["file_path", "filePath", "path", "filepath"].map((key) => textAt(call, "rawInput", key));
+  const listed = ["locations", "content"].flatMap((key) => {
+    const list = jsonAt(call, key);
+    return Array.isArray(list) ? list.map((each: unknown) => textAt(each, "path")) : [];
+  });
+  return [...named, ...listed].filter((path) => path !== "");
+}
+
+/** After this many milliseconds without an update, the agent has replayed the whole resumed session. */
 const quiet = 1_000;
 
-export interface Conversation {
-  /** Has one turn with the agent; undefined where it ended well. */
+interface Conversation {
+  /** Resolves when the turn ends, with its error; undefined if it succeeded. */
   readonly turn: Promise<HarnessError | undefined>;
   /** Asks the agent to stop. */
   cancel(): void;
 }
 
-/** One turn with an agent, in the words of the Agent Client Protocol. */
+/** Has one turn with an agent over the Agent Client Protocol. */
 export function converse(
   order: BridgeOrder,
   streams: { readonly input: Readable; readonly output: Writable },
@@ -45,7 +107,7 @@ export function converse(
     const kind = textAt(update, "sessionUpdate");
     if (kind === "usage_update" && textAt(update, "cost", "currency") === "USD") {
       cost = numberAt(update, "cost", "amount");
-      // A session that is resumed tells first what it has cost so far.
+      // A resumed session first reports its cost so far.
       if (!isListening) before = cost;
     }
     if (!isListening) return;
@@ -78,9 +140,9 @@ export function converse(
       clientInfo: { name: "signalbox", title: "Signalbox", version: "0" },
     });
     if (!hello.ok)
-      return { kind: "start", message: `It did not take our greeting: ${hello.error.message}`, resetAt: undefined };
+      return { kind: "start", message: `The agent refused to initialise: ${hello.error.message}`, resetAt: undefined };
     if (numberAt(hello.result, "protocolVersion") !== 1)
-      return { kind: "start", message: "It speaks another version of the protocol than 1.", resetAt: undefined };
+      return { kind: "start", message: "The agent does not speak version 1 of the protocol.", resetAt: undefined };
     const place = { cwd: order.folder, mcpServers: serversOf(order) };
     const can = jsonAt(hello.result, "agentCapabilities");
     const canResume = isJsonObject(jsonAt(can, "sessionCapabilities", "resume"));
@@ -95,7 +157,7 @@ export function converse(
     return { answer: opened.result };
   }
 
-  /** What was said before is told again, by some agents only after they have answered. */
+  /** Waits until the replay of earlier messages is over; some agents send it only after their answer. */
   async function silence(): Promise<void> {
     heardAt = performance.now();
     while (performance.now() - heardAt < quiet) await sleep(50);
@@ -123,13 +185,13 @@ export function converse(
   return { turn: turn(), cancel: () => peer.notify("session/cancel", { sessionId: session }) };
 }
 
-function serversOf({ mcp }: BridgeOrder): readonly unknown[] {
+function serversOf({ mcp }: BridgeOrder): McpServer[] {
   if (mcp === undefined) return [];
   const [command = "", ...args] = mcp.argv;
   return [{ name: mcpName, command, args, env: Object.entries(mcp.env).map(([name, value]) => ({ name, value })) }];
 }
 
-/** There are two ways in which agents let one choose. */
+/** Agents offer one of two ways to choose the model. */
 async function chooseModel(
   peer: Peer,
   sessionId: string,
@@ -144,7 +206,7 @@ async function chooseModel(
   if (answer.ok) return undefined;
   return {
     kind: "start",
-    message: `It does not take the model "${model}": ${answer.error.message}`,
+    message: `The agent does not accept the model "${model}": ${answer.error.message}`,
     resetAt: undefined,
   };
 }
@@ -174,4 +236,82 @@ function stopped(reason: string): HarnessError | undefined {
   if (reason === "refusal") return { kind: "refusal", message: "The model refused.", resetAt: undefined };
   if (reason === "cancelled") return { kind: "other", message: "The turn was cancelled.", resetAt: undefined };
   return { kind: "other", message: `The turn was cut off (${reason}).`, resetAt: undefined };
+}
+
+/** An error that the agent answered. */
+interface PeerError {
+  readonly code: number;
+  readonly message: string;
+}
+
+type PeerAnswer = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: PeerError };
+
+/** The requests to agents, with the types of the protocol's own package. `session/set_model` is for older agents. */
+type Questions = AgentRequestParamsByMethod & {
+  readonly "session/set_model": { readonly sessionId: string; readonly modelId: string };
+};
+
+interface Peer {
+  call<Method extends keyof Questions>(method: Method, params: Questions[Method]): Promise<PeerAnswer>;
+  notify(method: "session/cancel", params: { readonly sessionId: string }): void;
+}
+
+interface PeerListener {
+  notified(method: string, params: unknown): void;
+  /** Answers the agent's request; undefined if the method is unknown. */
+  asked(method: string, params: unknown): RequestPermissionResponse | undefined;
+}
+
+/** JSON-RPC over lines. Calls that are open when the agent ends are answered with an error. */
+function createPeer(input: Readable, output: Writable, listener: PeerListener): Peer {
+  const open = new Map<number, (answer: PeerAnswer) => void>();
+  const lines = jsonLines();
+  let last = 0;
+  let isGone = false;
+
+  const send = (message: Readonly<Record<string, unknown>>) =>
+    output.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+
+  function take(message: Readonly<Record<string, unknown>>): void {
+    const { id, method } = message;
+    if (typeof method === "string" && id !== undefined) {
+      const result = listener.asked(method, message.params);
+      send(result === undefined ? { id, error: { code: -32601, message: "Method not found" } } : { id, result });
+    } else if (typeof method === "string") listener.notified(method, message.params);
+    else if (typeof id === "number") {
+      open.get(id)?.(answerIn(message));
+      open.delete(id);
+    }
+  }
+
+  function gone(): void {
+    isGone = true;
+    for (const answer of open.values()) answer({ ok: false, error: { code: 0, message: "The agent has ended." } });
+    open.clear();
+  }
+
+  input.on("data", (chunk: Buffer) => lines.push(chunk).forEach(take));
+  input.on("close", gone);
+  // The agent may have ended already; the input stream reports that.
+  output.on("error", () => {});
+
+  return {
+    notify: (method, params) => void send({ method, params }),
+    call: (method, params) =>
+      new Promise((resolve) => {
+        if (isGone) return resolve({ ok: false, error: { code: 0, message: "The agent has ended." } });
+        open.set(++last, resolve);
+        send({ id: last, method, params });
+      }),
+  };
+}
+
+function answerIn(message: Readonly<Record<string, unknown>>): PeerAnswer {
+  if (!isJsonObject(message.error)) return { ok: true, result: message.result };
+  const details = jsonAt(message.error, "data", "details") ?? jsonAt(message.error, "data", "message");
+  const said = [textAt(message.error, "message"), typeof details === "string" ? details : ""];
+  return {
+    ok: false,
+    error: { code: numberAt(message.error, "code") ?? 0, message: said.filter((each) => each !== "").join(": ") },
+  };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { Harness, HarnessOrder } from "../../../ports/harness.ts";
-import { spawnCommands } from "../../commands/spawn-commands.ts";
+import { spawnCommands } from "../../system.ts";
 import { claude } from "./claude.ts";
 
 let root = "";
@@ -53,7 +53,7 @@ const order = (change: Partial<HarnessOrder> = {}): HarnessOrder => ({
 const settings = () => JSON.parse(readFileSync(join(root, "run", "claude-settings.json"), "utf8"));
 const after = (argv: readonly string[], flag: string) => argv[argv.indexOf(flag) + 1];
 
-test("it is found with its version, or there is a hint", async () => {
+test("detection finds the program with its version, or gives a hint", async () => {
   expect(await harness.detect()).toEqual({
     found: true,
     path: join(root, "bin", "claude"),
@@ -71,7 +71,7 @@ test("it is found with its version, or there is a hint", async () => {
   await expect(harness.prepare(order())).rejects.toMatchObject({ code: "harness.missing" });
 });
 
-test("a turn reads its prompt, and a session has it as its last argument", async () => {
+test("a turn reads its prompt from standard input, and a session gets it as its last argument", async () => {
   const turn = await harness.prepare(
     order({ prompt: "-x", model: "opus", effort: "high", costLimit: 2, schema: { type: "object" } }),
   );
@@ -92,7 +92,7 @@ test("a turn reads its prompt, and a session has it as its last argument", async
   expect(long.argv).not.toContain("--");
 });
 
-test("only what the order says is in the environment, and as root it is told that this is meant", async () => {
+test("the environment contains only the order's variables, and as root the sandbox flag", async () => {
   const stray = harnessWith({
     env: { PATH: "", ANTHROPIC_API_KEY: "stray", ANTHROPIC_BASE_URL: "stray" },
     isRoot: true,
@@ -107,7 +107,7 @@ test("only what the order says is in the environment, and as root it is told tha
   ).toBe("mine");
 });
 
-test("reduced permissions deny instead of asking, and know no settings but the run's own and the account's", async () => {
+test("reduced permissions deny instead of asking, and use only the run's settings and the account's", async () => {
   mkdirSync(join(root, "home", ".claude"));
   const own = { apiKeyHelper: "helper", permissions: { allow: ["Bash(git push:*)"] }, hooks: { Stop: [] } };
   writeFileSync(join(root, "home", ".claude", "settings.json"), JSON.stringify(own));
@@ -136,13 +136,13 @@ test("tools are withheld by class and by name", async () => {
   expect(await toolsOf({ tools: ["write", "execute", "web"], permissions: "reduced" })).toBe("Bash,Edit,Write");
 });
 
-test("hooks are set for sessions, quoted for the shell, and no file of the person's settings is written", async () => {
+test("hooks are set for sessions, quoted for the shell, and the user's settings are not written", async () => {
   await harness.prepare(order({ mode: "session" }));
   expect(settings().hooks.UserPromptSubmit[0].hooks[0].command).toBe("'/opt/a b/hook' 'it'\\''s'");
   expect(readdirSync(join(root, "home"))).toEqual([".claude.json"]);
 });
 
-test("secrets and long texts are in files that only the owner reads, not among the arguments", async () => {
+test("secrets and long texts are in private files, not among the arguments", async () => {
   const mcp = { argv: ["signalbox", "mcp"], env: { SIGNALBOX_TOKEN: "secret" } };
   const { argv } = await harness.prepare(order({ mcp, system: "Be careful." }));
   expect(argv.join(" ")).not.toMatch(/secret|Be careful/);
@@ -153,7 +153,7 @@ test("secrets and long texts are in files that only the owner reads, not among t
   expect(statSync(config).mode & 0o777).toBe(0o600);
 });
 
-test("a transcript is found under its folder's name, or wherever it is", async () => {
+test("a transcript is found under its folder's name, or under any other", async () => {
   const projects = join(root, "home", ".claude", "projects");
   expect(await harness.transcriptOf("s-1", "/home/u/a.b_c d")).toBe("");
   for (const name of ["-home-u-a-b-c-d", "-elsewhere"]) mkdirSync(join(projects, name), { recursive: true });

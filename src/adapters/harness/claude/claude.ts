@@ -1,29 +1,24 @@
+import { readFileSync } from "node:fs";
 import { mkdir, readdir, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Commands } from "../../../ports/commands.ts";
-import type { Capabilities, Detected, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { findProgram } from "../find-program.ts";
-import { launchArguments, type RunFiles } from "./launch-arguments.ts";
-import { serverName } from "./permissions.ts";
-import { readHook } from "./read-hook.ts";
-import { readObstacle } from "./read-obstacle.ts";
-import { readOutput } from "./read-output.ts";
-import { readScreen } from "./read-screen.ts";
-import { createTranscriptReader } from "./read-transcript.ts";
-import { runSettings } from "./run-settings.ts";
-import { seedConfig } from "./seed-config.ts";
+import { findProgram } from "../../../find-program.ts";
+import { type JsonObject, parseObject } from "../../../json.ts";
+import type { Capabilities, Detected, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import type { Clock, Commands } from "../../../ports/system.ts";
+import { shellQuote } from "../../../shell-quote.ts";
+import { seedConfig } from "./config.ts";
+import { createTranscriptReader, readHook, readObstacle, readOutput, readScreen } from "./reading.ts";
 
-export interface ClaudePorts {
+interface ClaudePorts {
   readonly commands: Commands;
   readonly clock: Pick<Clock, "now">;
-  /** What the daemon itself runs with: where programs are, and `CLAUDE_CONFIG_DIR`. */
+  /** The daemon's own environment: `PATH` and `CLAUDE_CONFIG_DIR`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The person's home. */
+  /** The user's home folder. */
   readonly home: string;
   readonly isRoot: boolean;
-  /** What the program is called, or where it is. */
+  /** The program's name or path. */
   readonly program?: string;
 }
 
@@ -45,9 +40,9 @@ const can: Capabilities = {
   cost: true,
 };
 
-/** Claude Code. Tried with 2.1.325; what 2.1.197 prints is understood too. */
+/** Claude Code. Tested with 2.1.325; the output of 2.1.197 is understood too. */
 export function claude({ commands, clock, env, home, isRoot, program = "claude" }: ClaudePorts): Harness {
-  /** Where the program keeps what is the person's, in the environment of a run or in ours. */
+  /** Where Claude Code keeps the user's files, given the environment of a run or of the daemon. */
   function placesIn(of: Readonly<Record<string, string | undefined>>) {
     const moved = of.CLAUDE_CONFIG_DIR ?? "";
     const root = of.HOME ?? home;
@@ -72,7 +67,7 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
         found: false,
         path,
         version: "",
-        hint: `${path} does not tell its version. Start it yourself to see why.`,
+        hint: `${path} does not report its version. Start it yourself to see why.`,
       };
     return { found: true, path, version, hint: "" };
   }
@@ -93,13 +88,13 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
   function environment(order: HarnessOrder): Readonly<Record<string, string>> {
     return {
       HOME: home,
-      // A version that changes under running agents is no version that was tried.
+      // An update must not change the version under running agents.
       DISABLE_AUTOUPDATER: "1",
-      // It would ask how it is doing, in the place where messages are typed.
+      // The survey would appear where messages are typed.
       CLAUDE_CODE_DISABLE_FEEDBACK_SURVEY: "1",
-      // By itself it tries for minutes, even with a wrong key. Whoever started it knows better what else there is to do.
+      // By default it retries for minutes, even with a wrong key. The daemon has its own retries.
       ...(order.mode === "turn" ? { CLAUDE_CODE_MAX_RETRIES: "2" } : {}),
-      // As root it refuses to work without asking, unless it is told that the machine is there for that.
+      // As root it refuses to skip permission questions, unless it is told that it runs in a sandbox.
       ...(isRoot && order.permissions === "full" ? { IS_SANDBOX: "1" } : {}),
       ...order.env,
     };
@@ -110,7 +105,7 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
     const projects = join(placesIn(env).folder, "projects");
     const expected = join(projects, projectName(await realpath(folder).catch(() => folder)), `${session}.jsonl`);
     if (await isFile(expected)) return expected;
-    // A session that was resumed elsewhere stays where it began; names that are too long are cut.
+    // A session that was resumed elsewhere stays in its first folder, and long folder names are cut.
     for (const name of await readdir(projects).catch(() => [])) {
       const file = join(projects, name, `${session}.jsonl`);
       if (await isFile(file)) return file;
@@ -133,7 +128,7 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
   };
 }
 
-/** What would be long, or is secret, among the arguments lies in files of the run. */
+/** Long or secret values go into files of the run instead of arguments. */
 async function writeRunFiles(order: HarnessOrder, configFolder: string): Promise<RunFiles> {
   await mkdir(order.runFolder, { recursive: true });
   const write = async (name: string, text: string) => {
@@ -151,11 +146,148 @@ async function writeRunFiles(order: HarnessOrder, configFolder: string): Promise
   };
 }
 
-/** The program puts transcripts of a folder under its path, with a dash for everything but letters and digits. */
+/** The name of a folder's transcripts: its path, with a dash for every character but letters and digits. */
 function projectName(folder: string): string {
   return folder.replace(/[^A-Za-z0-9]/g, "-");
 }
 
 async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+/** Paths; empty if the run does not need the file. */
+interface RunFiles {
+  readonly settings: string;
+  readonly mcp: string;
+  readonly system: string;
+}
+
+/** Linux takes no argument longer than 128 KiB. */
+const maxArgument = 100_000;
+
+/** The arguments after the program's name. */
+function launchArguments(order: HarnessOrder, files: RunFiles): Pick<Launch, "argv" | "input" | "message"> {
+  const { mode, prompt, session, model, effort } = order;
+  const isTurn = mode === "turn";
+  const given = [
+    ...(isTurn ? turnArguments(order) : []),
+    ...(session.id === "" ? [] : [session.kind === "new" ? "--session-id" : "--resume", session.id]),
+    ...(model === "" ? [] : ["--model", model]),
+    ...(effort === "" ? [] : ["--effort", effort]),
+    ...["--settings", files.settings],
+    ...(files.system === "" ? [] : ["--append-system-prompt-file", files.system]),
+    ...(files.mcp === "" ? [] : ["--mcp-config", files.mcp]),
+    // Otherwise it asks about MCP servers that the workspace configures.
+    "--strict-mcp-config",
+    ...permissionArguments(order),
+  ];
+  if (isTurn) return { argv: given, input: prompt, message: "" };
+  if (prompt === "" || Buffer.byteLength(prompt) > maxArgument) return { argv: given, input: "", message: prompt };
+  // A prompt may begin with a dash.
+  return { argv: [...given, "--", prompt], input: "", message: "" };
+}
+
+function turnArguments({ schema, costLimit }: HarnessOrder): readonly string[] {
+  return [
+    ...["--print", "--output-format", "stream-json", "--verbose"],
+    ...(schema === undefined ? [] : ["--json-schema", JSON.stringify(schema)]),
+    ...(costLimit === undefined ? [] : ["--max-budget-usd", String(costLimit)]),
+  ];
+}
+
+function permissionArguments(order: HarnessOrder): readonly string[] {
+  const tools = toolsOf(order);
+  const offered = tools === undefined ? [] : ["--tools", tools.join(",")];
+  // The daemon chooses the workspace, so the agent must not switch worktrees.
+  if (order.permissions === "full")
+    return ["--dangerously-skip-permissions", ...offered, "--disallowedTools", "EnterWorktree,ExitWorktree"];
+  // Only the run's own settings: agents can write the workspace's, and the user's may allow pushing.
+  return ["--permission-mode", "dontAsk", ...offered, "--setting-sources", ""];
+}
+
+/** Claude Code's names for the tools of each class. */
+const classes: Readonly<Record<ToolClass, readonly string[]>> = {
+  read: ["Read", "Grep", "Glob"],
+  write: ["Edit", "Write", "NotebookEdit"],
+  execute: ["Bash"],
+  web: ["WebFetch", "WebSearch"],
+};
+
+/** The tools that a run has; undefined for all of Claude Code's tools. */
+function toolsOf({ permissions, tools, taskFile }: HarnessOrder): readonly string[] | undefined {
+  const asked = tools?.flatMap((tool) => (Object.hasOwn(classes, tool) ? classes[tool as ToolClass] : [tool]));
+  const ownTools = asked?.filter((tool) => !tool.startsWith("mcp__"));
+  if (permissions === "full") return ownTools;
+  const reduced = ["Read", "Grep", "Glob", "Bash", ...(taskFile === "" ? [] : ["Edit", "Write"])];
+  return ownTools === undefined ? reduced : reduced.filter((tool) => ownTools.includes(tool));
+}
+
+/**
+ * What a run with reduced permissions may do; everything else is denied. There is no rule for git: Claude Code knows
+ * which commands and options only read, while a rule `git log` would also allow `git log --output=file`.
+ */
+function allowed({ taskFile, testCommand, cli, mcp, tools = [] }: HarnessOrder): readonly string[] {
+  const file = escapePattern(taskFile);
+  const test = shellQuote(testCommand);
+  return [
+    ...["Read", "Grep", "Glob"],
+    // Two slashes make an absolute path; one would be relative to the folder.
+    ...(file === "" ? [] : [`Edit(/${file})`, `Write(/${file})`]),
+    // An asterisk in the test command would be a wildcard.
+    ...(test === "" || test.includes("*") ? [] : [`Bash(${test})`]),
+    ...(cli === "" ? [] : [`Bash(${cli})`, `Bash(${cli}:*)`]),
+    ...(mcp === undefined ? [] : [`mcp__${serverName}`]),
+    ...tools.filter((tool) => tool.startsWith("mcp__")),
+  ];
+}
+
+/** The name of our MCP server; its tools are `mcp__signalbox__…`. */
+const serverName = "signalbox";
+
+function escapePattern(path: string): string {
+  return path.replace(/[*?[\]{}!\\]/g, "\\$&");
+}
+
+const hooked = [
+  ...["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"],
+  ...["Notification", "PreCompact", "Stop", "StopFailure", "SessionEnd"],
+];
+
+/** The user's account settings. Any other user setting could allow more than the run may do. */
+const ofTheAccount = [
+  ...["apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper"],
+  ...["env", "forceLoginMethod", "forceLoginOrgUUID", "model"],
+];
+
+/** The settings of one run. They go into the run's folder; the user's files are not written. */
+function runSettings(order: HarnessOrder, configFolder: string): JsonObject {
+  return {
+    ...(order.permissions === "full"
+      ? // Otherwise it asks for a confirmation before it starts.
+        { skipDangerousModePermissionPrompt: true }
+      : { ...accountSettings(configFolder), permissions: { defaultMode: "dontAsk", allow: allowed(order) } }),
+    // A turn's output already contains everything that its hooks would report.
+    ...(order.mode === "session" ? { hooks: hooksOf(order.hook) } : {}),
+  };
+}
+
+function hooksOf(hook: readonly string[]): JsonObject {
+  // Claude Code runs hooks through a shell.
+  const command = { type: "command", command: shellQuote(hook), timeout: 30 };
+  return hook.length === 0 ? {} : Object.fromEntries(hooked.map((name) => [name, [{ hooks: [command] }]]));
+}
+
+function accountSettings(configFolder: string): JsonObject {
+  const settings = parseObject(readText(join(configFolder, "settings.json"))) ?? {};
+  return Object.fromEntries(
+    ofTheAccount.flatMap((name) => (Object.hasOwn(settings, name) ? [[name, settings[name]]] : [])),
+  );
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { readHook } from "./read-hook.ts";
+import { readHook } from "./reading.ts";
 
 const told = (event: string, more: object = {}) =>
   readHook(JSON.stringify({ session_id: "s-1", transcript_path: "/t/s-1.jsonl", hook_event_name: event, ...more }));
 
-test("hooks tell the session, what has arrived, what is done, and when it waits", () => {
+test("hooks report the session, received prompts, tools, and when the agent is idle", () => {
   expect(told("SessionStart")).toEqual([{ kind: "session", id: "s-1", transcript: "/t/s-1.jsonl" }]);
   expect(told("UserPromptSubmit", { prompt: "Go" })[0]).toEqual({ kind: "prompted", text: "Go" });
   expect(told("PreToolUse", { tool_name: "Bash" })).toEqual([{ kind: "tool", name: "Bash", state: "began" }]);
@@ -14,13 +14,13 @@ test("hooks tell the session, what has arrived, what is done, and when it waits"
   expect(told("SessionEnd", { reason: "prompt_input_exit" })).toEqual([{ kind: "over" }]);
 });
 
-test("only dialogs are notifications that ask", () => {
+test("only notifications about dialogs count as questions", () => {
   const asked = { notification_type: "permission_prompt", message: "Claude needs your permission" };
   expect(told("Notification", asked)).toEqual([{ kind: "asks", about: asked.message }]);
   expect(told("Notification", { notification_type: "idle_prompt" })).toEqual([]);
 });
 
-test("a turn that failed is over, and says why", () => {
+test("a failed turn is over, with its reason", () => {
   const text = "Invalid API key · Fix external API key";
   expect(told("StopFailure", { error: "authentication_failed", last_assistant_message: text })).toEqual([
     { kind: "failed", error: { kind: "authentication", message: text, resetAt: undefined } },
@@ -28,7 +28,7 @@ test("a turn that failed is over, and says why", () => {
   ]);
 });
 
-test("a conversation that is cleared is not over, and what is no hook says nothing", () => {
+test("a cleared conversation is not over, and other lines give no event", () => {
   expect(told("SessionEnd", { reason: "clear" })).toEqual([]);
   for (const line of ["", "{", "[]", "null", '{"hook_event_name":"Other"}']) expect(readHook(line)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { HarnessEvent, TurnEnd } from "../../../ports/harness.ts";
 import type { ProcessEnd } from "../../../ports/processes.ts";
-import { readOutput } from "./read-output.ts";
+import { readOutput } from "./reading.ts";
 
 const now = 1_800_000_000_000;
 const exit = (code: number): ProcessEnd => ({ kind: "ended", code, signal: "", cause: "exit", reason: "", at: now });
@@ -35,7 +35,7 @@ function read(entries: readonly unknown[], end: ProcessEnd = exit(0), errors = "
   return { ...turn, seen: events };
 }
 
-test("a turn tells its session, its tools, what it says, and how it ended", () => {
+test("a turn reports its session, its tools, its messages and its end", () => {
   const answer = (content: unknown) => ({
     type: "assistant",
     message: { id: "m-1", model: "claude-x", content: [content], usage },
@@ -61,7 +61,7 @@ test("a turn tells its session, its tools, what it says, and how it ended", () =
 
 const told = { model: "claude-x", inputTokens: 105, outputTokens: 10, cachedTokens: 50 };
 
-test("a resumed turn costs what it used itself, not what the session has used in all", () => {
+test("a turn of a resumed session costs its own usage, not the whole session's", () => {
   const cumulative = { ...ofModel, inputTokens: 200, outputTokens: 20, costUSD: 0.2 };
   const { events } = read([
     {
@@ -74,7 +74,7 @@ test("a resumed turn costs what it used itself, not what the session has used in
   expect(events).toEqual([{ kind: "usage", usage: { ...told, cost: 0.1 } }]);
 });
 
-test("older versions count each turn by itself; where one does not, its cost is unknown", () => {
+test("older versions count each turn separately; if one does not, the cost is unknown", () => {
   const older = read([{ ...result, total_cost_usd: 0.1, modelUsage: { "claude-x": ofModel } }]);
   expect(older.events).toEqual([{ kind: "usage", usage: { ...told, cost: 0.1 } }]);
   const cumulative = read([
@@ -83,11 +83,11 @@ test("older versions count each turn by itself; where one does not, its cost is 
   expect(cumulative.events).toEqual([{ kind: "usage", usage: { ...told, cost: undefined } }]);
 });
 
-test("a turn that was killed tells the tokens of its answers, each once, at an unknown cost", () => {
+test("a killed turn reports the tokens of its answers, each once, at an unknown cost", () => {
   const line = { type: "assistant", message: { id: "m-1", model: "claude-x", content: [], usage } };
   const turn = read([init, line, line], { ...exit(0), code: undefined, signal: "SIGKILL", cause: "killed" });
   expect(turn.events).toEqual([{ kind: "usage", usage: { ...told, cost: undefined } }]);
-  expect(turn.error).toMatchObject({ kind: "other", message: "Claude Code was ended by SIGKILL." });
+  expect(turn.error).toMatchObject({ kind: "other", message: "Claude Code was ended before it finished." });
 });
 
 const failed = { ...result, is_error: true, terminal_reason: "api_error", stop_reason: "stop_sequence" };
@@ -113,13 +113,13 @@ const failures: readonly (readonly [string, unknown, string])[] = [
   ["SIGINT", { ...failed, terminal_reason: "aborted_streaming", result: undefined }, "other"],
 ];
 
-test.each(failures)("%s is told by its kind", (_, line, kind) => {
+test.each(failures)("a failure is classified: %s", (_, line, kind) => {
   const { error } = read([init, line], exit(1));
   expect(error?.kind).toBe(kind);
   expect(error?.message).not.toBe("");
 });
 
-test("what is only said on the other channel is told by its kind", () => {
+test("an error that is only on standard error is classified", () => {
   const kindOf = (errors: string, end = exit(1)) => read([], end, errors).error?.kind;
   expect(kindOf("Error: Session ID 291a3967 is already in use.\n")).toBe("session-in-use");
   expect(kindOf("No conversation found with session ID: bdbc26f5\n")).toBe("session-unknown");
@@ -131,7 +131,7 @@ test("what is only said on the other channel is told by its kind", () => {
   expect(kindOf("", { ...exit(0), cause: "start", reason: "There is no such program." })).toBe("start");
 });
 
-test("when a rate limit is over is taken from whoever tells", () => {
+test("the end of a rate limit is read from each of its sources", () => {
   const limit = { ...failed, api_error_status: 429, result: "API Error: Request rejected (429)" };
   const retry = { type: "system", subtype: "api_retry", attempt: 1, retry_delay_ms: 30_000, error_status: 429 };
   const event = { type: "rate_limit_event", rate_limit_info: { status: "rejected", resetsAt: 1_800_003_600 } };
@@ -143,7 +143,7 @@ test("when a rate limit is over is taken from whoever tells", () => {
   );
 });
 
-test("whatever is printed, nothing is thrown", () => {
+test("no output makes the reader throw", () => {
   for (const text of [
     "",
     "null\n[]\n7\n",

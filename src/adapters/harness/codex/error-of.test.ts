@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { errorOf } from "./error-of.ts";
+import { errorOf } from "./rollout.ts";
 
 const now = new Date(2026, 10, 15, 13, 20).getTime();
 
@@ -30,11 +30,11 @@ test.each([
     '{"error":{"message":"Your input exceeds the context window of this model.","code":"context_length_exceeded"}}',
   ],
   ["other", "Something else"],
-])("what Codex says about a failure tells what it is: %s", (kind, said) => {
+])("Codex's message is classified: %s", (kind, said) => {
   expect(errorOf(said, now).kind).toBe(kind);
 });
 
-test("an error that the provider put into JSON is told in its sentence", () => {
+test("an error in JSON is reported with the provider's sentence", () => {
   expect(errorOf('{"error":{"message":"It is\\ntoo long.","code":"x"}}', now).message).toBe("It is too long.");
 });
 
@@ -48,11 +48,11 @@ test.each([
   ["You’ve hit your usage limit. Try later, or try again at 9:05 AM.", new Date(2026, 10, 16, 9, 5).getTime()],
   ["You’ve hit your usage limit or try again at Dec 1st, 2026 12:01 AM.", new Date(2026, 11, 1, 0, 1).getTime()],
   ["exceeded retry limit, last status: 429 Too Many Requests", undefined],
-])("when a limit is over is taken from the message: %s", (said, resetAt) => {
+])("the end of a limit is read from the message: %s", (said, resetAt) => {
   expect(errorOf(said, now).resetAt).toBe(resetAt);
 });
 
-test("nothing that would move on a screen is passed on, and nothing without end", () => {
-  expect(errorOf(`\u001b[2J${"x".repeat(9999)}`, now).message).toMatch(/^\[2Jx+…$/);
+test("an error message has no escape sequences, and a limited length", () => {
+  expect(errorOf(`\u001b[2J${"x".repeat(9999)}`, now).message).toMatch(/^x+…$/);
   expect(errorOf("", now).message).toBe("Codex failed, and did not say why.");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { hookSettings, readHook } from "./hooks.ts";
+import { hookSettings, readHook } from "./settings.ts";
 
-test("a hook is vouched for by the hash under which Codex 0.166 knows it", () => {
+test("a hook is trusted by the hash that Codex 0.166 computes for it", () => {
   const settings = new Map(hookSettings(["/tmp/hook", "it's"]));
   expect(settings.get("hooks.Stop")).toBe(
     String.raw`[{"hooks"=[{"type"="command","command"="/tmp/hook 'it'\\''s'","timeout"=3}]}]`,
@@ -29,10 +29,13 @@ test.each([
   ["Interrupt", {}, [{ kind: "idle", said: "" }]],
   ["SessionEnd", { reason: "other" }, [{ kind: "over" }]],
   ["Later", {}, []],
-])("what the hook %s was told is understood", (name, more, events) => {
+])("the input of the hook %s gives its events", (name, more, events) => {
   expect(readHook(JSON.stringify({ ...about, hook_event_name: name, ...more }))).toEqual(events);
 });
 
-test.each(["", "no JSON", "[]", '{"hook_event_name":3}'])("a line that no hook wrote says nothing: %s", (line) => {
-  expect(readHook(line)).toEqual([]);
-});
+test.each(["", "no JSON", "[]", '{"hook_event_name":3}'])(
+  "a line that is not a hook's input gives no event: %s",
+  (line) => {
+    expect(readHook(line)).toEqual([]);
+  },
+);

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ProcessEnd } from "../../../ports/processes.ts";
-import { readOutput } from "./read-output.ts";
-import { rolloutOf } from "./rollout-of.ts";
-import { keepNotes } from "./turn-notes.ts";
+import { readOutput } from "./reading.ts";
+import { keepNotes, rolloutOf } from "./rollout.ts";
 
 const session = "01a1df5b-1111-7b80-bfb5-5120d9b3de0e";
 const folders: string[] = [];
@@ -38,7 +37,7 @@ const completed = {
   usage: { input_tokens: 300, cached_input_tokens: 120, output_tokens: 30, reasoning_output_tokens: 9 },
 };
 
-test("a turn is told as it goes, however its output is cut into pieces", () => {
+test("a turn is reported while it runs, however its output is split into chunks", () => {
   const item = { id: "i", type: "command_execution", command: "ls" };
   const bytes = lines(
     ...began,
@@ -73,7 +72,7 @@ const record = (thread: number, turn: number) => ({
 const started = { type: "event_msg", payload: { type: "task_started" } };
 const noise = { type: "other", payload: `"token_usage_record"${"x".repeat(300_000)}` };
 
-/** What a turn of a session with this transcript is told to have used up. */
+/** The usage that is reported for a turn of a session with this transcript. */
 async function usedUp(transcript: readonly unknown[], output: readonly unknown[]): Promise<unknown> {
   const home = newFolder();
   const day = join(home, "sessions/2026/11/15");
@@ -89,7 +88,7 @@ async function usedUp(transcript: readonly unknown[], output: readonly unknown[]
   return events.map((event) => event.kind === "usage" && [event.usage.model, event.usage.inputTokens]);
 }
 
-test("of a session that goes on, only what this turn has used up is told, and also where it was killed", async () => {
+test("in a resumed session only this turn's usage is reported, also if the turn was killed", async () => {
   const before = [started, record(100, 100), noise, started];
   expect(await usedUp([...before, record(170, 70), noise], [...began, completed])).toEqual([["m", 70]]);
   expect(await usedUp([...before, record(170, 70), noise], began)).toEqual([["m", 70]]);
@@ -97,7 +96,7 @@ test("of a session that goes on, only what this turn has used up is told, and al
   expect(await usedUp([started, record(100, 100)], [])).toEqual([]);
 });
 
-test("an answer that was to fit a schema comes as data", async () => {
+test("an answer to a schema is returned as data", async () => {
   const at = { run: "r-1", runFolder: newFolder() };
   const schema = { type: "object", required: ["a"], properties: { a: { type: "string" }, b: { type: "string" } } };
   await keepNotes(at, { model: "", home: "", schema });
@@ -110,7 +109,7 @@ test("an answer that was to fit a schema comes as data", async () => {
   expect(answer("I will not say")).toBeUndefined();
 });
 
-test("why a turn failed is told by its last line, or by what stands on the other channel", () => {
+test("the reason of a failed turn is its last line, or its standard error", () => {
   const reader = readOutput({ run: "r-1", runFolder: newFolder() }, () => 0);
   const failed = {
     type: "turn.failed",
@@ -130,7 +129,7 @@ test("why a turn failed is told by its last line, or by what stands on the other
 
 test.each([
   [{ cause: "start", reason: "There is no codex." }, "start", "There is no codex."],
-  [{ cause: "killed", signal: "SIGTERM" }, "other", "Codex was ended before it had finished."],
+  [{ cause: "killed", signal: "SIGTERM" }, "other", "Codex was ended before it finished."],
   [{ signal: "SIGSEGV" }, "other", "Codex was ended by SIGSEGV."],
   [{ code: 3 }, "other", "Codex ended with exit code 3, and did not say why."],
 ] as const)("an end without a word is put into words: %j", (end, kind, text) => {
@@ -138,7 +137,7 @@ test.each([
   expect(error).toEqual({ kind, message: text, resetAt: undefined });
 });
 
-test("only an id names a session", () => {
+test("only an id identifies a session", () => {
   expect(rolloutOf("../../etc/passwd", "/")).toBe("");
   expect(rolloutOf("", "/")).toBe("");
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createRolloutReader } from "./read-rollout.ts";
+import { createRolloutReader } from "./rollout.ts";
 
 const line = (type: string, payload: unknown) =>
   JSON.stringify({ timestamp: "2026-11-15T13:17:29.990Z", type, payload });
 const count = { input_tokens: 100, cached_input_tokens: 40, output_tokens: 10, reasoning_output_tokens: 3 };
 
-test("what each answer of the model has used up is told once, with its model", () => {
+test("the usage of each answer is reported once, with its model", () => {
   const read = createRolloutReader(() => 0);
   expect(read(line("turn_context", { turn_id: "t1", model: "gpt-6-sol" }))).toEqual([]);
   const record = line("token_usage_record", { turn_id: "t1", usage: count, thread_token_usage: { input_tokens: 900 } });
@@ -18,7 +18,7 @@ test("what each answer of the model has used up is told once, with its model", (
   expect(read(line("event_msg", { type: "token_count", info: { last_token_usage: count } }))).toEqual([]);
 });
 
-test("a turn that failed is over, and one that did not is told about by a hook", () => {
+test("a failed turn is reported as over; a hook reports the end of other turns", () => {
   const read = createRolloutReader(() => 0);
   const error = { message: "rate limit exceeded: Please try again in 2s.", codex_error_info: "rate_limit_exceeded" };
   expect(read(line("event_msg", { type: "task_complete", last_agent_message: null, error }))).toEqual([
@@ -28,7 +28,7 @@ test("a turn that failed is over, and one that did not is told about by a hook",
   expect(read(line("event_msg", { type: "task_complete", last_agent_message: "fine" }))).toEqual([]);
 });
 
-test("what it says and which tools it takes is told", () => {
+test("messages and tools are reported", () => {
   const read = createRolloutReader(() => 0);
   const item = { type: "AgentMessage", content: [{ type: "Text", text: "fine" }] };
   expect(read(line("event_msg", { type: "item_completed", item }))).toEqual([{ kind: "said", text: "fine" }]);
@@ -38,6 +38,6 @@ test("what it says and which tools it takes is told", () => {
 });
 
 test.each(["", "{", "null", '{"type":"event_msg"}', '{"type":"token_usage_record","payload":{"usage":7}}'])(
-  "a line that says nothing of that kind gives nothing: %s",
+  "a line of another kind gives no event: %s",
   (text) => expect(createRolloutReader(() => 0)(text)).toEqual([]),
 );

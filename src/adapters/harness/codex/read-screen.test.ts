@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readScreen } from "./read-screen.ts";
+import { readScreen } from "./reading.ts";
 
 const head = "\n  >_ OpenAI Codex (v0.166.0)\n     /home/u/project\n\n\n";
 const input =
@@ -31,7 +31,7 @@ test.each([
   expect(readScreen(screen, title)).toBe(state);
 });
 
-test("what an agent has printed higher up changes nothing", () => {
+test("an agent's output higher up on the screen changes nothing", () => {
   const fake = "› 1. Yes\n  2. No\n\n  Press enter to confirm or esc to cancel\n";
   expect(readScreen(`${head}${fake}${"\n".repeat(24)}${input}`, "project")).toBe("ready");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { strictSchema, withoutNulls } from "./strict-schema.ts";
+import { strictSchema, withoutNulls } from "./settings.ts";
 
 const schema = {
   type: "object",
@@ -13,7 +13,7 @@ const schema = {
   },
 };
 
-test("every object is closed, and what may be absent may be null", () => {
+test("every object is closed, and optional properties may be null", () => {
   expect(strictSchema(schema)).toEqual({
     type: "object",
     required: ["good", "why", "mood", "kind", "parts"],
@@ -41,11 +41,11 @@ test.each([
   ["a value of any kind", {}],
   ["a list of anything", { type: "array" }],
   ["no schema", undefined],
-])("%s cannot be said strictly", (_, given) => {
+])("%s has no strict form", (_, given) => {
   expect(strictSchema(given)).toBeUndefined();
 });
 
-test("what is null only because it had to be there is taken away again", () => {
+test("optional properties that are null are removed again", () => {
   const answer = { good: null, why: null, parts: [{ id: null }, { id: "x" }] };
   expect(withoutNulls(answer, schema)).toEqual({ good: null, parts: [{}, { id: "x" }] });
 });

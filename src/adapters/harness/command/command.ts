@@ -4,31 +4,34 @@ import {
   type Arguments,
   definedErrors,
   type HarnessDefinition,
+  type HarnessVariable,
   variablesIn,
 } from "../../../engine/harness-definition.ts";
+import { fill } from "../../../engine/template.ts";
 import { Fault } from "../../../fault.ts";
-import type { Commands } from "../../../ports/commands.ts";
+import { findProgram } from "../../../find-program.ts";
 import type {
   Capabilities,
+  Detected,
   Harness,
   HarnessError,
   HarnessOrder,
   Obstacle,
   ScreenState,
 } from "../../../ports/harness.ts";
+import type { Commands } from "../../../ports/system.ts";
+import { plainOutput } from "../../../text.ts";
 import { readEventLine } from "../event-line.ts";
-import { findObstacle, noSuchSession, type ObstacleForm } from "../find-obstacle.ts";
-import { detectCommand } from "./detect-command.ts";
-import { fillArguments, type HarnessValues } from "./fill-arguments.ts";
-import { readCommandOutput } from "./read-command-output.ts";
+import { findObstacle, noSuchSession, type ObstacleForm } from "../launch.ts";
+import { readCommandOutput } from "./reading.ts";
 
-export interface CommandPorts {
+interface CommandPorts {
   readonly commands: Commands;
-  /** What the program is looked for and asked for its version with: `PATH`, `HOME`, … */
+  /** The environment for finding the program and asking for its version: `PATH`, `HOME`, … */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Any program as a harness, as the user's configuration defines it. */
+/** Any program as a harness, defined in the user's configuration. */
 export function command(definition: HarnessDefinition & { readonly name: string }, ports: CommandPorts): Harness {
   const { name, title = name, turn, session } = definition;
   const classify = classifier(definition.errors ?? {});
@@ -88,12 +91,12 @@ async function launchOf(definition: HarnessDefinition, title: string, order: Har
   const { mode, session, runFolder } = order;
   const defined = definition[mode];
   if (defined === undefined)
-    throw new Fault("harness.mode", `${title} is not defined for a run of the mode ${mode}.`, {
+    throw new Fault("harness.mode", `The definition of ${title} has no "${mode}" mode.`, {
       hint: `Add "${mode}" to its definition, or use another harness.`,
     });
   const template = session.kind === "resume" ? defined.resume : defined.argv;
   if (template === undefined)
-    throw new Fault("harness.resume", `${title} cannot go on with a session.`, {
+    throw new Fault("harness.resume", `${title} cannot resume a session.`, {
       hint: `Add "${mode}.resume" to its definition, or use another harness.`,
     });
   const all: Arguments = order.permissions === "reduced" ? [...template, ...(definition.reduced ?? [])] : template;
@@ -131,7 +134,7 @@ function uses(argv: Arguments, names: readonly string[]): boolean {
   return variablesIn(argv).some((name) => names.includes(name));
 }
 
-// What was said long ago is no evidence of how things are.
+// Older lines say nothing about the current state.
 const lowerEnd = 20;
 
 function screenOf(
@@ -146,7 +149,7 @@ function screenOf(
   return states.find((state) => fits(expressions[state])) ?? "unknown";
 }
 
-const mostLooked = 16 * 1024;
+const maxClassified = 16 * 1024;
 
 function classifier(expressions: Readonly<Record<string, string>>) {
   const all = definedErrors.flatMap((kind) => {
@@ -154,7 +157,56 @@ function classifier(expressions: Readonly<Record<string, string>>) {
     return expression === undefined ? [] : [{ kind, pattern: new RegExp(expression, "mu") }];
   });
   return (text: string): HarnessError["kind"] => {
-    const end = text.slice(-mostLooked);
+    const end = text.slice(-maxClassified);
     return all.find(({ pattern }) => pattern.test(end))?.kind ?? "other";
   };
+}
+
+const versionTimeout = 20_000;
+
+/** Searches for the program, and asks for its version if the definition says how. */
+async function detectCommand(
+  definition: HarnessDefinition,
+  { commands, env }: { readonly commands: Commands; readonly env: Readonly<Record<string, string>> },
+): Promise<Detected> {
+  const [program] = (definition.turn ?? definition.session)?.argv ?? [];
+  const name = typeof program === "string" ? program : "";
+  const path = findProgram(name, env.PATH ?? "");
+  if (path === "") return { found: false, path, version: "", hint: `Install "${name}", or put it on your PATH.` };
+  if (definition.version === undefined) return { found: true, path, version: "", hint: "" };
+  const argv = definition.version;
+  const told = { found: true, path, version: "", hint: `${argv.join(" ")} did not report a version.` };
+  try {
+    const { code, output } = await commands.run({ argv, cwd: "/", env, timeout: versionTimeout });
+    const version = plainOutput(output).trim().split("\n")[0] ?? "";
+    return code === 0 && version !== "" ? { ...told, version, hint: "" } : told;
+  } catch {
+    return told;
+  }
+}
+
+type HarnessValues = Readonly<Record<HarnessVariable, string>>;
+
+// Linux's limit for one argument, minus room for the text around it.
+const maxArgument = 127 * 1024;
+
+/** Fills a template: every text stays one argument, whatever its values contain. */
+function fillArguments(template: Arguments, values: HarnessValues): readonly string[] {
+  return template.flatMap((each) => {
+    if (typeof each === "string") return [filled(each, values)];
+    const isEmpty = variablesIn([each]).some((name) => values[name as HarnessVariable] === "");
+    return isEmpty ? [] : each.map((inner) => filled(inner, values));
+  });
+}
+
+function filled(text: string, values: HarnessValues): string {
+  const result = fill(text, (name) => (Object.hasOwn(values, name) ? values[name as HarnessVariable] : undefined));
+  if (!result.ok) throw new Fault("harness.variable", `There is no {${result.unknown.join("}, {")}} for "${text}".`);
+  // A NUL would end the argument.
+  const argument = result.text.replaceAll("\0", "");
+  if (Buffer.byteLength(argument) > maxArgument)
+    throw new Fault("harness.argument", `An argument would have more than ${maxArgument / 1024} KB.`, {
+      hint: "Leave {prompt} out of the arguments: the program then gets the prompt on its standard input.",
+    });
+  return argument;
 }

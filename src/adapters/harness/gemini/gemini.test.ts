@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
-import { spawnCommands } from "../../commands/spawn-commands.ts";
+import { spawnCommands } from "../../system.ts";
 import { gemini } from "./gemini.ts";
 
 let root = "";
@@ -43,7 +43,7 @@ async function settingsOf(change: Partial<HarnessOrder> = {}) {
   return JSON.parse(readFileSync(join(env.GEMINI_CLI_HOME ?? "", ".gemini", "settings.json"), "utf8"));
 }
 
-test("a turn reads its prompt with the instructions before it, under the id that we chose", async () => {
+test("a turn gets its instructions and its prompt on standard input, under the session id of the order", async () => {
   const launch = await harness().prepare(order());
   expect(launch.argv).toEqual([
     ...["gemini", "--skip-trust", "--approval-mode", "yolo"],
@@ -53,7 +53,7 @@ test("a turn reads its prompt with the instructions before it, under the id that
   expect(launch.session).toBe("11111111-2222-3333-4444-555555555555");
 });
 
-test("the user's settings are kept, with comments and all, and ours come on top", async () => {
+test("the user's settings are kept, even with comments, and ours are added on top", async () => {
   const user = '{ // mine\n "ui": {"theme": "a // b"}, "general": {"vimMode": true, "maxAttempts": 10} /* end */ }';
   writeFileSync(join(root, ".gemini", "settings.json"), user);
   const settings = await settingsOf();
@@ -63,17 +63,17 @@ test("the user's settings are kept, with comments and all, and ours come on top"
   expect(readFileSync(join(root, ".gemini", "settings.json"), "utf8")).toBe(user);
 });
 
-test("how the user logs in is never changed", async () => {
+test("the user's login method is never changed", async () => {
   writeFileSync(join(root, ".gemini", "settings.json"), '{"security":{"auth":{"selectedType":"oauth-personal"}}}');
   expect((await settingsOf()).security.auth.selectedType).toBe("oauth-personal");
 });
 
-test("settings that cannot be read stop the run, and are not overwritten", async () => {
+test("unreadable settings stop the run, and are not overwritten", async () => {
   writeFileSync(join(root, ".gemini", "settings.json"), "{ broken");
   await expect(harness().prepare(order())).rejects.toThrow("cannot be read");
 });
 
-test("conversations and logins are the user's own, also when it is prepared twice", async () => {
+test("a run shares the user's conversations and logins, also when it is prepared twice", async () => {
   writeFileSync(join(root, ".gemini", "oauth_creds.json"), "{}");
   await harness().prepare(order());
   const { env } = await harness().prepare(order());
@@ -82,7 +82,7 @@ test("conversations and logins are the user's own, also when it is prepared twic
     expect(readlinkSync(join(own, name))).toBe(join(root, ".gemini", name));
 });
 
-test("hooks are added to the user's in a session, and their words are quoted for the shell", async () => {
+test("a session adds hooks to the user's, quoted for the shell", async () => {
   writeFileSync(join(root, ".gemini", "settings.json"), '{"hooks":{"AfterAgent":[{"hooks":["mine"]}]}}');
   const { hooks } = await settingsOf({ mode: "session" });
   expect(hooks.AfterAgent).toHaveLength(2);
@@ -90,7 +90,7 @@ test("hooks are added to the user's in a session, and their words are quoted for
   expect((await settingsOf()).hooks.BeforeAgent).toBeUndefined();
 });
 
-test("reduced permissions are a policy that denies whatever it does not name", async () => {
+test("reduced permissions become a policy that denies every tool it does not name", async () => {
   const launch = await harness().prepare(order({ permissions: "reduced" }));
   expect(launch.argv.slice(2, 6)).toEqual([
     "--approval-mode",
@@ -99,7 +99,7 @@ test("reduced permissions are a policy that denies whatever it does not name", a
     join(root, "run", "gemini-policy.toml"),
   ]);
   const policy = readFileSync(join(root, "run", "gemini-policy.toml"), "utf8");
-  expect(policy).toContain('toolName = "*"\ndenyMessage = "This tool is withheld from you."\ndecision = "deny"');
+  expect(policy).toContain('toolName = "*"\ndenyMessage = "You may not use this tool."\ndecision = "deny"');
   const patterns = [...policy.matchAll(/argsPattern = (".*")/g)].map(([, text]) => new RegExp(JSON.parse(text ?? "")));
   const judge = (args: Readonly<Record<string, string>>) => {
     const pairs = Object.entries(args).map(([key, value]) => `\0${JSON.stringify(key)}:${JSON.stringify(value)}\0`);
@@ -124,7 +124,7 @@ test("reduced permissions are a policy that denies whatever it does not name", a
   expect(judge({ file_path: "a/TASK.md" })[file]).toBe(false);
 });
 
-test("a transcript is found by its session, and the file with which it began", async () => {
+test("a transcript is found by its session's id, in the first file of the session", async () => {
   const chats = join(root, ".gemini", "tmp", "ws", "chats");
   mkdirSync(chats, { recursive: true });
   const write = (minute: number, id: string) =>
@@ -138,7 +138,7 @@ test("a transcript is found by its session, and the file with which it began", a
   expect(await harness().transcriptOf("22222222-2222-3333-4444-555555555555", "/workspace")).toBe("");
 });
 
-test("a message that is written again when its tools have run counts once", () => {
+test("a message that Gemini writes again after its tools have run counts once", () => {
   const message = {
     id: "m",
     type: "gemini",
@@ -168,7 +168,7 @@ test.each([
   expect(harness().readScreen(screen, title)).toBe(state),
 );
 
-test("hooks tell about the session, its messages, its tools and its dialogs", () => {
+test("hooks report the session, its messages, its tools and its dialogs", () => {
   const read = (event: Readonly<Record<string, string>>) => harness().readEvidence(JSON.stringify(event));
   expect(read({ hook_event_name: "SessionStart", session_id: "s", transcript_path: "/t" })).toEqual([
     { kind: "session", id: "s", transcript: "/t" },

@@ -1,18 +1,126 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { type DetectPorts, detectProgram } from "../detect-program.ts";
-import { findProgram } from "../find-program.ts";
-import { fitsArgument, promptText } from "../prompt-text.ts";
-import { makeHome, userFolder } from "./gemini-home.ts";
-import { policyText } from "./policy-text.ts";
-import { readEvent } from "./read-event.ts";
-import { readObstacle } from "./read-obstacle.ts";
-import { readScreen } from "./read-screen.ts";
-import { readTurn } from "./read-turn.ts";
-import { findTranscript, readTranscriptLine } from "./transcript.ts";
+import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { Fault } from "../../../fault.ts";
+import { findProgram } from "../../../find-program.ts";
+import { isJsonObject, parseObject } from "../../../json.ts";
+import type { Capabilities, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import { shellQuote } from "../../../shell-quote.ts";
+import {
+  chosenTools,
+  type DetectPorts,
+  detectProgram,
+  fitsArgument,
+  promptText,
+  reducedExactly,
+  reducedPrefixes,
+} from "../launch.ts";
+import { findTranscript, readEvent, readObstacle, readScreen, readTranscriptLine, readTurn } from "./reading.ts";
 
-export const geminiCan: Capabilities = {
+/** Where Gemini keeps the user's files. */
+function userFolder(env: Readonly<Record<string, string>>, home: string): string {
+  return join(env.GEMINI_CLI_HOME || env.HOME || home, ".gemini");
+}
+
+/**
+ * Makes a home for one run: the user's settings with ours on top, and links to everything else, so that conversations
+ * and logins are shared with the user. Otherwise our settings could only go into the user's file, the repository's, or
+ * one that belongs to root.
+ */
+async function makeHome(order: HarnessOrder, user: string): Promise<string> {
+  const home = join(order.runFolder, "gemini-home");
+  const own = join(home, ".gemini");
+  await mkdir(own, { recursive: true });
+  // Linked before they have content: files that are created later must be in the user's home too, for other runs.
+  for (const folder of ["tmp", "history"]) await mkdir(join(user, folder), { recursive: true });
+  for (const name of await readdir(user)) {
+    if (name === "settings.json" || name.startsWith("projects.json")) continue;
+    await symlink(join(user, name), join(own, name)).catch(unlessThere);
+  }
+  // Copied: Gemini replaces this file, which would replace a link too. The folders in `tmp` name their projects anyway.
+  await copyFile(join(user, "projects.json"), join(own, "projects.json")).catch(unlessMissing);
+  const settings = await readSettings(join(user, "settings.json"));
+  await writeFile(join(own, "settings.json"), JSON.stringify(settingsOf(order, settings), undefined, 2), {
+    mode: 0o600,
+  });
+  return home;
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+function settingsOf(order: HarnessOrder, user: Settings): Settings {
+  const auth = part(part(user, "security"), "auth");
+  const selectedType = auth.selectedType ?? authOf(order.env);
+  return {
+    ...user,
+    general: {
+      ...part(user, "general"),
+      enableAutoUpdate: false,
+      enableAutoUpdateNotification: false,
+      // Gemini's clean-up takes a resumed conversation for two, and deletes both.
+      sessionRetention: { enabled: false },
+      // By default it retries for minutes without reporting that the provider fails.
+      maxAttempts: 3,
+    },
+    // An @ in a pasted message must not make Gemini read files.
+    ui: { ...part(user, "ui"), escapePastedAtSymbols: true },
+    security: {
+      ...part(user, "security"),
+      auth: { ...auth, ...(selectedType === undefined ? {} : { selectedType }) },
+    },
+    ...(order.mcp === undefined ? {} : { mcpServers: { ...part(user, "mcpServers"), [mcpName]: serverOf(order.mcp) } }),
+    ...(order.mode === "session" && order.hook.length > 0 ? { hooks: hooksOf(order.hook, part(user, "hooks")) } : {}),
+  };
+}
+
+function serverOf({ argv, env }: NonNullable<HarnessOrder["mcp"]>): Settings {
+  const [command = "", ...args] = argv;
+  return { command, args, env, trust: true };
+}
+
+const events = ["SessionStart", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "Notification", "SessionEnd"];
+
+function hooksOf(hook: readonly string[], user: Settings): Settings {
+  const command = shellQuote(hook);
+  const entry = { hooks: [{ name: "signalbox", type: "command", command }] };
+  const added = events.map((event) => [event, [...(Array.isArray(user[event]) ? user[event] : []), entry]] as const);
+  return { ...user, ...Object.fromEntries(added) };
+}
+
+/** The login method that the environment implies. Without one Gemini would show a dialog. */
+function authOf(env: Readonly<Record<string, string>>): string | undefined {
+  if (env.GOOGLE_GENAI_USE_GCA === "true") return "oauth-personal";
+  if (env.GOOGLE_GENAI_USE_VERTEXAI === "true") return "vertex-ai";
+  return env.GEMINI_API_KEY ? "gemini-api-key" : undefined;
+}
+
+async function readSettings(file: string): Promise<Settings> {
+  const text = await readFile(file, "utf8").catch(unlessMissing);
+  if (text === undefined) return {};
+  const plain = text.replace(
+    /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+    (_, quoted: string | undefined) => quoted ?? "",
+  );
+  const settings = plain.trim() === "" ? {} : parseObject(plain);
+  if (settings !== undefined) return settings;
+  throw new Fault("harness.settings", `The settings of Gemini CLI in ${file} cannot be read.`, {
+    hint: `Start "gemini" in ${dirname(file)} to see the error.`,
+  });
+}
+
+function part(settings: Settings, key: string): Settings {
+  const value = Object.hasOwn(settings, key) ? settings[key] : undefined;
+  return isJsonObject(value) ? value : {};
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+const geminiCan: Capabilities = {
   session: true,
   turn: true,
   resume: true,
@@ -30,14 +138,14 @@ export const geminiCan: Capabilities = {
   cost: false,
 };
 
-export interface GeminiPorts extends DetectPorts {
-  /** The user's home, where the environment names none. */
+interface GeminiPorts extends DetectPorts {
+  /** The user's home, used if the environment does not name one. */
   readonly home: string;
-  /** Where it is not to be found by its name alone. */
+  /** The program's path, if it is not on the PATH as `gemini`. */
   readonly program?: string;
 }
 
-/** Gemini CLI. Each run has a home of its own, which shares everything but the settings with the user's. */
+/** Gemini CLI. Each run has its own home, which shares everything but the settings with the user's. */
 export function gemini(ports: GeminiPorts): Harness {
   const { program = "gemini" } = ports;
   return {
@@ -57,7 +165,7 @@ export function gemini(ports: GeminiPorts): Harness {
 
 async function prepare(order: HarnessOrder, program: string, home: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
-  // A terminal may look for programs where its own environment says.
+  // A full path: the terminal may search another PATH.
   const path = findProgram(program, order.env.PATH ?? "") || program;
   const ownHome = await makeHome(order, userFolder(order.env, home));
   const policy = policyText(order);
@@ -69,9 +177,9 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
   return {
     argv: [
       path,
-      // A dialog would ask for it, and a turn would end.
+      // Otherwise a session asks for trust in a dialog, and a turn ends.
       "--skip-trust",
-      // Rules that refuse redirections hold in this mode alone.
+      // Only the default mode enforces rules against redirections.
       ...["--approval-mode", order.permissions === "reduced" ? "default" : "yolo"],
       ...(policy === "" ? [] : ["--admin-policy", policyFile]),
       ...(order.model === "" ? [] : ["--model", order.model]),
@@ -82,11 +190,81 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
     env: {
       ...order.env,
       GEMINI_CLI_HOME: ownHome,
-      // Else the program is the child of another one that does nothing.
+      // Otherwise Gemini starts itself again, as the child of an idle process.
       GEMINI_CLI_NO_RELAUNCH: "1",
     },
     input: isTurn ? prompt : "",
     message: isTurn || isArgument ? "" : prompt,
     session: order.session.id,
   };
+}
+
+const toolsOf: Readonly<Record<ToolClass, readonly string[]>> = {
+  read: ["glob", "grep_search", "list_directory", "read_file", "read_many_files", "get_internal_docs"],
+  write: ["write_file", "replace"],
+  execute: ["run_shell_command"],
+  web: ["google_web_search", "web_fetch"],
+};
+/** Tools that only keep the agent's own to-do list. */
+const harmless = ["write_todos", "update_topic", "complete_task", "tracker_*"];
+
+/** Without an underscore: Gemini would take the part before it for the whole name. */
+const mcpName = "signalbox";
+
+/** A Gemini policy file for a run from which tools are withheld; empty for all other runs. */
+function policyText(order: HarnessOrder): string {
+  const { classes, names, isLimited } = chosenTools(order);
+  const isReduced = order.permissions === "reduced";
+  if (!isReduced && !isLimited) return "";
+  const chosen = [...classes].flatMap((each) => toolsOf[each]).concat(names);
+  const free = isReduced ? chosen.filter((tool) => toolsOf.read.includes(tool)) : chosen;
+  return [
+    rule("deny", 1, { toolName: "*", denyMessage: "You may not use this tool." }),
+    rule("allow", 100, { toolName: [...harmless, ...free], allowRedirection: true }),
+    rule("allow", 100, { toolName: "*", mcpName }),
+    ...(isReduced && chosen.includes("run_shell_command") ? shellRules(order) : []),
+    ...(isReduced && order.taskFile !== "" ? [taskFileRule(order)] : []),
+  ].join("\n");
+}
+
+/** Gemini checks each part of a command; if it cannot split the command, or one part is denied, it denies the whole. */
+function shellRules(order: HarnessOrder): readonly string[] {
+  const toolName = "run_shell_command";
+  const exact = reducedExactly.map((command) => escaped(JSON.stringify(command).slice(1, -1))).join("|");
+  const hidden = ["--ou", "--ext", "\\\\\\\\", "[$`{}*?[\\]]", `(?:\\\\"|')-`, ` -[^ =]*(?:\\\\"|')`].join("|");
+  return [
+    rule("allow", 100, { toolName, commandPrefix: reducedPrefixes(order) }),
+    rule("allow", 100, { toolName, argsPattern: `\\x00"command":"(?:${exact})"\\x00` }),
+    rule("deny", 200, {
+      toolName,
+      argsPattern: '\\x00"command":"[^\\x00]*[<>]',
+      denyMessage: "Redirections are not allowed.",
+    }),
+    // `--output` writes a file and `--ext-diff` runs a program, also if the shell expands some other text to them.
+    rule("deny", 200, {
+      toolName,
+      argsPattern: `\\x00"command":"git [^\\x00]*(?:${hidden})`,
+      denyMessage: "Pass only plain words to git, and no --output.",
+    }),
+  ];
+}
+
+function taskFileRule({ folder, taskFile }: HarnessOrder): string {
+  const names = [taskFile, relative(folder, taskFile)].map((name) => escaped(JSON.stringify(name)));
+  return rule("allow", 100, {
+    toolName: toolsOf.write,
+    argsPattern: `\\x00"file_path":(?:${names.join("|")})\\x00`,
+  });
+}
+
+function rule(decision: "allow" | "deny", priority: number, rest: Readonly<Record<string, unknown>>): string {
+  // Strings and lists of strings in JSON are valid TOML.
+  const lines = Object.entries({ ...rest, decision, priority }).map(
+    ([key, value]) => `${key} = ${JSON.stringify(value)}`,
+  );
+  return `[[rule]]\n${lines.join("\n")}\n`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

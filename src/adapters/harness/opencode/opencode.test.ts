@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { removeFolder } from "../../../../test/remove-folder.ts";
 import type { HarnessOrder } from "../../../ports/harness.ts";
-import { spawnCommands } from "../../commands/spawn-commands.ts";
+import { spawnCommands } from "../../system.ts";
 import { opencode } from "./opencode.ts";
-import { readEvent } from "./read-event.ts";
+import { readEvent } from "./reading.ts";
 
 const root = mkdtempSync(join(tmpdir(), "signalbox-opencode-"));
 afterEach(() => removeFolder(root));
@@ -39,7 +39,7 @@ async function configOf(change: Partial<HarnessOrder>) {
   return JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? "");
 }
 
-test("a turn reads its prompt, and is not tempted to ask for a title", async () => {
+test("a turn reads its prompt from standard input, and has a title, so that no model is asked for one", async () => {
   const launch = await harness.prepare({ ...order, schema: { type: "object" } });
   expect(launch.argv).toEqual([
     "opencode",
@@ -54,7 +54,7 @@ test("a turn reads its prompt, and is not tempted to ask for a title", async () 
   expect(launch.input).toContain("Work.\n\nEnd your answer with one JSON value that fits this JSON schema");
 });
 
-test("a session is resumed by its id, and gets its prompt as an argument unless it is too long", async () => {
+test("a session is resumed by its id, and gets its prompt as an argument unless the prompt is too long", async () => {
   const session = { kind: "resume", id: "ses_1" } as const;
   const launch = await harness.prepare({ ...order, mode: "session", session });
   expect(launch.argv.slice(3)).toEqual(["--session", "ses_1", "--prompt", "Work."]);
@@ -63,7 +63,7 @@ test("a session is resumed by its id, and gets its prompt as an argument unless 
   expect(long.message.length).toBe(100_000);
 });
 
-test("what stood in the configuration's variable stays there", async () => {
+test("the configuration from the environment variable is kept", async () => {
   const before = { provider: { mine: {} }, plugin: ["a"], agent: { other: {} }, permission: { bash: "ask" } };
   const config = await configOf({ env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(before) } });
   expect(config.provider).toEqual({ mine: {} });
@@ -72,7 +72,7 @@ test("what stood in the configuration's variable stays there", async () => {
   expect(config.permission).toEqual({ "*": "allow" });
 });
 
-test("reduced permissions hold for our agent and for the one that OpenCode falls back to", async () => {
+test("reduced permissions apply to our agent and to OpenCode's default agent", async () => {
   const config = await configOf({ permissions: "reduced" });
   expect(config.agent["signalbox-worker-1"].permission).toEqual(config.permission);
   expect(config.permission).toMatchObject({
@@ -84,7 +84,7 @@ test("reduced permissions hold for our agent and for the one that OpenCode falls
   expect(config.permission.webfetch).toBeUndefined();
 });
 
-test("nothing that was inherited opens what is closed", async () => {
+test("inherited variables cannot lift reduced permissions", async () => {
   const { env } = await harness.prepare({
     ...order,
     env: { OPENCODE_PERMISSION: '{"*":"allow"}', OPENCODE_PURE: "1" },
@@ -93,13 +93,13 @@ test("nothing that was inherited opens what is closed", async () => {
   expect(Object.keys(env)).not.toContain("OPENCODE_PURE");
 });
 
-test("only the classes and the tools that were asked for are allowed", async () => {
+test("only the classes and the tools of the order are allowed", async () => {
   const { permission } = await configOf({ tools: ["read", "skill"] });
   expect(permission).toMatchObject({ "*": "deny", read: "allow", grep: "allow", skill: "allow" });
   expect(Object.keys(permission)).not.toContain("bash");
 });
 
-test("nothing that is asked for by name gets round reduced permissions", async () => {
+test("a tool that is listed by name does not bypass reduced permissions", async () => {
   const { permission } = await configOf({
     permissions: "reduced",
     tools: ["read", "write", "edit", "task", "webfetch"],
@@ -127,7 +127,7 @@ async function loadPlugin(change: Partial<HarnessOrder>) {
   return plugin.Signalbox();
 }
 
-test("the plugin refuses what OpenCode's own rules would let through", async () => {
+test("the plugin refuses commands that OpenCode's own rules would allow", async () => {
   const plugin = await loadPlugin({ permissions: "reduced" });
   const run = (command: string) => plugin["tool.execute.before"]({ tool: "bash" }, { args: { command } });
   await expect(run("(git log) > made.txt")).rejects.toThrow("not allowed");
@@ -136,7 +136,7 @@ test("the plugin refuses what OpenCode's own rules would let through", async () 
   await expect(free["tool.execute.before"]({ tool: "bash" }, { args: { command: "rm x" } })).resolves.toBeUndefined();
 });
 
-test("the plugin tells through the hook what happens, in order, and of the person's conversation alone", async () => {
+test("the plugin reports events to the hook in order, and only those of the main conversation", async () => {
   const file = join(root, "events");
   const script =
     'let t="";process.stdin.on("data",d=>t+=d).on("end",()=>require("fs").appendFileSync(process.argv[1],t+"\\n"))';

@@ -1,21 +1,23 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Capabilities, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
-import { isJsonObject } from "../../json-at.ts";
-import { type DetectPorts, detectProgram } from "../detect-program.ts";
-import { findProgram } from "../find-program.ts";
-import { parseObject } from "../json-at.ts";
-import { fitsArgument, promptText } from "../prompt-text.ts";
-import { reducedCommand } from "../reduced-commands.ts";
-import { mcpName, permissionsOf } from "./permissions-of.ts";
+import { findProgram } from "../../../find-program.ts";
+import { isJsonObject, parseObject } from "../../../json.ts";
+import type { Capabilities, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import {
+  chosenTools,
+  type DetectPorts,
+  detectProgram,
+  fitsArgument,
+  promptText,
+  reducedCommand,
+  reducedExactly,
+  reducedPrefixes,
+} from "../launch.ts";
 import { pluginText } from "./plugin-text.ts";
-import { readEvent } from "./read-event.ts";
-import { readObstacle } from "./read-obstacle.ts";
-import { readScreen } from "./read-screen.ts";
-import { readTurn } from "./read-turn.ts";
+import { readEvent, readObstacle, readScreen, readTurn } from "./reading.ts";
 
-export const opencodeCan: Capabilities = {
+const opencodeCan: Capabilities = {
   session: true,
   turn: true,
   resume: true,
@@ -33,12 +35,12 @@ export const opencodeCan: Capabilities = {
   cost: true,
 };
 
-export interface OpencodePorts extends DetectPorts {
-  /** Where it is not to be found by its name alone. */
+interface OpencodePorts extends DetectPorts {
+  /** The program's path, if it is not on the PATH as `opencode`. */
   readonly program?: string;
 }
 
-/** OpenCode. Everything of ours goes in through the environment: the user's own files are left alone. */
+/** OpenCode. All our settings go through the environment: the user's own files stay unchanged. */
 export function opencode(ports: OpencodePorts): Harness {
   const { program = "opencode" } = ports;
   return {
@@ -49,7 +51,7 @@ export function opencode(ports: OpencodePorts): Harness {
     prepare: (order) => prepare(order, program),
     readOutput: readTurn,
     readEvidence: readEvent,
-    // Conversations are in its database, and the plugin tells what is said there.
+    // OpenCode has a database instead of transcripts, and the plugin reports the conversation.
     readTranscript: () => [],
     transcriptOf: async () => "",
     readScreen,
@@ -59,7 +61,7 @@ export function opencode(ports: OpencodePorts): Harness {
 
 async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   await mkdir(order.runFolder, { recursive: true });
-  // A terminal may look for programs where its own environment says.
+  // A full path: the terminal may search another PATH.
   const path = findProgram(program, order.env.PATH ?? "") || program;
   const plugin = join(order.runFolder, "opencode-plugin.js");
   const isReduced = order.permissions === "reduced";
@@ -99,7 +101,7 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
     env: {
       ...withoutDoors(order.env),
       OPENCODE_DISABLE_AUTOUPDATE: "1",
-      // A repository's plugins run inside of the program, where no rule reaches them.
+      // A repository's plugins run inside OpenCode, where no rule applies to them.
       ...(isReduced ? { OPENCODE_DISABLE_PROJECT_CONFIG: "1" } : {}),
       OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(order, { agent, plugin, instructions })),
     },
@@ -109,13 +111,13 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
   };
 }
 
-/** The one is put over our permissions, the other leaves our plugin out. */
+/** The first variable would override our permissions, the second would disable our plugin. */
 function withoutDoors(env: HarnessOrder["env"]): HarnessOrder["env"] {
   const { OPENCODE_PERMISSION: _permission, OPENCODE_PURE: _pure, ...rest } = env;
   return rest;
 }
 
-/** Without a title it would ask the model for one. */
+/** Without a title, OpenCode would ask the model for one. */
 function titled({ run }: HarnessOrder): readonly string[] {
   return ["--title", run];
 }
@@ -126,7 +128,7 @@ interface Parts {
   readonly instructions: string;
 }
 
-/** What was in the variable before stays, where it is not about the same. */
+/** The configuration from the environment stays, except for the keys that we set. */
 function configOf(order: HarnessOrder, { agent, plugin, instructions }: Parts): Readonly<Record<string, unknown>> {
   const before = parseObject(order.env.OPENCODE_CONFIG_CONTENT ?? "") ?? {};
   const permission = permissionsOf(order);
@@ -138,10 +140,10 @@ function configOf(order: HarnessOrder, { agent, plugin, instructions }: Parts): 
     instructions: [
       ...listOf(before.instructions),
       ...(order.system === "" ? [] : [instructions]),
-      // They come with the repository's configuration, and go with it.
+      // Without the repository's configuration, OpenCode does not read these by itself.
       ...(isReduced ? ["AGENTS.md", "CLAUDE.md"].map((name) => join(order.folder, name)) : []),
     ],
-    // Where it does not find our agent it takes its own, which must not be allowed more.
+    // If OpenCode does not find our agent, it uses its default agent, which must not be allowed more.
     permission,
     agent: {
       ...(isJsonObject(before.agent) ? before.agent : {}),
@@ -165,4 +167,54 @@ function configOf(order: HarnessOrder, { agent, plugin, instructions }: Parts): 
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+type Action = "allow" | "deny";
+/** OpenCode's permission rules: the last matching rule wins. */
+type Permissions = Readonly<Record<string, Action | Readonly<Record<string, Action>>>>;
+
+const keysOf: Readonly<Record<ToolClass, readonly string[]>> = {
+  read: ["read", "glob", "grep", "list", "lsp"],
+  write: ["edit"],
+  execute: ["bash"],
+  web: ["webfetch", "websearch", "codesearch"],
+};
+
+/** OpenCode prefixes the server's tools with this name. */
+const mcpName = "signalbox";
+
+function permissionsOf(order: HarnessOrder): Permissions {
+  const { classes, names, isLimited } = chosenTools(order);
+  if (order.permissions === "full" && !isLimited) return { "*": "allow" };
+  const keys = [...classes].flatMap((each) => keysOf[each]).concat(names);
+  const isReduced = order.permissions === "reduced";
+  const allowed = isReduced ? keys.filter((key) => mayReduced(key)) : keys;
+  return {
+    // This includes the tool that starts subagents: they have permissions of their own.
+    "*": "deny",
+    todowrite: "allow",
+    [`${mcpName}_*`]: "allow",
+    ...Object.fromEntries(allowed.map((key) => [key, "allow" as const])),
+    ...(isReduced ? {} : { external_directory: "allow" as const }),
+    ...(isReduced && allowed.includes("bash") ? { bash: reducedShell(order) } : {}),
+    // The run answers in the task file, so it may write that file even without the class "write".
+    ...(isReduced && order.taskFile !== "" ? { edit: taskFileOnly(order) } : {}),
+  };
+}
+
+function mayReduced(key: string): boolean {
+  return [...keysOf.read, "bash"].includes(key);
+}
+
+function taskFileOnly({ folder, taskFile }: HarnessOrder): Readonly<Record<string, Action>> {
+  return { "*": "deny", [relative(folder, taskFile)]: "allow" };
+}
+
+/** A coarse filter by prefix; the plugin checks whole commands. */
+function reducedShell(order: HarnessOrder): Readonly<Record<string, Action>> {
+  const open = reducedPrefixes(order).flatMap((prefix) => [prefix, `${prefix} *`]);
+  return {
+    "*": "deny",
+    ...Object.fromEntries([...reducedExactly, ...open].map((pattern) => [pattern, "allow" as const])),
+  };
 }

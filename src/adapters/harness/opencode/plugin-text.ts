@@ -1,20 +1,20 @@
-export interface PluginSettings {
+interface PluginSettings {
   readonly mode: "session" | "turn";
-  /** What every event of a session is handed to. */
+  /** The command that receives every event of a session. */
   readonly hook: readonly string[];
-  /** The pattern of the shell commands that may run; undefined where all may. */
+  /** The pattern of allowed shell commands; undefined if all are allowed. */
   readonly commands: string | undefined;
 }
 
 /**
- * The text of a plugin for OpenCode. It refuses shell commands, for OpenCode's own rules can be got round; it tells what
- * happens in a session; and it ends a turn that would be tried again for hours.
+ * The text of a plugin for OpenCode. It refuses shell commands, because OpenCode's own rules can be bypassed; it
+ * reports the events of a session; and it ends a turn that OpenCode would retry for hours.
  */
 export function pluginText(settings: PluginSettings): string {
   return `const settings = ${JSON.stringify(settings)};\n${body}`;
 }
 
-// Plain JavaScript: it is read by the runtime inside of OpenCode, not by ours.
+// Plain JavaScript: the runtime inside OpenCode loads it.
 const body = `
 import { spawn } from "node:child_process";
 
@@ -31,7 +31,7 @@ let isBusy = false;
 
 function tell(event) {
   if (settings.hook.length === 0) return;
-  // As it is now, not when its turn to be told comes.
+  // Built now: the session may have changed when the queue sends it.
   const line = JSON.stringify({ harness: "opencode", session: current, ...event });
   told = told.then(() => new Promise((resolve) => {
     const [program, ...rest] = settings.hook;
@@ -88,7 +88,7 @@ function learnStatus(session, status) {
 }
 
 function learnError(session, error) {
-  // It shortens the conversation and tries again, for ever if that is of no use.
+  // OpenCode shortens the conversation and retries, for ever if that does not help.
   if (isTurn && error.name === "ContextOverflowError" && ++overflows >= 3) return giveUp(session, error);
   if (!isTurn && error.name !== "MessageAbortedError") tell({ event: "failed", error });
 }
@@ -126,7 +126,7 @@ export const Signalbox = async () => ({
   },
   "tool.execute.before": async (input, output) => {
     if (input.tool !== "bash" || mayRun === undefined || mayRun.test(String(output.args.command))) return;
-    throw new Error("This command is not allowed for you: only reading, read-only git, the test command and the command line of the task.");
+    throw new Error("This command is not allowed. You may run commands that only read, read-only git, the test command and the task's command line.");
   },
 });
 `;

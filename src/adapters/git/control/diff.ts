@@ -1,0 +1,97 @@
+import { Fault } from "../../../fault.ts";
+import type { ChangedFile, ChangedLines, Diff } from "../../../ports/control-repository.ts";
+import { checkCommit, fileName, joinNul, splitNul } from "../names.ts";
+import type { ControlGit } from "./control-git.ts";
+
+// No diff may run a program that an agent's attributes name.
+const plain = ["-r", "--find-renames", "--no-ext-diff", "--no-textconv"];
+
+export async function changedFiles(control: ControlGit, from: string, to: string): Promise<readonly ChangedFile[]> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const { stdout } = await control.git(["diff-tree", ...plain, "-z", "--name-status", "--end-of-options", ...ids]);
+  const parts = splitNul(stdout).values();
+  const files: ChangedFile[] = [];
+  for (const status of parts) {
+    const letter = status.toString("latin1")[0] ?? "";
+    const first = fileName(parts.next().value ?? Buffer.alloc(0));
+    const second = letter === "R" ? fileName(parts.next().value ?? Buffer.alloc(0)) : undefined;
+    files.push({ path: second ?? first, change: changes[letter] ?? "modified", from: second && first });
+  }
+  return files;
+}
+
+const changes: Readonly<Record<string, ChangedFile["change"]>> = { A: "added", D: "deleted", R: "renamed", T: "type" };
+
+/** Flags for a complete patch that does not depend on the user's settings. */
+export const patch = [...plain.slice(1), "--patch", "--full-index", "--no-color", "--submodule=short"];
+export const counted = [...plain.slice(1), "--numstat", "-z"];
+
+export async function changedLines(control: ControlGit, from: string, to: string): Promise<readonly ChangedLines[]> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const { stdout } = await control.git(["diff-tree", "-r", ...counted, "--end-of-options", ...ids]);
+  return readCounted(stdout);
+}
+
+/** Reads the output of `--numstat -z`. A renamed file has its two names as separate parts after the numbers. */
+export function readCounted(output: Buffer): readonly ChangedLines[] {
+  const parts = splitNul(output).values();
+  const files: ChangedLines[] = [];
+  for (const part of parts) {
+    const [added = "", deleted = ""] = part.toString("latin1").split("\t", 2);
+    const name = part.subarray(added.length + deleted.length + 2);
+    const next = () => fileName(parts.next().value ?? Buffer.alloc(0));
+    const from = name.length === 0 ? next() : undefined;
+    files.push({
+      path: from === undefined ? fileName(name) : next(),
+      from,
+      added: lines(added),
+      deleted: lines(deleted),
+    });
+  }
+  return files;
+}
+
+/** Undefined for a binary file, for which git prints a dash. */
+function lines(count: string): number | undefined {
+  return count === "-" ? undefined : Number(count);
+}
+
+export async function diff(control: ControlGit, from: string, to: string, most: number): Promise<Diff> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const { stdout, isCut } = await control.git(["diff-tree", "-r", ...patch, "--end-of-options", ...ids], {
+    most,
+    cuts: true,
+  });
+  return { bytes: stdout, isCut };
+}
+
+/** Longer than any heading that git prints before a file's content. */
+const maxHeading = 200;
+
+export async function fileAt(
+  control: ControlGit,
+  commit: string,
+  path: string | Uint8Array,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  const bytes = Buffer.from(path);
+  // Git would read a path that begins with `./` or `../` relative to a folder.
+  if (bytes.includes(0) || /^\.{0,2}(\/|$)/.test(bytes.toString("latin1"))) return undefined;
+  const input = joinNul([Buffer.concat([Buffer.from(`${checkCommit(commit)}:`), bytes])]);
+  const { stdout } = await control.git(["cat-file", "--batch", "-z"], {
+    input,
+    most: most + maxHeading + input.length,
+    cuts: true,
+  });
+  const start = stdout.indexOf("\n") + 1;
+  const [, size] = /^[0-9a-f]+ blob (\d+)\n$/.exec(stdout.toString("latin1", 0, start)) ?? [];
+  if (size === undefined) return undefined;
+  if (Number(size) > most) throw tooLarge(Number(size), most);
+  return stdout.subarray(start, start + Number(size));
+}
+
+function tooLarge(size: number, most: number): Fault {
+  return new Fault("git.too-much", `The file has ${size} bytes; the limit is ${most}.`, {
+    hint: "Read it in the repository.",
+  });
+}

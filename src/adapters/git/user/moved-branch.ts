@@ -1,0 +1,177 @@
+import { existsSync, statSync } from "node:fs";
+import { readdir, realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import type { Git, LeftBehind, LookedAtBranch } from "../../../ports/git.ts";
+import { namesIn } from "../file-entries.ts";
+import { findFolders, lookForRef, readEntry, readHead, readRef } from "../git-folder.ts";
+import { branchRef, isObjectId, splitNul } from "../names.ts";
+import type { GitPlace, RunGit } from "../runner.ts";
+import { readSome } from "../untrusted-folder.ts";
+
+/**
+ * A branch that is moved from another worktree, or by its ref alone, leaves no entry in the reflog of the checkout that has it.
+ * Where git keeps no reflogs, the move cannot be detected. Git is run only where the reflogs differ.
+ */
+export function createLeftBehind(run: RunGit): Git["leftBehind"] {
+  const compare = createCompare(run);
+  return async (repository, branch, workspaces) => {
+    const found = await findFolders(await realpath(repository).catch(() => repository));
+    if (found === undefined) return undefined;
+    const { commonFolder } = found;
+    const log = join(commonFolder, "logs", branchRef(branch));
+    const isWorkspace = ({ folder }: Checkout) => folder.startsWith(resolve(workspaces) + sep);
+    const all = await checkouts(commonFolder);
+    for (const checkout of all) {
+      if (isWorkspace(checkout)) continue;
+      const moved = await moveOf(commonFolder, checkout, branch, log);
+      if (moved === undefined || !existsSync(moved.folder)) continue;
+      const { after } = moved;
+      if (after === undefined) return { ...moved, way: "deleted", branches: [], workspaces: [] };
+      const way = await compare(checkout.gitFolder, moved.before, after);
+      if (way === "followed") continue;
+      return { ...moved, way, ...(await committedIn(commonFolder, all.filter(isWorkspace), branch, after)) };
+    }
+    return undefined;
+  };
+}
+
+export async function lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined> {
+  const found = await findFolders(await realpath(repository).catch(() => repository));
+  if (found === undefined) return undefined;
+  const { commonFolder, gitFolder = commonFolder } = found;
+  const { kind } = await lookForRef(commonFolder, branchRef(branch));
+  const head = await readHead({ gitFolder, commonFolder });
+  return kind === "unknown" ? undefined : { isThere: kind === "there", checkedOut: head?.branch };
+}
+
+export async function isAtItsStart(folder: string, branch: string): Promise<boolean> {
+  const found = await findFolders(await realpath(folder).catch(() => folder));
+  if (found === undefined) return false;
+  const { commonFolder, gitFolder = commonFolder } = found;
+  const tip = await readRef(commonFolder, branchRef(branch));
+  const entries = entriesOf(join(commonFolder, "logs", branchRef(branch)));
+  // A clone of ours begins without a log; in a worktree that means that git keeps none.
+  if (tip === undefined || (entries.length === 0 && gitFolder !== commonFolder)) return false;
+  // What was committed without a branch, which was then made there, is known to HEAD alone.
+  const isCommitted = entriesOf(join(gitFolder, "logs", "HEAD")).some((each) => isCommit(each, tip));
+  return !isCommitted && entries.every(({ to }) => to === tip);
+}
+
+interface Checkout {
+  readonly folder: string;
+  readonly gitFolder: string;
+}
+
+async function checkouts(commonFolder: string): Promise<readonly Checkout[]> {
+  const main = basename(commonFolder) === ".git" ? [{ folder: dirname(commonFolder), gitFolder: commonFolder }] : [];
+  const names = await namesIn(join(commonFolder, "worktrees"));
+  const entries = await Promise.all(names.map((name) => readEntry(commonFolder, name)));
+  return [...main, ...entries.flatMap((entry) => (entry ? [{ folder: entry.folder, gitFolder: entry.path }] : []))];
+}
+
+type Moved = Pick<LeftBehind, "folder" | "before" | "after">;
+
+async function moveOf(
+  commonFolder: string,
+  { folder, gitFolder }: Checkout,
+  branch: string,
+  log: string,
+): Promise<Moved | undefined> {
+  const head = await readHead({ gitFolder, commonFolder });
+  if (head?.branch !== branch) return undefined;
+  const before = lastIn(join(gitFolder, "logs", "HEAD"));
+  const after = head.commit;
+  if (before === undefined || before === after || /^0+$/.test(before)) return undefined;
+  if (after !== undefined) return lastIn(log) === after ? { folder, before, after } : undefined;
+  const isDeleted = (await lookForRef(commonFolder, branchRef(branch))).kind === "absent";
+  return isDeleted ? { folder, before, after } : undefined;
+}
+
+type Compared = LeftBehind["way"] | "followed";
+
+/** While a branch stays moved it is asked for all the time: the last answer counts until the index of that checkout changes. */
+function createCompare(run: RunGit): (gitFolder: string, before: string, after: string) => Promise<Compared> {
+  const known = new Map<string, { readonly of: string; readonly compared: Compared }>();
+  return async (gitFolder, before, after) => {
+    const { ino, mtimeNs } = statSync(join(gitFolder, "index"), { bigint: true, throwIfNoEntry: false }) ?? {};
+    const of = [before, after, ino, mtimeNs].join(" ");
+    const last = known.get(gitFolder);
+    if (last?.of === of) return last.compared;
+    const place = { folder: gitFolder, gitDir: gitFolder, configuration: "ours" } as const;
+    const isFollowed = await hasFollowed(run, place, before, after);
+    const compared = isFollowed ? "followed" : await wayOf(run, place, before, after);
+    known.set(gitFolder, { of, compared });
+    return compared;
+  };
+}
+
+/**
+ * Whether the checkout has the new commit's files all the same, or nothing differs in them: a person may bring an index there
+ * without an entry in the reflog, and git writes the entries one after the other. Compares with the index, not with the files.
+ */
+async function hasFollowed(run: RunGit, place: GitPlace, before: string, after: string): Promise<boolean> {
+  const flags = ["-z", "--name-only", "--no-renames", "--ignore-submodules=all"];
+  const ask = async (args: readonly string[]) => {
+    const { code, stdout } = await run(place, args, { accepts: [0, 128], isLong: true });
+    return code === 0 ? splitNul(stdout).map((path) => path.toString("latin1")) : undefined;
+  };
+  const changed = await ask(["diff-tree", "-r", ...flags, "--end-of-options", before, after]);
+  // Where one of the commits is gone, nothing can be compared.
+  if (changed === undefined) return true;
+  const unlike = new Set(await ask(["diff-index", "--cached", ...flags, "--end-of-options", after]));
+  return !changed.some((path) => unlike.has(path));
+}
+
+async function wayOf(run: RunGit, place: GitPlace, before: string, after: string): Promise<LeftBehind["way"]> {
+  const contains = async (ancestor: string, commit: string) => {
+    const args = ["merge-base", "--is-ancestor", "--end-of-options", ancestor, commit];
+    return (await run(place, args, { accepts: [0, 1] })).code === 0;
+  };
+  if (await contains(before, after)) return "forward";
+  return (await contains(after, before)) ? "back" : "apart";
+}
+
+/** The branches and workspaces in which a commit was made, by their reflogs. A branch that only begins there is none. */
+async function committedIn(
+  commonFolder: string,
+  workspaces: readonly Checkout[],
+  moved: string,
+  commit: string,
+): Promise<Pick<LeftBehind, "branches" | "workspaces">> {
+  const heads = join(commonFolder, "logs", "refs", "heads");
+  const isMade = (log: string) => entriesOf(log).some((entry) => isCommit(entry, commit));
+  const files = await readdir(heads, { recursive: true }).catch(() => []);
+  return {
+    branches: files.filter((name) => name !== moved && isMade(join(heads, name))),
+    workspaces: workspaces.flatMap(({ folder, gitFolder }) =>
+      isMade(join(gitFolder, "logs", "HEAD")) ? [folder] : [],
+    ),
+  };
+}
+
+/** Whether an entry says that a commit was made, and not only moved to. */
+function isCommit({ to, message }: LogEntry, commit: string): boolean {
+  return to === commit && /^(commit|merge|pull|rebase|cherry-pick|revert|am)\b/.test(message);
+}
+
+interface LogEntry {
+  readonly to: string;
+  readonly message: string;
+}
+
+/** The oldest first. */
+function entriesOf(log: string): readonly LogEntry[] {
+  return readSome(log).split("\n").flatMap(readEntryLine);
+}
+
+/** The commit that the last entry of a log leads to. */
+function lastIn(log: string): string | undefined {
+  const text = readSome(log).trimEnd();
+  return readEntryLine(text.slice(text.lastIndexOf("\n") + 1))[0]?.to;
+}
+
+/** OLD NEW NAME <EMAIL> TIME ZONE, a tab, and what was done. */
+function readEntryLine(line: string): readonly LogEntry[] {
+  const [, to = ""] = line.split(" ", 2);
+  return isObjectId(to) ? [{ to, message: line.slice(line.indexOf("\t") + 1) }] : [];
+}

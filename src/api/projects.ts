@@ -1,0 +1,136 @@
+import { route } from "./client.ts";
+import { boolean, integer, list, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+
+const name = shortText(100);
+
+const projectWire = record({
+  name: text,
+  path: text,
+  defaultBranch: text,
+  poolSize: integer(1),
+  workflow: text,
+  harness: text,
+  reviewHarness: text,
+  branchPrefix: text,
+  workspaces: oneOf("worktree", "clone"),
+  /** Whether its agents may work with full permissions, or a person must allow it first. */
+  fullPermissions: oneOf("allow", "ask"),
+  createdAt: text,
+});
+export type ProjectView = TypeOf<typeof projectWire>;
+
+const projectSettings = {
+  defaultBranch: name,
+  poolSize: integer(1, 1_000),
+  workflow: name,
+  harness: name,
+  reviewHarness: name,
+  branchPrefix: name,
+  workspaces: oneOf("worktree", "clone"),
+  fullPermissions: oneOf("allow", "ask"),
+};
+
+const changesWire = record({
+  /** Covers everything that git would obey in the repository now: configuration, hooks, attributes. */
+  fingerprint: text,
+  changes: list(record({ name: text, change: oneOf("added", "changed", "removed") })),
+});
+
+const permissionsWire = record({
+  allowed: boolean,
+  /** The harnesses in which agents would have full permissions, with their roles. */
+  needed: list(record({ harness: text, title: text, roles: list(text) })),
+  workspaces: oneOf("worktree", "clone"),
+});
+export type PermissionsView = TypeOf<typeof permissionsWire>;
+
+/** The routes about projects. */
+export const projectRoutes = {
+  listProjects: route({
+    name: "listProjects",
+    method: "GET",
+    path: "/v1/projects",
+    summary: "List the projects",
+    access: "read",
+    answer: record({ projects: list(projectWire) }),
+  }),
+  addProject: route({
+    name: "addProject",
+    method: "POST",
+    path: "/v1/projects",
+    summary: "Register a repository: the one at a path, or a clone of the one at an address",
+    access: "human",
+    body: record({ name }, { path: shortText(4_000), url: shortText(4_000), ...projectSettings }),
+    answer: projectWire,
+  }),
+  getProject: route({
+    name: "getProject",
+    method: "GET",
+    path: "/v1/projects/:project",
+    summary: "Show a project",
+    access: "read",
+    answer: projectWire,
+  }),
+  projectWorkflow: route({
+    name: "projectWorkflow",
+    method: "GET",
+    path: "/v1/projects/:project/workflow",
+    summary: "Show the present workflow of the project's new tasks",
+    access: "read",
+    answer: record({
+      name: text,
+      from: oneOf("built-in", "user", "project", "file"),
+      file: text,
+      /** The SHA-256 of the text, by which tasks are pinned to it. */
+      hash: text,
+      text,
+    }),
+  }),
+  updateProject: route({
+    name: "updateProject",
+    method: "PATCH",
+    path: "/v1/projects/:project",
+    summary: "Change a project's settings",
+    access: "human",
+    body: record({}, { ...projectSettings, path: shortText(4_000) }),
+    answer: projectWire,
+  }),
+  removeProject: route({
+    name: "removeProject",
+    method: "DELETE",
+    path: "/v1/projects/:project",
+    summary: "Forget a project and its ended tasks; the repository and the salvaged files stay",
+    access: "human",
+    /**
+     * The control repository with the salvaged work, the number of salvages, and the workspaces that could not be
+     * removed.
+     */
+    answer: record({ control: text, salvaged: integer(0), left: list(text) }),
+  }),
+  projectPermissions: route({
+    name: "projectPermissions",
+    method: "GET",
+    path: "/v1/projects/:project/permissions",
+    summary: "Show which agents of such a task would work with full permissions, and whether a person has allowed it",
+    access: "read",
+    query: record({}, { workflow: shortText(4_000), harness: name, reviewHarness: name }),
+    answer: permissionsWire,
+  }),
+  projectChanges: route({
+    name: "projectChanges",
+    method: "GET",
+    path: "/v1/projects/:project/changes",
+    summary: "Show which git settings and hooks of the repository have changed since a person last approved them",
+    access: "read",
+    answer: changesWire,
+  }),
+  trustProject: route({
+    name: "trustProject",
+    method: "POST",
+    path: "/v1/projects/:project/trust",
+    summary: "Approve the repository's git settings and hooks as shown; held tasks continue",
+    access: "human",
+    body: record({ fingerprint: name }),
+    answer: changesWire,
+  }),
+} as const;

@@ -1,0 +1,326 @@
+import { type NeedReason, needReasons } from "../engine/needs.ts";
+import { route } from "./client.ts";
+import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+
+const heldWire = record({ reason: text, word: text, again: oneOf("wait", "do", "effects") });
+
+/** One reason why a task needs a person. */
+const needWire = record({
+  reason: oneOf(...(Object.keys(needReasons) as [NeedReason, ...NeedReason[]])),
+  text,
+  /** The same on one line, without the command. */
+  brief: text,
+  /** Empty if no command helps. */
+  command: text,
+  since: text,
+});
+
+/** A task as the API shows it. Times are ISO texts. */
+export const taskWire = record({
+  id: text,
+  project: text,
+  number: integer(0),
+  branch: text,
+  /** The branch that its work starts from and is merged into; empty for the project's default branch. */
+  base: text,
+  summary: text,
+  workflow: text,
+  workflowHash: text,
+  status: text,
+  previousStatus: text,
+  phase: oneOf("entering", "waiting", "doing", "over"),
+  /** How the task ended; null while it is open. */
+  outcome: nullable(oneOf("done", "failed", "cancelled")),
+  /** Whether the task needs a person. */
+  needsPerson: boolean,
+  /** Why it needs a person, the most urgent reason first; empty unless `needsPerson`. */
+  needs: list(needWire),
+  held: nullable(heldWire),
+  /** The session of its agent: none was started, alive, dead, or unknown. */
+  session: oneOf("none", "alive", "dead", "unknown"),
+  /** Why an agent of the task waits for a seat, and its place in the queue; empty if none waits. */
+  waiting: text,
+  /** That its project, or everything, is paused, and how to resume; empty if not paused, or if the task has ended. */
+  paused: text,
+  harness: text,
+  reviewHarness: text,
+  model: text,
+  workspace: text,
+  prUrl: text,
+  /** The ticket that it was created from; empty if there is none. */
+  ticket: text,
+  parent: text,
+  dependsOn: list(text),
+  labels: list(text),
+  priority: integer(Number.MIN_SAFE_INTEGER),
+  autostart: boolean,
+  counters: map(integer(Number.MIN_SAFE_INTEGER)),
+  crashCount: integer(0),
+  runs: list(record({ role: text, key: text, mode: text })),
+  revision: integer(1),
+  createdAt: text,
+  updatedAt: text,
+});
+export type TaskView = TypeOf<typeof taskWire>;
+
+/** The result of a request. */
+export const changeWire = record({
+  kind: oneOf("moved", "stayed", "ignored"),
+  /** The state before the request. */
+  from: text,
+  task: taskWire,
+  /** Why it was ignored; empty otherwise. */
+  why: text,
+  /** The number of the task's present stay, as its effects name it, and the actions that the request added to it. */
+  entry: integer(0),
+  effects: list(text),
+});
+export type ChangeView = TypeOf<typeof changeWire>;
+
+/** A conflict that was returned to the task's agent. */
+const givenBackWire = record({
+  /** The state that the task moved to for this, or its state if it did not have to move. */
+  to: text,
+  /** The run that is told; empty if no agent continues now. */
+  run: text,
+  how: oneOf("message", "start", ""),
+});
+
+export type GivenBackView = TypeOf<typeof givenBackWire>;
+
+/** A task's work on its way into a branch. */
+const mergeWire = record({
+  /** waits: it continues by itself. lined-up: others are before it in the queue. */
+  state: oneOf("lined-up", "waits", "merged", "conflict", "tests", "refused", "undone"),
+  reason: text,
+  /** The files that conflict or are in the way. */
+  files: list(text),
+  target: text,
+  /** The commit of the task's work, and the branch's commits before and after the merge. */
+  commit: text,
+  before: text,
+  after: text,
+  givenBack: nullable(givenBackWire),
+  /** The task's branch has no commit of its own, so nothing was or would be merged. */
+  empty: boolean,
+  /** Only in a dry run: how many commits would be merged, and which files would change. */
+  commits: integer(0),
+  changed: list(text),
+  dryRun: boolean,
+  /** The merged result was not tested, although there is a test command. */
+  untested: boolean,
+  /** Problems of the work that do not prevent the merge, as sentences. */
+  warnings: list(text),
+  task: taskWire,
+});
+export type MergeView = TypeOf<typeof mergeWire>;
+
+export const eventWire = record({
+  /** Increases with every event; the position from which to resume the event feed. */
+  position: integer(0),
+  task: text,
+  project: text,
+  revision: integer(0),
+  type: text,
+  by: text,
+  data: map(any),
+  at: text,
+});
+export type EventView = TypeOf<typeof eventWire>;
+
+export const effectWire = record({
+  id: integer(0),
+  /** The number of the stay that it belongs to. */
+  entry: integer(0),
+  action: text,
+  state: oneOf("owed", "done", "failed", "dropped"),
+  tries: integer(0),
+  dueAt: text,
+  failure: nullable(text),
+});
+
+/** A task's pull request, as of the last check. */
+export const pullRequestWire = record({
+  number: integer(1),
+  /** Empty if there is no forge. */
+  url: text,
+  state: oneOf("open", "merged", "closed"),
+  head: text,
+  base: text,
+  title: text,
+  isDraft: boolean,
+  review: oneOf("approved", "changes-requested", "none", "required"),
+  checks: oneOf("passing", "failing", "unfinished", "none"),
+  seenAt: text,
+});
+export type PullRequestView = TypeOf<typeof pullRequestWire>;
+
+/** The answer of `explain`. */
+export const explanationWire = record({
+  task: taskWire,
+  /** One sentence each: where the task is, and what it is doing there. */
+  where: text,
+  /** What blocks the task, the most important reason first. */
+  blocked: list(record({ reason: text, fix: text })),
+  /** The possible moves, who may make each, and the exact command. */
+  moves: list(record({ to: text, by: list(text), open: boolean, command: text, missing: list(text) })),
+  /** What happens by itself, and when. */
+  next: list(record({ what: text, at: nullable(text) })),
+  owed: list(effectWire),
+  /** Problems that are likely later, although nothing blocks the task yet. */
+  warnings: list(text),
+});
+export type ExplanationView = TypeOf<typeof explanationWire>;
+
+/** An action that a person can take on a task. */
+export const actionWire = record({
+  /** The command's name; `move` for each way that a person may take. */
+  name: text,
+  label: text,
+  /** The key in dashboards; empty if another action uses it now. */
+  key: text,
+  command: text,
+  /** The state that it leads to; empty if the task stays, or if that is unknown. */
+  to: text,
+  allowed: boolean,
+  /** Why it is not allowed, and what to do; empty if it is allowed. */
+  why: text,
+});
+export type ActionView = TypeOf<typeof actionWire>;
+
+const nothing = record({});
+const name = shortText(100);
+const line = shortText(2_000);
+
+/** The routes about merging and pull requests. */
+export const mergeRoutes = {
+  mergeTask: route({
+    name: "mergeTask",
+    method: "POST",
+    path: "/v1/tasks/:task/merge",
+    summary: "Merge a task's work, check that the branch contains it, and move the task to its done state",
+    access: "ask",
+    query: record({}, { project: name }),
+    body: record({}, { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean, giveBack: boolean }),
+    answer: mergeWire,
+  }),
+  undoMerge: route({
+    name: "undoMerge",
+    method: "POST",
+    path: "/v1/tasks/:task/merge/undo",
+    summary: "Revert a task's merges, each with a new commit on the default branch",
+    access: "human",
+    query: record({}, { project: name }),
+    body: nothing,
+    answer: mergeWire,
+  }),
+  syncTask: route({
+    name: "syncTask",
+    method: "POST",
+    path: "/v1/tasks/:task/sync",
+    summary: "Merge the default branch into the task's branch",
+    access: "ask",
+    query: record({}, { project: name }),
+    body: record({}, { from: name, giveBack: boolean }),
+    answer: record({
+      from: text,
+      commit: text,
+      commits: integer(0),
+      /** The conflicting files; if there are any, the branch has not moved. */
+      files: list(text),
+      givenBack: nullable(givenBackWire),
+      task: taskWire,
+    }),
+  }),
+  openPullRequest: route({
+    name: "openPullRequest",
+    method: "POST",
+    path: "/v1/tasks/:task/pull-request",
+    summary: "Push the task's branch and open its pull request, or update the existing one",
+    access: "ask",
+    query: record({}, { project: name }),
+    body: record({}, { title: line, body: text, draft: boolean }),
+    answer: pullRequestWire,
+  }),
+} as const;
+
+const ofTask = record({}, { project: name });
+const said = shortText(200_000);
+
+/** The result of a person's text: the task's move, the section it was written into, and the agent that is told. */
+const saidWire = record({
+  change: changeWire,
+  section: text,
+  /** message: a live agent is told. start: an agent is started with it. Null if no agent continues now. */
+  told: nullable(record({ run: text, how: oneOf("message", "start") })),
+});
+export type SaidView = TypeOf<typeof saidWire>;
+
+/** The routes that only people may use. */
+export const personRoutes = {
+  answerTask: route({
+    name: "answerTask",
+    method: "POST",
+    path: "/v1/tasks/:task/answer",
+    summary: "Write an answer into the task file, end the wait for a person, and tell the agent",
+    access: "human",
+    query: ofTask,
+    body: record({ text: said }, { to: name }),
+    answer: saidWire,
+  }),
+  requestChanges: route({
+    name: "requestChanges",
+    method: "POST",
+    path: "/v1/tasks/:task/request-changes",
+    summary: "Write feedback into the task file, and move the task back to a state in which an agent works",
+    access: "human",
+    query: ofTask,
+    body: record({ text: said }, { to: name }),
+    answer: saidWire,
+  }),
+  approveTask: route({
+    name: "approveTask",
+    method: "POST",
+    path: "/v1/tasks/:task/approve",
+    summary: "Approve what the task asks of a person, for one commit; merge the work first if the workflow requires it",
+    access: "human",
+    query: ofTask,
+    body: record({}, { commit: shortText(64) }),
+    answer: record({ commit: text, change: nullable(changeWire), merge: nullable(mergeWire) }),
+  }),
+} as const;
+
+const partWire = record({
+  /** The counts of lines are null for a binary file; `from` is the old name of a renamed file. */
+  files: list(record({ path: text, from: nullable(text), added: nullable(integer(0)), deleted: nullable(integer(0)) })),
+  /** A patch, as git writes it; empty if it was not asked for. */
+  text,
+  /** The lists or the patch are truncated. */
+  isCut: boolean,
+});
+export type DiffPart = TypeOf<typeof partWire>;
+
+const diffWire = record({
+  /** The branch that it is compared with, and their merge base. Empty if there is nothing to compare. */
+  target: text,
+  base: text,
+  commit: text,
+  committed: partWire,
+  /** Null if everything is committed, or if it was not asked for. */
+  uncommitted: nullable(partWire),
+  workspace: text,
+});
+export type DiffView = TypeOf<typeof diffWire>;
+
+/** The routes about a task's changes. */
+export const workRoutes = {
+  diffTask: route({
+    name: "diffTask",
+    method: "GET",
+    path: "/v1/tasks/:task/diff",
+    summary: "Show a task's changes since it began, and the uncommitted changes in its workspace",
+    access: "read",
+    query: record({}, { project: shortText(100), text: oneOf("true", "false"), committed: oneOf("true", "false") }),
+    answer: diffWire,
+  }),
+} as const;

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { buildRouteMap } from "@stricli/core";
+import { type ProjectView, routes } from "../../api/routes.ts";
+import { publishFile } from "../../durable-file.ts";
+import { didYouMean, nearest } from "../../engine/language/problem.ts";
+import { Fault } from "../../fault.ts";
+import { builtInHarnesses } from "../../home/agent-fields.ts";
+import { formOf, resolveConfig, setConfig, writeConfigValue } from "../../home/config.ts";
+import { configFields, configNames, type Field } from "../../home/config-fields.ts";
+import { makeFolder } from "../../home/make-folder.ts";
+import { homePlaces, repositoryPlaces, shownPath } from "../../home/places.ts";
+import { mayCount, readRepositoryConfig } from "../../home/trust.ts";
+import { callRunning } from "../connect.ts";
+import { type Context, configLayers, readSound } from "../context.ts";
+import { projectAt } from "../find.ts";
+import { writeTable } from "../tables.ts";
+import { writeJson } from "../text.ts";
+import { command } from "./command.ts";
+import { flag, json } from "./parameters.ts";
+
+const key = {
+  parse: String,
+  proposeCompletions: () => Object.values(configFields).map((field) => field.key),
+  placeholder: "KEY",
+  brief: "A key of the configuration, such as workflow or notify.webhook",
+} as const;
+
+/** Every key, with its form and its purpose. */
+const keys = Object.values<Field>(configFields)
+  .map((field) => `  ${field.key}: ${formOf(field)}\n      ${field.description}`)
+  .join("\n");
+
+const get = command({
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [{ ...key, optional: true, brief: `${key.brief}; without one, all are shown` }],
+    },
+    flags: { json },
+  },
+  docs: {
+    brief: "Show the effective values, and where they come from",
+    fullDescription: `The first source that has a value counts: the environment (SIGNALBOX_ and the key in capitals), the repository (.signalbox/config.yml), the project's recorded settings, your config.yml (in your folder), then the default. With a key, only its value is printed.
+
+--json: { values: [{ key, value, source }], files: { user, repository } }
+Exit codes: 0 ok, 1 a configuration is wrong, 2 wrong usage`,
+  },
+  async func({ json }, key) {
+    const project = await recordedProject(this);
+    const resolved = resolveConfig(configLayers(this, this.repository, project));
+    const all = configNames.map((name) => ({ key: configFields[name].key, ...resolved[name] }));
+    const wanted = key === undefined ? all : all.filter((each) => each.key === key);
+    if (key !== undefined && wanted.length === 0) {
+      const known = all.map((each) => each.key);
+      throw new Fault("usage", `There is no key "${key}" in a configuration.`, { hint: didYouMean(key, known) });
+    }
+    const files = {
+      user: homePlaces(this.home).config,
+      repository: this.repository && repositoryPlaces(this.home, this.repository)?.config,
+    };
+    if (json) return this.print(writeJson({ values: wanted, files }));
+    if (key !== undefined) return this.print(writeConfigValue(wanted[0]?.value));
+    const columns = [{ title: "KEY", paint: this.paint.bold }, { title: "FROM" }, { title: "VALUE" }] as const;
+    const rows = all.map(({ key, value, source }) => [key, source, writeConfigValue(value) || "–"]);
+    this.print(writeTable(columns, rows, this.tableWidth));
+    this.say(`\nYours: ${shownPath(files.user)}`);
+    if (files.repository !== undefined) this.say(`The repository's: ${shownPath(files.repository)}`);
+    this.say("To change a value: signalbox config set KEY VALUE");
+    const own = this.repository && readRepositoryConfig(this.home, this.repository);
+    if (own && !mayCount(own, homePlaces(this.home)))
+      this.say("The repository's file is not used for workspaces until you trust it: signalbox trust --config");
+  },
+});
+
+/** The recorded settings of this folder's project; none without a daemon: the command must work if it cannot start. */
+async function recordedProject(context: Context): Promise<ProjectView | undefined> {
+  const answer = await callRunning(context, (call) => call(routes.listProjects));
+  if (answer !== undefined) return projectAt(answer.projects, process.cwd());
+  context.say("The daemon is not running, so the project's recorded settings are left out.");
+  return undefined;
+}
+
+const set = command({
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [key, { parse: String, placeholder: "VALUE", brief: "The new value" }],
+    },
+    flags: { repository: flag("Change the repository's configuration instead of yours") },
+  },
+  docs: {
+    brief: "Change a value in your configuration, or in the repository's",
+    fullDescription: `Comments and order are kept. The daemon notices a change of your file by itself. Prints the path of the file. Commands (setup, teardown, test_command, notify.command) run without a shell; if you need one, write [sh, -c, "a && b"].
+
+Examples:
+  signalbox config set harness codex
+  signalbox config set test_command "python3 -m unittest"
+  signalbox config set workflow my-flow --repository
+
+Keys and forms:
+${keys}
+
+Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
+  },
+  func({ repository }, key, value) {
+    const file = repository ? repositoryFile(this) : homePlaces(this.home).config;
+    const level = repository ? "project" : "user";
+    // A person has to repair an invalid file first, because its values are unknown.
+    readSound(file, level);
+    checkName(this, key, value);
+    const text = setConfig(textOf(file), key, value, level);
+    makeFolder(dirname(file));
+    publishFile(file, text);
+    this.print(shownPath(file));
+    this.say(`To see the effective value: signalbox config get ${key}`);
+    if (key === "pool_size")
+      this.say(
+        `It applies to new projects; existing ones keep their own. To change one: signalbox project update NAME --pool-size ${value}`,
+      );
+  },
+});
+
+/** Refuses an unknown harness now, rather than when the next task starts. */
+function checkName({ home }: Context, key: string, value: string): void {
+  if ((key !== "harness" && key !== "review_harness") || value === "") return;
+  const own = Object.keys(readSound(homePlaces(home).config, "user").harnesses ?? {});
+  const known = [...builtInHarnesses, ...own];
+  if (known.includes(value)) return;
+  const close = nearest(value, known);
+  throw new Fault("usage", `There is no harness "${value}".${close === undefined ? "" : ` Did you mean "${close}"?`}`, {
+    hint: `There are ${known.join(", ")}. To see what is installed: signalbox harness list`,
+  });
+}
+
+function repositoryFile({ home, repository }: Context): string {
+  const file = repository && repositoryPlaces(home, repository)?.config;
+  if (file !== undefined) return file;
+  throw new Fault("usage", "This folder is not in a git repository that can have its own configuration.", {
+    hint: "Run the command in a repository, or leave --repository out.",
+  });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+/** A repository's configuration with every key commented out and set to its default. */
+export function configTemplate(): string {
+  const fields = Object.values<Field>(configFields).filter(({ level }) => level === "project");
+  const entries = fields.map(
+    ({ key, description, default: value }) => `# ${description}.\n# ${key}: ${writeConfigValue(value) || '""'}\n`,
+  );
+  return [
+    "# How Signalbox works in this repository. It overrides the project's recorded settings, and each",
+    "# person's own configuration. To see the effective values: signalbox config get",
+    "",
+    ...entries,
+  ].join("\n");
+}
+
+export const configCommands = buildRouteMap({
+  routes: { get, set },
+  docs: { brief: "Read and change the configuration" },
+});

@@ -1,0 +1,340 @@
+import { type Call, Refusal } from "../../api/client.ts";
+import { routes } from "../../api/routes.ts";
+import type { TaskView } from "../../api/tasks.ts";
+import type { SalvagedView } from "../../api/workspaces.ts";
+import { parseTaskDocument } from "../../documents/task-document.ts";
+import { askChange, canAsk, confirm, handIn, readInput, readWords } from "../ask.ts";
+import { createCall } from "../connect.ts";
+import type { Context } from "../context.ts";
+import { tellChange } from "../fast/tell.ts";
+import { nameTask, shownTask } from "../find.ts";
+import { pause, untilInterrupted } from "../screen.ts";
+import { forEach, tellMerge, tellSaid } from "../tell.ts";
+import { count, given, repositories, writeJson } from "../text.ts";
+import { command } from "./command.ts";
+import {
+  changeForm,
+  flag,
+  json,
+  optionalWord,
+  severalForm,
+  status,
+  task,
+  taskExitCodes,
+  tasks,
+  textFlag,
+} from "./parameters.ts";
+
+/** The parameters of commands that take only tasks. */
+const parameters = { positional: tasks, flags: { json } };
+
+/** The API's answer after a person commented on a task's work. */
+const saidForm = `{ change: ${changeForm}, section, told: { run, how } }`;
+
+const words = (brief: string) => ({ parse: String, optional: true, placeholder: "TEXT|-", brief }) as const;
+
+const nowhere = "without it, your editor opens on a terminal; elsewhere the text is read from stdin";
+
+const aliases = { m: "message" } as const;
+
+export const answer = command({
+  parameters: {
+    positional: { kind: "tuple", parameters: [task, words(`Your answer; - reads it from stdin; ${nowhere}`)] },
+    flags: {
+      message: textFlag("TEXT|-", "The same, as a flag"),
+      status: status("Move the task to this state; needed only if no agent asks, or if several agents could continue"),
+      json,
+    },
+    aliases,
+  },
+  docs: {
+    brief: "Answer the questions of a task's agent, and let it continue",
+    fullDescription: `Your answer is appended to ## Answers in the task file, and the task moves where its workflow says. A live agent is told to read it; otherwise an agent is started. A refused answer changes nothing. An answer is refused if no agent has questions and the state asks for none, because an answer is not an approval. To see what you are asked: signalbox task explain TASK
+
+Examples:
+  signalbox task answer coffee#12 -m "Arabica, and no sugar"
+  signalbox task answer coffee#12 - < answers.md
+
+--json: ${saidForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  async func(flags, reference, argument) {
+    const { message, status: to, json } = flags;
+    const call = createCall(this);
+    const named = await nameTask(call, reference);
+    const words = await readWords(this, given({ message, argument }), async () => {
+      const { task, blocked } = await call(routes.explainTask, named);
+      const { text } = await call(routes.getDocument, { params: { task: task.id } });
+      const questions = parseTaskDocument(text).byHeading.get("Questions")?.body;
+      const about = `Your answer for ${shownTask(task)} ${task.summary}, which is in ${task.status}.`;
+      return [about, "", ...(questions === undefined ? blocked.map(({ reason }) => reason) : [questions])].join("\n");
+    });
+    const said = await handIn(this, words, (text) => call(routes.answerTask, { ...named, body: given({ text, to }) }));
+    tellSaid(this, said, json);
+  },
+});
+
+export const approve = command({
+  parameters: {
+    positional: tasks,
+    flags: {
+      commit: textFlag("SHA", "Approve only if the work is still at this commit, the one that you reviewed"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Approve a task's work, or say yes to its question",
+    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. The task's history records the commit.
+
+--json: { commit, change: ${changeForm}, merge }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
+${taskExitCodes("refused, not merged, or not merged yet; the task stays where it is")}`,
+  },
+  func({ commit, json }, ...references) {
+    return forEach(this, references, json, {
+      act: async (_, call, reference) =>
+        call(routes.approveTask, { ...(await nameTask(call, reference)), body: given({ commit }) }),
+      isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
+      tell: (own, answer) => {
+        if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
+        if (answer.change !== null) tellChange(own, answer.change);
+        if (answer.merge !== null) tellMerge(own, answer.merge);
+      },
+    });
+  },
+});
+
+const pollInterval = 150;
+
+/** How long cancel waits, in milliseconds, to report what was salvaged. The task itself is cancelled immediately. */
+const reportTimeout = 8_000;
+
+export const cancel = command({
+  parameters,
+  docs: {
+    brief: "Cancel tasks, and report what was salvaged",
+    fullDescription: `The task moves to the state that its workflow has for cancelled tasks. Its agents are ended and its workspace is released. Uncommitted work is salvaged first: the command prints its name, and how to restore it.
+
+--json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits }. ${severalForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  func({ json }, ...references) {
+    return forEach(this, references, json, {
+      act: async (_, call, reference) => {
+        const about = await nameTask(call, reference);
+        // This request comes first: an earlier request could fail, and then the task would not be cancelled.
+        const change = await call(routes.cancelTask, { ...about, body: {} });
+        const until = Date.now() + reportTimeout;
+        const task = change.task.workspace === "" ? change.task : await afterRelease(call, change.task, until);
+        const rest = Promise.all([leftWaiting(call, task), salvagedOf(call, task), hasCommits(call, task)]);
+        const told = new AbortController();
+        const late = pause(Math.max(until - Date.now(), 2_000), told.signal).then(() => [[], [], false] as const);
+        const [waiting, salvaged, isCommitted] = await Promise.race([rest, late]).finally(() => told.abort());
+        return { ...change, task, salvaged, waiting, hasCommits: isCommitted };
+      },
+      tell: (own, change) => {
+        tellChange(own, change);
+        if (change.kind === "moved") tellSalvaged(own, change.task, change.salvaged);
+        if (change.kind === "moved" && change.hasCommits)
+          own.say(`To continue from its commits in a new task: signalbox task create --from ${change.task.id}`);
+        for (const { name, command } of change.waiting)
+          own.say(`${name} waits for the free slot and does not start by itself: ${command}`);
+      },
+    });
+  },
+});
+
+/** Prints what the task left behind, and how to restore it. */
+function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly SalvagedView[]): void {
+  for (const { ref, files, repositories: inside } of salvaged) {
+    const left = `${count(files, "uncommitted file")}`;
+    const parts = [...(files === 0 ? [] : [left]), ...(inside.length === 0 ? [] : [repositories(inside)])];
+    const what = parts.length === 0 ? "commits that are on no branch" : parts.join(", and ");
+    say(`Salvaged ${what}. To restore ${files + inside.length === 1 ? "it" : "them"}:`);
+    say(`  signalbox salvage restore ${ref} --to FOLDER`);
+  }
+  if (salvaged.length === 0 && task.workspace !== "" && task.held === null)
+    say("Its workspace is still being saved in the background. To see the result later: signalbox salvage list");
+}
+
+async function hasCommits(call: Call, { id }: TaskView): Promise<boolean> {
+  const about = { params: { task: id }, query: { text: "false", committed: "true" } } as const;
+  const diff = await call(routes.diffTask, about).catch(() => undefined);
+  return diff !== undefined && diff.commit !== diff.base;
+}
+
+/** Waits until the workspace is released, which happens after its agents have ended. */
+async function afterRelease(call: Call, cancelled: TaskView, until: number): Promise<TaskView> {
+  const ending = untilInterrupted();
+  let task = cancelled;
+  while (Date.now() < until && !ending.aborted) {
+    if (task.held !== null || (task.phase === "over" && task.workspace === "")) return task;
+    await pause(pollInterval, ending);
+    task = (await call(routes.getTask, { params: { task: cancelled.id }, query: {} })).task;
+  }
+  return task;
+}
+
+/** Includes work salvaged before the cancel, such as the commits of a detached HEAD: no other copy is left. */
+async function salvagedOf(call: Call, { id, project }: TaskView): Promise<readonly SalvagedView[]> {
+  const { salvaged } = await call(routes.listSalvage, { query: { project } }).catch(() => ({ salvaged: [] }));
+  return salvaged.filter(({ task }) => task === id);
+}
+
+/** Tasks that could use the free slot, but that only their workflow or a person starts. */
+async function leftWaiting(call: Call, { project }: TaskView) {
+  const { tasks } = await call(routes.listTasks, { query: { project, needs: "true" } }).catch(() => ({ tasks: [] }));
+  return tasks.flatMap((task) => {
+    const { command } = task.needs.find((need) => need.command === `signalbox task spawn ${task.id}`) ?? {};
+    return command === undefined ? [] : [{ name: shownTask(task), command }];
+  });
+}
+
+export const continueTask = command({
+  parameters: { positional: tasks, flags: { yes: flag("Continue although its agent has open questions"), json } },
+  docs: {
+    brief: "End a person's wait, or try a held task again",
+    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, you are asked on a terminal; elsewhere the command is refused without --yes.
+
+--json: ${changeForm}. ${severalForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  func({ yes, json }, ...references) {
+    return forEach(this, references, json, {
+      act: async (own, call, reference) => {
+        const named = await nameTask(call, reference);
+        const goOn = (unanswered: boolean) =>
+          call(routes.continueTask, { ...named, body: unanswered ? { unanswered } : {} });
+        try {
+          return await goOn(yes);
+        } catch (error) {
+          const isUnanswered = error instanceof Refusal && error.reasons.some(({ code }) => code === "unanswered");
+          if (!isUnanswered || json || !canAsk()) throw error;
+          const question = `${error.reasons[0]?.text} Continue without an answer?`;
+          return (await confirm(own, question, false)) ? goOn(true) : undefined;
+        }
+      },
+      tell: (own, change) => change && tellChange(own, change),
+    });
+  },
+});
+
+export const reply = command({
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [task, optionalWord("TEXT|-", "Your answer; without it, or with -, it is read from stdin")],
+    },
+    flags: { json },
+  },
+  docs: {
+    brief: "Answer a task's agent in a dialogue",
+    fullDescription: `If the agent asks you to confirm, yes ends the dialogue; any other answer goes back to the agent. Without a dialogue, a reply is refused with the command to use instead. To see what the agent asks, use signalbox task explain TASK; to talk to an agent in a terminal, signalbox task send TASK.
+
+--json: ${changeForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  async func({ json }, reference, words = "-") {
+    const text = words === "-" ? await readInput(this, "-") : words;
+    const call = createCall(this);
+    const change = await call(routes.replyTask, { ...(await nameTask(call, reference)), body: { text } });
+    if (json) return this.print(writeJson(change));
+    tellChange(this, change);
+  },
+});
+
+export const requestChanges = command({
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [task, words(`What to change; - reads it from stdin; ${nowhere}`)],
+    },
+    flags: {
+      message: textFlag("TEXT|-", "The same, as a flag"),
+      status: status("Send the task to this state; needed if a person can send it to several"),
+      json,
+    },
+    aliases,
+  },
+  docs: {
+    brief: "Say what to change, and send a task back to its agent",
+    fullDescription: `Your text is appended to ## Feedback in the task file, and the task moves to the state in which an agent works on it again. That agent is told, or started. A refused request changes nothing.
+
+Examples:
+  signalbox task request-changes coffee#12 -m "The cup is too small"
+  signalbox task request-changes coffee#12 - < review.md
+
+--json: ${saidForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  async func(flags, reference, argument) {
+    const { message, status: to, json } = flags;
+    const call = createCall(this);
+    const named = await nameTask(call, reference);
+    const words = await readWords(this, given({ message, argument }), async () => {
+      const { task } = await call(routes.getTask, named);
+      return `What to change in ${shownTask(task)} ${task.summary}, which is in ${task.status}.`;
+    });
+    const said = await handIn(this, words, (text) =>
+      call(routes.requestChanges, { ...named, body: given({ text, to }) }),
+    );
+    tellSaid(this, said, json);
+  },
+});
+
+export const respawn = command({
+  parameters: { positional: tasks, flags: { json } },
+  docs: {
+    brief: "Restart a task's dead agent",
+    fullDescription: `The task stays where it is. The agent resumes its session if its harness can do that; otherwise it begins again from the task file. A deleted workspace or branch is restored first from the collected commits, even if no agent is to be started.
+
+--json: ${changeForm}. ${severalForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  func({ json }, ...references) {
+    const hint = ({ task }: { readonly task: Pick<TaskView, "id" | "runs"> }) =>
+      task.runs.length > 0
+        ? `To see its agent at work: signalbox task attach ${task.id}`
+        : `Its workspace is being restored. To see when that is done: signalbox task explain ${task.id}`;
+    return askChange(this, routes.respawnTask, references, json, hint);
+  },
+});
+
+export const retry = command({
+  parameters,
+  docs: {
+    brief: "Retry the failed effects of a task",
+    fullDescription: `To see what failed: signalbox task show TASK
+
+--json: { retried, task }. ${severalForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  func({ json }, ...references) {
+    return forEach(this, references, json, {
+      act: async (_, call, reference) => call(routes.retryTask, { ...(await nameTask(call, reference)), body: {} }),
+      tell: (own, { retried, task }) => {
+        if (retried > 0) {
+          own.print(`${count(retried, "effect")} of ${shownTask(task)} ${retried === 1 ? "is" : "are"} being retried`);
+          return own.say(`To see the result: signalbox task show ${task.id}`);
+        }
+        own.say(`No effect of ${shownTask(task)} has failed, so there is nothing to retry.`);
+        if (task.held !== null) own.say(`The task is held. To try again: signalbox task continue ${task.id}`);
+      },
+    });
+  },
+});
+
+export const spawn = command({
+  parameters: { positional: tasks, flags: { json } },
+  docs: {
+    brief: "Start a task that waits for a slot, or for a person to start it",
+    fullDescription: `The task starts whether or not it would start by itself. If there is no room for its agent now, the agent waits; signalbox task explain TASK says for what.
+
+--json: ${changeForm}. ${severalForm}
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  func({ json }, ...references) {
+    const hint = ({ task }: { readonly task: { readonly id: string } }) =>
+      `To see its agent at work: signalbox task attach ${task.id}`;
+    return askChange(this, routes.spawnTask, references, json, hint);
+  },
+});

@@ -1,0 +1,256 @@
+import type { BodyOf, Call } from "../../api/client.ts";
+import { type ProjectView, routes } from "../../api/routes.ts";
+import { didYouMean } from "../../engine/language/problem.ts";
+import { settingProblem } from "../../engine/language/read-settings.ts";
+import type { Setting, Settings, SettingValue, Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import { configFromEnvironment, resolveConfig } from "../../home/config.ts";
+import { findWorkflow } from "../../home/workflows.ts";
+import { shellWord } from "../../shell-quote.ts";
+import { ask, askPermissions, canAsk, mustAllow, readInput } from "../ask.ts";
+import { createCall } from "../connect.ts";
+import { type Context, configLayers } from "../context.ts";
+import { exitCodes } from "../fast/tell.ts";
+import { asReference, findProject, shownTask, workflowReference } from "../find.ts";
+import { loadSound } from "../findings.ts";
+import { warnUnproved } from "../tell.ts";
+import { given, writeJson } from "../text.ts";
+import { command, type FlagsOf } from "./command.ts";
+import {
+  flag,
+  json,
+  listFlag,
+  makeFlags,
+  numberFlag,
+  optionalWord,
+  project,
+  status,
+  taskFlag,
+  textFlag,
+  workflow,
+} from "./parameters.ts";
+import { allowFullPermissions } from "./project.ts";
+
+const createFlags = {
+  project,
+  summary: textFlag("TEXT", 'The same as SUMMARY; with an empty one ("") its workflow asks what is wanted'),
+  context: textFlag("TEXT|-", "Background for the agent; - reads it from stdin"),
+  "context-file": textFlag("FILE", "The same, from a file"),
+  workflow: workflow("Its workflow: a name, or a path to its file"),
+  status: status("The state it begins in, if its workflow lets tasks begin there"),
+  ...makeFlags,
+  parent: taskFlag("TASK", "The parent task that it is a part of"),
+  from: taskFlag("TASK", "Continue the branch of this task, which is over"),
+  base: textFlag("BRANCH", "The branch that its work starts from and is merged into; otherwise the default branch"),
+  pr: numberFlag("N", "Continue this pull request: its branch, its title and its base", 1, Number.MAX_SAFE_INTEGER),
+  ticket: textFlag("TICKET", "Make the task from this ticket: its title, text and priority, unless they are given"),
+  "no-spawn": flag("Do not start it when there is room; a person starts it"),
+  preset: textFlag("P", "A preset of its workflow"),
+  set: listFlag("NAME=VALUE", "A setting of its workflow"),
+  "allow-full-permissions": allowFullPermissions,
+  json,
+} as const;
+
+type CreateFlags = FlagsOf<typeof createFlags>;
+
+export const create = command({
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        optionalWord("BRANCH", "Its branch; a name is made up if none is given"),
+        optionalWord("SUMMARY", "What is to be done, in one line"),
+      ],
+    },
+    flags: createFlags,
+  },
+  docs: {
+    brief: "Create a task",
+    fullDescription: `A single argument with a space in it is the summary, a single word the branch. Without a summary, and without a ticket, pull request or earlier task that has one, you are asked for it; without a terminal, no task is created. With an empty summary (--summary "") the task begins in the state in which its workflow asks what is wanted. Defaults come from the environment (SIGNALBOX_WORKFLOW, SIGNALBOX_HARNESS, SIGNALBOX_MODEL), the repository, the project and your configuration, in this order.
+
+Examples:
+  signalbox task create "Make the coffee stronger"
+  signalbox task create stronger-coffee "Make the coffee stronger" --label taste --priority 5
+  git log -3 | signalbox task create "Explain these commits" --context -
+
+Prints id, project#number, branch and status.
+
+Its harnesses must be known and support what its workflow needs; a missing one is only a warning. If its agents need full permissions that are not yet allowed for the project, you are asked first; without a terminal, the task is held until you allow them.
+
+--json: { task, workflow: { from, file }, warnings }. The task is as in signalbox task show
+Exit codes: 0 ok, 1 refused, or you said no; there is no new task, 2 wrong usage, 3 no such project, task or workflow`,
+  },
+  async func(flags, first, second) {
+    const words = readWords(flags, first, second);
+    refuseTwoBranches(flags, words.branch);
+    const call = createCall(this);
+    const project = await findProject(call, flags.project);
+    const { branch } = words;
+    // An empty --summary is a choice; an empty argument, such as an unset variable, or only spaces, is a mistake.
+    const isBlank = flags.summary === "" ? false : words.summary?.trim() === "";
+    const summary = (isBlank ? undefined : words.summary) ?? (await missingSummary(this, flags, branch));
+    if (summary === noTask) return;
+    const context = await readContext(this, flags);
+    const said = configFromEnvironment(this.process.env ?? {});
+    const body = given({
+      project: project.name,
+      branch,
+      summary,
+      context,
+      workflow: flags.workflow === undefined ? said.workflow : workflowReference(flags.workflow),
+      status: flags.status,
+      harness: flags.harness ?? said.harness,
+      reviewHarness: flags["review-harness"] ?? said.reviewHarness,
+      model: flags.model ?? said.model,
+      labels: flags.label,
+      priority: flags.priority,
+      dependsOn: flags["depends-on"]?.map(asReference),
+      parent: flags.parent && asReference(flags.parent),
+      from: flags.from && asReference(flags.from),
+      base: flags.base,
+      pullRequest: flags.pr,
+      ticket: flags.ticket,
+      autostart: flags["no-spawn"] ? false : said.autostart,
+      branchPrefix: said.branchPrefix,
+      preset: flags.preset,
+      settings: flags.set && readTaskSettings(this, project, flags.workflow, flags.set),
+    });
+    const allowed = flags["allow-full-permissions"] || (await isAllowed(this, call, body, flags));
+    if (allowed === false) return;
+    const answer = await call(routes.createTask, { body: allowed ? { ...body, allowFullPermissions: true } : body });
+    if (flags.json) return this.print(writeJson(answer));
+    const { task, workflow } = answer;
+    this.print([task.id, shownTask(task), task.branch, task.status].join("  "));
+    if (task.summary === "")
+      this.say(`It has no summary. To give it one: signalbox task update ${task.id} --summary "What is to be done"`);
+    warnUnproved(this, workflow);
+    this.say(`To see what happens next: signalbox task explain ${task.id}`);
+    for (const warning of answer.warnings) this.say(`${this.talkPaint.yellow("warning:")} ${warning}`);
+  },
+});
+
+/** Whether the person allows full permissions; undefined if they are not needed, or without a terminal to ask on. */
+async function isAllowed(
+  context: Context,
+  call: Call,
+  { project, workflow, harness, reviewHarness }: BodyOf<typeof routes.createTask>,
+  { json, "no-spawn": later }: CreateFlags,
+): Promise<boolean | undefined> {
+  if (json || later || !canAsk()) return undefined;
+  const permissions = await call(routes.projectPermissions, {
+    params: { project },
+    query: given({ workflow, harness, reviewHarness }),
+  });
+  if (!mustAllow(permissions)) return undefined;
+  if (await askPermissions(context, project, permissions)) return true;
+  context.say("No task was created. To create one without starting it, add --no-spawn");
+  context.process.exitCode = exitCodes.failed;
+  return false;
+}
+
+/** An argument with a space in it is a summary: a branch name cannot contain spaces. */
+function readWords({ summary: said }: CreateFlags, first: string | undefined, second: string | undefined) {
+  const isSummary = second === undefined && said === undefined && first !== undefined && /\s|^$/.test(first);
+  const { branch, summary } = isSummary ? { branch: undefined, summary: first } : { branch: first, summary: second };
+  if (said === undefined || summary === undefined) return { branch, summary: said ?? summary };
+  throw new Fault("usage", "SUMMARY and --summary cannot both be given.", { hint: "Leave one of them out." });
+}
+
+const noTask = Symbol("no task");
+
+/**
+ * Asks for a missing summary. Tickets, pull requests and earlier tasks bring their own. Without a terminal to ask on,
+ * no task is created, because an agent could not work on it.
+ */
+async function missingSummary(
+  context: Context,
+  { ticket, pr, from, json }: CreateFlags,
+  branch: string | undefined,
+): Promise<string | undefined | typeof noTask> {
+  if (ticket !== undefined || pr !== undefined || from !== undefined) return undefined;
+  const taken = branch === undefined ? "" : `"${branch}" is understood as the name of the task's branch. `;
+  if (!json && canAsk()) {
+    const answer = await ask(`${taken}What should be done, in one line?`);
+    if (answer) return answer;
+    context.say("No task was created.");
+    context.process.exitCode = exitCodes.failed;
+    return noTask;
+  }
+  const words = branch === undefined ? "" : `${shellWord(branch)} `;
+  const alone =
+    branch === undefined ? "" : `\nIf "${branch}" is the summary: signalbox task create --summary ${shellWord(branch)}`;
+  throw new Fault("usage", `${taken}The summary is missing, so no task was created.`, {
+    hint: `Add it: signalbox task create ${words}"What is to be done"${alone}\nTo let its workflow ask for it: signalbox task create ${words}--summary ""`,
+  });
+}
+
+/** A pull request brings its own branch and base. */
+function refuseTwoBranches({ pr, from, base }: CreateFlags, branch: string | undefined): void {
+  const other = branch ?? (from === undefined ? base : "--from");
+  if (pr === undefined || other === undefined) return;
+  throw new Fault("usage", "With --pr the branch and its base are those of the pull request.", {
+    hint:
+      branch === undefined ? "Leave --from and --base out." : `Leave "${branch}" out, or put the summary in quotes.`,
+  });
+}
+
+async function readContext(context: Context, flags: CreateFlags): Promise<string | undefined> {
+  const { context: text, "context-file": file } = flags;
+  if (text !== undefined && file !== undefined) {
+    throw new Fault("usage", "--context and --context-file cannot both be given.", { hint: "Leave one of them out." });
+  }
+  return file !== undefined || text === "-" ? readInput(context, file ?? "-") : text;
+}
+
+/** Parses `--set name=value` by the settings that the workflow declares. */
+export function readSettingFlags(workflow: Workflow, flags: readonly string[]): Settings {
+  const settings: Record<string, SettingValue> = {};
+  for (const flag of flags) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(flag) ?? [];
+    if (name === undefined || text === undefined) throw wrong(`--set ${flag} has no value.`, "Write --set NAME=VALUE.");
+    const setting = Object.hasOwn(workflow.settings, name) ? workflow.settings[name] : undefined;
+    if (setting === undefined) throw notKnown(workflow, "setting", name, Object.keys(workflow.settings));
+    const value = parseValue(setting, text);
+    const problem = settingProblem(name, setting, value);
+    if (problem !== undefined) throw wrong(problem, `To see its settings: signalbox workflow show ${workflow.name}`);
+    settings[name] = value;
+  }
+  return settings;
+}
+
+export function checkPreset(workflow: Workflow, preset: string | undefined): void {
+  if (preset === undefined || Object.hasOwn(workflow.presets, preset)) return;
+  throw notKnown(workflow, "preset", preset, Object.keys(workflow.presets));
+}
+
+/** Lists are written a,b and maps key:value,key:value. A value that does not parse stays text, and is refused later. */
+function parseValue({ default: value }: Setting, text: string): SettingValue {
+  if (typeof value === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  if (typeof value === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  if (typeof value === "string") return text;
+  const items = text.split(",").filter((item) => item !== "");
+  if (Array.isArray(value)) return items;
+  const pairs = items.map((item) => item.split(":"));
+  return pairs.every((pair) => pair.length === 2) ? Object.fromEntries(pairs) : text;
+}
+
+function notKnown(workflow: Workflow, what: string, name: string, known: readonly string[]): Fault {
+  const hint = known.length === 0 ? `The workflow "${workflow.name}" has no ${what}s.` : didYouMean(name, known);
+  return wrong(`There is no ${what} "${name}".`, hint);
+}
+
+function wrong(message: string, hint: string): Fault {
+  return new Fault("usage", message, { hint });
+}
+
+/** Parses `--set` by the workflow that the new task will have, which declares the type of each setting. */
+function readTaskSettings(
+  context: Context,
+  project: ProjectView,
+  workflow: string | undefined,
+  flags: readonly string[],
+): Settings {
+  const resolved = resolveConfig({ ...configLayers(context, project.path, project), flag: { workflow } });
+  const found = findWorkflow({ home: context.home, repository: project.path }, resolved.workflow.value);
+  return readSettingFlags(loadSound(found), flags);
+}

@@ -1,0 +1,158 @@
+import { spawn } from "node:child_process";
+import { basename } from "node:path";
+import { routes } from "../../api/routes.ts";
+import type { DiffPart, DiffView } from "../../api/tasks.ts";
+import { Fault } from "../../fault.ts";
+import { createCall } from "../connect.ts";
+import { nameTask, shownTask, workspaceOf } from "../find.ts";
+import { runInTerminal, showPaged } from "../screen.ts";
+import { paintPatch, writeStat } from "../tell.ts";
+import { count, writeJson } from "../text.ts";
+import { command } from "./command.ts";
+import { flag, json, oneTask, taskExitCodes } from "./parameters.ts";
+
+/** A part of a diff, as the API returns it. */
+const part = "{ files: [{ path, from, added, deleted }], text, isCut }";
+
+export const diff = command({
+  parameters: {
+    positional: oneTask,
+    flags: {
+      stat: flag("Only show how many lines of each file have changed"),
+      "name-only": flag("Only name the files that have changed"),
+      committed: flag("Leave out uncommitted changes"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Show what a task has changed",
+    fullDescription: `The diff begins at the merge base with the target branch. Uncommitted changes in the workspace follow as a separate part. For a task that is over, what it merged is shown. On a terminal your pager is used (PAGER, otherwise less).
+
+Examples:
+  signalbox task diff coffee#12
+  signalbox task diff coffee#12 --committed > coffee.patch
+
+--json: { target, base, commit, committed: ${part}, uncommitted, workspace }. uncommitted has the same form as committed, or is null
+${taskExitCodes("failed")}`,
+  },
+  async func(flags, reference) {
+    const { stat, "name-only": names, committed, json } = flags;
+    if (stat && names)
+      throw new Fault("usage", "--stat and --name-only cannot both be given.", { hint: "Leave one of them out." });
+    const call = createCall(this);
+    const { params, query } = await nameTask(call, reference);
+    const { task } = await call(routes.getTask, { params, query });
+    const text = stat || names ? "false" : "true";
+    const about = { params: { task: task.id }, query: { text, committed: committed ? "true" : "false" } } as const;
+    const view = await call(routes.diffTask, about);
+    if (json) return this.print(writeJson(view));
+    this.say(headline(shownTask(task), view));
+    const write = (part: DiffPart) =>
+      stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
+    const parts = [write(view.committed)];
+    if (view.uncommitted !== null)
+      parts.push(`${this.paint.yellow(`# Not committed yet, in ${view.workspace}:`)}\n`, write(view.uncommitted));
+    await showPaged(this, parts.join(""));
+    if (view.committed.isCut || view.uncommitted?.isCut)
+      this.say(`The diff is cut. To see all of it: git diff ${view.base} ${view.commit}`);
+  },
+});
+
+function headline(name: string, { target, base, commit, committed, uncommitted }: DiffView): string {
+  if (commit === "") return `${name} has no commit yet${uncommitted === null ? "" : ", but uncommitted changes"}.`;
+  const [changed, at] = [count(committed.files.length, "file"), commit.slice(0, 10)];
+  if (base === commit) return `${name} has no commits that ${target} lacks, at commit ${at}.`;
+  return `${name} changes ${changed} against ${target}, at commit ${at}.`;
+}
+
+function namesOf({ files }: DiffPart): string {
+  return files.map(({ path }) => `${path}\n`).join("");
+}
+
+export const open = command({
+  parameters: { positional: oneTask },
+  docs: {
+    brief: "Open a task's workspace in your editor",
+    fullDescription: `The editor is VISUAL or EDITOR. The command does not wait for an editor with its own window, such as code.
+
+${taskExitCodes("the task has no workspace, or the editor failed")}`,
+  },
+  async func(_flags, reference) {
+    const { task, folder } = await workspaceOf(this, reference);
+    const { VISUAL, EDITOR } = process.env;
+    const editor = VISUAL || EDITOR;
+    if (!editor) {
+      throw new Fault("usage", "Neither VISUAL nor EDITOR names an editor.", {
+        hint: `Set one, such as: VISUAL=code signalbox task open ${task.id}`,
+      });
+    }
+    const failure = await openFolder(editor, folder);
+    if (failure === undefined) return this.say(`Opened the workspace of ${shownTask(task)}: ${folder}`);
+    throw new Fault("editor", `The editor ${editor} ${failure}.`, { hint: "Check VISUAL and EDITOR." });
+  },
+});
+
+export const path = command({
+  parameters: { positional: oneTask },
+  docs: {
+    brief: "Print the folder of a task's workspace",
+    fullDescription: `Example:
+  cd "$(signalbox task path coffee#12)"
+
+${taskExitCodes("the task has no workspace, or its folder is gone")}`,
+  },
+  async func(_flags, reference) {
+    const { folder } = await workspaceOf(this, reference);
+    // Not `print`, which would alter unusual names: a shell must get the exact path.
+    this.process.stdout.write(`${folder}\n`);
+  },
+});
+
+/** The variables that make a command act for a run. */
+const ofRuns = { SIGNALBOX_TOKEN: undefined, SIGNALBOX_RUN: undefined, SIGNALBOX_PROCESS: undefined };
+
+export const shell = command({
+  parameters: { positional: oneTask },
+  docs: {
+    brief: "Open a shell in a task's workspace",
+    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace, signalbox shows tasks but refuses to change them, because the caller may be the agent.
+
+${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
+  },
+  async func(_flags, reference) {
+    const { task, folder } = await workspaceOf(this, reference);
+    const program = process.env.SHELL || "sh";
+    this.say(`You are in the workspace of ${shownTask(task)}, ${folder}. To come back: exit`);
+    const failure = await runInTerminal([program], { ...ofRuns, SIGNALBOX_TASK: task.id }, folder);
+    // The exit code of the shell's last command is not a failure of ours.
+    if (failure === undefined || failure.startsWith("ended")) return;
+    throw new Fault("shell", `The shell ${program} ${failure}.`, { hint: "Set SHELL to an installed shell." });
+  },
+});
+
+/** Editors with their own windows. For commit messages they are often set up with a flag that makes them wait. */
+const withWindows = ["code", "code-insiders", "codium", "cursor", "windsurf", "zed", "subl", "atom", "gvim", "mvim"];
+
+const waiting = ["--wait", "-w", "--nofork", "-f"];
+
+/** Opens a folder in an editor; waits only for an editor in the terminal. Returns what went wrong. */
+function openFolder(editor: string, folder: string): Promise<string | undefined> {
+  const words = editor.split(/\s+/).filter((word) => word !== "");
+  const [program = "", ...args] = words;
+  // Like git, let the shell parse anything but plain words.
+  if (!words.every((word) => /^[\w./+:@=-]+$/.test(word)))
+    return runInTerminal(["sh", "-c", `${editor} "$@"`, editor, folder], {}, folder);
+  if (!withWindows.includes(basename(program))) return runInTerminal([...words, folder], {}, folder);
+  return start(program, [...args.filter((arg) => !waiting.includes(arg)), folder], folder);
+}
+
+function start(program: string, args: readonly string[], cwd: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: "ignore", detached: true, cwd });
+    child.on("error", (error: NodeJS.ErrnoException) => resolve(`cannot be started (${error.code})`));
+    child.on("spawn", () => {
+      child.unref();
+      resolve(undefined);
+    });
+  });
+}

@@ -1,6 +1,0 @@
-import { expect, test } from "vitest";
-import { configTemplate } from "./config-template.ts";
-
-test("a repository's configuration names no place on the machine where it was written", () => {
-  expect(configTemplate()).not.toMatch(/(^|[\s=:])\/\w/m);
-});

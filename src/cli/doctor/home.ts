@@ -1,0 +1,305 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, chmodSync, constants, type Stats, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { formatProblem } from "../../engine/language/problem.ts";
+import { Fault } from "../../fault.ts";
+import { loadConfig } from "../../home/config.ts";
+import { readHumanToken } from "../../home/human-token.ts";
+import { loginOf } from "../../home/logins.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
+import { homePlaces } from "../../home/places.ts";
+import { shellWord } from "../../shell-quote.ts";
+import { type AgentName, agentNames, agentTitles, findAgents, identityCommands, unknownAuthor } from "../find.ts";
+import { putSkill, readSkill, type SkillPlace, skillPlaces, skillState, skillText } from "../skill.ts";
+import { listed, writeSize } from "../text.ts";
+
+/** One result of a check. */
+export interface Finding {
+  readonly level: "ok" | "warning" | "error";
+  /** What was found, shown beside the name of the check. */
+  readonly found: string;
+  /** What to do about it: the exact commands, one on each line. Empty if there is nothing to do. */
+  readonly fix: string;
+  /** Repairs it and says what it did. Only for repairs that cannot lose anything. */
+  readonly mend?: () => string;
+}
+
+/** One check of `doctor`. */
+export interface Check {
+  readonly name: string;
+  look(): readonly Finding[] | Promise<readonly Finding[]>;
+}
+
+type Mend = Finding["mend"];
+
+export function ok(found: string, mend?: Mend): readonly Finding[] {
+  return finding("ok", found, "", mend);
+}
+
+export function warning(found: string, fix: string, mend?: Mend): readonly Finding[] {
+  return finding("warning", found, fix, mend);
+}
+
+export function error(found: string, fix: string, mend?: Mend): readonly Finding[] {
+  return finding("error", found, fix, mend);
+}
+
+function finding(level: Finding["level"], found: string, fix: string, mend: Mend): readonly Finding[] {
+  return [{ level, found, fix, ...(mend === undefined ? {} : { mend }) }];
+}
+
+/** Checks of the user's folder: owner, permissions, token, configuration and free space. */
+export function homeChecks(home: string): readonly Check[] {
+  const places = homePlaces(home);
+  return [
+    { name: "home", look: () => lookAtFolder(home) },
+    { name: "socket", look: () => lookAtFolder(dirname(places.socket)) },
+    { name: "token", look: () => lookAtToken(places.humanToken) },
+    { name: "config", look: () => lookAtConfig(places.config) },
+    { name: "disk", look: () => lookAtDisk(home) },
+  ];
+}
+
+function lookAtFolder(folder: string): readonly Finding[] {
+  const found = statOf(folder);
+  const make = () => {
+    makePrivateFolder(folder);
+    return "created it";
+  };
+  const elsewhere = `Move it away, or ${choose}`;
+  if (found === undefined) {
+    const above = nearestFolder(folder);
+    const problem = statOf(above)?.isDirectory()
+      ? accessProblem(above, constants.W_OK | constants.X_OK)
+      : { reason: "it is a file", fix: "Move it away" };
+    if (problem === undefined) return ok(`${folder} does not exist yet; it is created when it is needed`, make);
+    const found = `${folder} does not exist, and cannot be created in ${above}: ${problem.reason}`;
+    return error(found, `${problem.fix}\nor ${choose}`);
+  }
+  if (!found.isDirectory()) return error(`${folder} is not a folder`, elsewhere);
+  if (!isOurs(found)) return error(`${folder} belongs to another user`, elsewhere);
+  const mode = found.mode & 0o777;
+  const problem = accessProblem(folder, constants.W_OK | constants.X_OK);
+  if (mode === 0o700 && problem !== undefined)
+    return error(`${folder} is not writable: ${problem.reason}`, problem.fix);
+  if (mode === 0o700) return ok(`${folder}, private`);
+  const say = (mode & 0o077) === 0 ? `you cannot use ${folder}` : `other users can read ${folder}`;
+  return error(`${say} (mode ${mode.toString(8)})`, `chmod 700 ${shellWord(folder)}`, () => {
+    chmodSync(folder, 0o700);
+    return "made it private";
+  });
+}
+
+const choose =
+  "set SIGNALBOX_HOME to a writable folder of your own; it will not have the projects and tasks of this one";
+
+/** The folder itself if it exists, otherwise its nearest existing parent. */
+function nearestFolder(folder: string): string {
+  const above = dirname(folder);
+  return above === folder || statOf(folder) !== undefined ? folder : nearestFolder(above);
+}
+
+function lookAtToken(file: string): readonly Finding[] {
+  const found = statOf(file);
+  if (found === undefined) return ok("does not exist yet; it is created when it is needed");
+  const path = shellWord(file);
+  const renew = `Delete it; the daemon creates a new one, and this one becomes invalid: rm ${path}`;
+  if (!isOurs(found)) return error(`${file} belongs to another user`, renew);
+  if ((found.mode & 0o077) !== 0) {
+    const again = `If another user may have read it: ${renew}`;
+    return error(`other users can read ${file}, and so act as you`, `chmod 600 ${path}\n${again}`, () => {
+      chmodSync(file, 0o600);
+      return `made it private\n${again}`;
+    });
+  }
+  try {
+    readHumanToken({ humanToken: file });
+    return ok("private");
+  } catch (problem) {
+    return error((problem as Error).message, renew);
+  }
+}
+
+function lookAtConfig(file: string): readonly Finding[] {
+  try {
+    const { problems } = loadConfig(file, "user");
+    if (problems.length === 0) return ok(statOf(file) === undefined ? "nothing is set" : file);
+    const fix = "Fix the file; until then it is ignored";
+    return problems.flatMap((problem, i) => error(formatProblem(problem), i === problems.length - 1 ? fix : ""));
+  } catch (problem) {
+    if (!(problem instanceof Fault)) throw problem;
+    return error(problem.message, problem.hint ?? "");
+  }
+}
+
+const megabyte = 1024 * 1024;
+
+function lookAtDisk(home: string): readonly Finding[] {
+  const free = freeSpace(nearestFolder(home));
+  const shown = writeSize(free);
+  const found = `${shown} free for ${home}`;
+  const fix = `Free some space, or move your folder to another disk and set SIGNALBOX_HOME`;
+  if (free < 100 * megabyte) return error(found, fix);
+  return free < 1024 * megabyte ? warning(found, fix) : ok(`${shown} free`);
+}
+
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function isOurs({ uid }: Stats): boolean {
+  const us = process.getuid?.();
+  return us === undefined || uid === us;
+}
+
+const minGit = "2.38";
+const minTmux = "3.2";
+
+/** Checks of the programs that Signalbox needs. */
+export function programChecks(env: NodeJS.ProcessEnv, allowed: readonly string[]): readonly Check[] {
+  return [
+    // An older Node does not get this far.
+    { name: "node", look: () => ok(process.versions.node) },
+    { name: "git", look: lookForGit },
+    { name: "tmux", look: lookForTmux },
+    { name: "agents", look: () => lookForAgents(env, allowed) },
+  ];
+}
+
+function lookForGit(): readonly Finding[] {
+  const version = versionOf("git", "--version");
+  const install = `Install git ${minGit} or newer: https://git-scm.com/downloads`;
+  if (version === undefined) return error("is not on your PATH", install);
+  if (!isAtLeast(version, minGit)) return error(`${version} is too old`, install);
+  const identify = identityCommands(process.cwd());
+  return identify.length === 0 ? ok(version) : warning(`${version}. ${unknownAuthor}`, identify.join("\n"));
+}
+
+function lookForTmux(): readonly Finding[] {
+  const version = versionOf("tmux", "-V");
+  const install = `Install tmux ${minTmux} or newer: sudo apt install tmux, or brew install tmux`;
+  if (version === undefined) return error("is not on your PATH, and agents run in its sessions", install);
+  // A development build has no version number.
+  const isOld = /^\d/.test(version) && !isAtLeast(version, minTmux);
+  return isOld ? error(`${version} is too old`, install) : ok(version || "of an unknown version");
+}
+
+async function lookForAgents(env: NodeJS.ProcessEnv, allowed: readonly string[]): Promise<readonly Finding[]> {
+  const found = findAgents(env.PATH ?? "");
+  if (found.length === 0)
+    return warning(
+      `none of ${agentNames.join(", ")} is on your PATH`,
+      "Install the one you use, such as: npm install -g @anthropic-ai/claude-code",
+    );
+  const logins = await Promise.all(found.map(async (name) => ({ name, ...(await loginOf(name, env, allowed)) })));
+  const out = logins
+    .filter(({ state }) => state === "out")
+    .flatMap(({ name, hint }) => warning(`${agentTitles[name]} is not logged in`, hint));
+  return out.length > 0 ? out : ok(found.join(", "));
+}
+
+/** The first dotted number in a program's output; undefined if the program is missing. */
+function versionOf(program: string, flag: string): string | undefined {
+  const { stdout, error: problem } = spawnSync(program, [flag], { encoding: "utf8", timeout: 5_000 });
+  return problem === undefined ? (/\d+\.\d[\w.]*/.exec(stdout)?.[0] ?? stdout.trim()) : undefined;
+}
+
+function isAtLeast(version: string, min: string): boolean {
+  // tmux has versions such as 3.3, 3.3a, 3.4.
+  const numbers = (text: string) => text.split(".").map((part) => Number.parseInt(part, 10) || 0);
+  const [major = 0, minor = 0] = numbers(version);
+  const [minMajor = 0, minMinor = 0] = numbers(min);
+  return major > minMajor || (major === minMajor && minor >= minMinor);
+}
+
+interface SkillRoots {
+  /** The user's home folder, which has the agents' files. */
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The repository of the current folder. */
+  readonly repository: string | undefined;
+}
+
+/** Checks whether the installed skill, with which agents hand work to Signalbox, has this version. */
+export function skillCheck({ home, env, repository }: SkillRoots): Check {
+  return {
+    name: "skill",
+    look: () => {
+      const ofUser = skillPlaces(agentNames, { home, env }).map((place) => look(place, "signalbox install"));
+      const ofProject = repository === undefined ? [] : skillPlaces(agentNames, { repository });
+      const found = [...ofUser, ...ofProject.map((place) => look(place, "signalbox install --project"))];
+      const wrong = found.flatMap(({ findings }) => findings);
+      if (wrong.length > 0) return wrong;
+      const readers = [...new Set(found.flatMap(({ readers: each }) => each))];
+      if (readers.length === 0)
+        return ok("not installed; to let your agents hand work to Signalbox: signalbox install");
+      const changed = found.flatMap(({ changed: file }) => file ?? []);
+      const own = changed.length === 0 ? "" : `; changed by you: ${changed.join(", ")}`;
+      return ok(`installed for ${listed(readers.map((name) => agentTitles[name]))}${own}`);
+    },
+  };
+}
+
+interface Look {
+  readonly findings: readonly Finding[];
+  /** The agents that read the skill there. */
+  readonly readers: readonly AgentName[];
+  /** The file, if the user has changed it, which is allowed. */
+  readonly changed?: string;
+}
+
+function look(place: SkillPlace, install: string): Look {
+  const { file, agents } = place;
+  const state = skillState(readSkill(file), skillText());
+  if (state === "missing") return { findings: [], readers: [] };
+  if (state === "current") return { findings: [], readers: agents };
+  const named = agents.map((name) => ` --harness ${name}`).join("");
+  if (state === "older") {
+    const update = () => `${putSkill(place, { isDry: false, force: false }).change} it`;
+    return { findings: warning(`${file} has an older version`, `${install}${named}`, update), readers: agents };
+  }
+  if (state === "newer") {
+    return { findings: warning(`${file} has a newer version`, "Use the newer signalbox"), readers: agents };
+  }
+  return { findings: [], readers: agents, changed: file };
+}
+
+interface AccessProblem {
+  readonly reason: string;
+  /** What to do about it, without losing anything. */
+  readonly fix: string;
+}
+
+/** Why a file or folder cannot be accessed in this mode (`R_OK`, `W_OK`, …); undefined if it can. */
+export function accessProblem(path: string, mode: number): AccessProblem | undefined {
+  try {
+    accessSync(path, mode);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EROFS") {
+      return {
+        reason: `the file system of ${path} is mounted read-only`,
+        fix: "Mount it writable; the system log says why it is not, such as a disk error",
+      };
+    }
+    const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+    const us = process.getuid?.();
+    if (owner !== undefined && us !== undefined && owner !== us) {
+      return {
+        reason: `${path} belongs to another user (uid ${owner}; yours is ${us})`,
+        fix: `Run signalbox as that user, or change its owner: sudo chown -R ${us} ${shellWord(path)}`,
+      };
+    }
+    return {
+      reason: `the permissions of ${path} forbid it (${code})`,
+      fix: `chmod u+rwX ${shellWord(path)}`,
+    };
+  }
+}
+
+/** The free bytes for an ordinary user. */
+function freeSpace(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

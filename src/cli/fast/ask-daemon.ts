@@ -1,0 +1,94 @@
+import {
+  type SocketAnswer,
+  type SocketRequest,
+  silentDaemon,
+  socketRequest,
+  warningHeader,
+} from "../../api/socket-request.ts";
+import { Fault } from "../../fault.ts";
+import { chooseCredential } from "../../home/credential.ts";
+import type { Places } from "../../home/places.ts";
+
+export interface Asker {
+  readonly places: Places;
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+  readonly version: string;
+}
+
+export interface Question {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+/** How long an answer may take before we check whether the daemon answers at all. */
+const quietTime = 5_000;
+const probeTimeout = 10_000;
+
+/**
+ * Sends a request to the running daemon, with this process's credential. Waits for a slow answer while the daemon
+ * still answers other requests; a daemon that does not is a fault.
+ */
+export async function askDaemon(asker: Asker, question: Question): Promise<SocketAnswer> {
+  // Before the timer: this throws if the home belongs to another user, and a timer left behind would keep us alive.
+  const request = requestOf(asker, question);
+  return new Promise((resolve, reject) => {
+    const hangUp = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const probe = async () => {
+      const status = { socket: asker.places.socket, method: "GET", path: "/v1/status", headers: {} };
+      try {
+        await socketRequest({ ...status, timeout: probeTimeout });
+      } catch (error) {
+        // Any other error will be in the answer that we wait for.
+        if (error instanceof Fault && error.code === silentDaemon) {
+          reject(unanswered());
+          return hangUp.abort();
+        }
+      }
+      if (timer !== undefined) timer = setTimeout(probe, quietTime);
+    };
+    timer = setTimeout(probe, quietTime);
+    socketRequest({ ...request, signal: hangUp.signal })
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        timer = undefined;
+      });
+  });
+}
+
+/** The daemon's warning in one line; empty if there is none. */
+export function warningOf({ headers }: SocketAnswer): string {
+  return decodeURIComponent(headers[warningHeader] ?? "");
+}
+
+function unanswered(): Fault {
+  return new Fault(silentDaemon, "The daemon runs, but has not answered for a while.", {
+    retry: "later",
+    hint: "The request may still be carried out. Check the daemon: signalbox status",
+  });
+}
+
+export function requestOf({ places, env, folder, version }: Asker, question: Question): SocketRequest {
+  const { token, isHuman } = chooseCredential(places, env, folder);
+  return {
+    ...question,
+    socket: places.socket,
+    headers: {
+      "signalbox-folder": encodeURIComponent(folder),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      // Only a person may replace an older daemon.
+      ...(isHuman ? { "signalbox-version": version } : {}),
+    },
+  };
+}
+
+/** Nothing listens on the socket: the daemon was not started, or was killed, or there is no home. */
+export function isNotRunning(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR";
+}
+
+export const olderDaemon = 426;

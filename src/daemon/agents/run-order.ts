@@ -1,0 +1,268 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { publishFile } from "../../durable-file.ts";
+import type { AgentOrder } from "../../engine/decision.ts";
+import { buildPrompt, type OutsideValues } from "../../engine/prompt.ts";
+import type { Task } from "../../engine/task.ts";
+import type { RunSpec, Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import { agentVariables } from "../../home/environment.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
+import { type Places, packageRoot } from "../../home/places.ts";
+import type { HarnessOrder } from "../../ports/harness.ts";
+import type { Run } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import { shellQuote } from "../../shell-quote.ts";
+import { baseOf, uuid8Of } from "../project.ts";
+
+/** The order that a run was started with: needed to read its end, and to ask it again. */
+interface KeptOrder {
+  readonly spec: RunSpec;
+  /** Contains the run's token. */
+  readonly order: HarnessOrder;
+}
+
+export async function writeOrder(folder: string, kept: KeptOrder): Promise<void> {
+  await writeFile(join(folder, "harness.json"), JSON.stringify(kept), { mode: 0o600 });
+}
+
+export async function readOrder(folder: string): Promise<KeptOrder> {
+  return JSON.parse(await readFile(join(folder, "harness.json"), "utf8")) as KeptOrder;
+}
+
+/** The path of one of Signalbox's own programs: a source beside sources, a bundle beside bundles. */
+export function ownFile(name: OwnProgram): string {
+  const { source, bundle } = files[name];
+  const isSource = import.meta.filename.endsWith(".ts");
+  return join(packageRoot(), isSource ? join("src", source) : join("dist", bundle));
+}
+
+/** The command line of such a program. Agents and people see its output. */
+export function ownProgram(name: OwnProgram): readonly string[] {
+  return [process.execPath, "--disable-warning=ExperimentalWarning", ownFile(name)];
+}
+
+type OwnProgram = keyof typeof files;
+
+const files = {
+  supervisor: { source: "adapters/processes/supervisor.ts", bundle: "supervisor.cjs" },
+  launcher: { source: "adapters/tmux/launch.ts", bundle: "launcher.cjs" },
+  "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.cjs" },
+  "scripted-agent": { source: "scripted-agent/main.ts", bundle: "scripted-agent.cjs" },
+};
+
+export interface EnvironmentPorts {
+  /** The daemon's own environment. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: string;
+  readonly places: Places;
+  /** Further variables that the user's configuration lets through. */
+  allowed(): readonly string[];
+}
+
+interface RunVariables {
+  readonly token: string;
+  readonly task: string;
+  readonly role: string;
+  readonly run: string;
+  readonly taskFile: string;
+  readonly events: string;
+  readonly port: number | undefined;
+}
+
+export function runEnvironment(
+  { env, home, places, allowed }: EnvironmentPorts,
+  run: RunVariables,
+): Readonly<Record<string, string>> {
+  const names = [...agentVariables, ...Object.keys(env).filter((name) => name.startsWith("LC_")), ...allowed()];
+  const taken = names.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(taken),
+    PATH: [places.bin, env.PATH ?? "/usr/local/bin:/usr/bin:/bin"].join(delimiter),
+    TERM: "xterm-256color",
+    SIGNALBOX_HOME: home,
+    SIGNALBOX_TOKEN: run.token,
+    SIGNALBOX_TASK: run.task,
+    SIGNALBOX_ROLE: run.role,
+    SIGNALBOX_RUN: run.run,
+    SIGNALBOX_TASK_FILE: run.taskFile,
+    SIGNALBOX_EVENTS: run.events,
+    ...(run.port === undefined ? {} : { PORT: String(run.port), SIGNALBOX_PORT: String(run.port) }),
+  };
+}
+
+/** The file that a run's hooks write to. Its full path is in the environment of every process of the run. */
+export function eventsFile({ runs }: Places, name: string): string {
+  return join(runs, name, "events");
+}
+
+/** An environment variable that only the processes of this run have. */
+export function runMark(places: Places, name: string): string {
+  return `SIGNALBOX_EVENTS=${eventsFile(places, name)}`;
+}
+
+/**
+ * The variables that Signalbox's own programs need. Not every harness passes its environment on to the servers that it
+ * starts.
+ */
+export function ownVariables(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("SIGNALBOX_")));
+}
+
+/** The name of a run's pane, process and folder. Its role may be any word; the number is unique within the task. */
+export function runName(task: string, key: string): string {
+  return `${task}-${key.slice(key.lastIndexOf("#") + 1)}`;
+}
+
+/** The name of a run's process; each time the run is asked again is another process. */
+export function processName({ name, part }: NonNullable<Run["started"]>): string {
+  return part === 0 ? name : `${name}-${part + 1}`;
+}
+
+/** The tmux session of a task; contains no text that a person or an agent has written. */
+export function terminalSession(task: string): string {
+  return `sb-${task}`;
+}
+
+/** The name that people see. */
+export function sessionTitle({ project, branch }: { readonly project: string; readonly branch: string }): string {
+  return `${project}/${branch}`;
+}
+
+export function runRecordId(task: string, key: string): string {
+  return `${task}/${key}`;
+}
+
+/**
+ * Writes the programs that agents call into the folder that is first on their PATH: the command line under all its
+ * names, and the hook.
+ */
+export function placeRunPrograms(places: Places, aliases: readonly string[]): void {
+  makePrivateFolder(places.bin);
+  const wanted = new Map([
+    ["signalbox", launcherText()],
+    ...aliases.map((alias) => [alias, launcherText()] as const),
+    ["signalbox-hook", hookText],
+  ]);
+  for (const name of readdirSync(places.bin)) if (!wanted.has(name)) rmSync(join(places.bin, name), { force: true });
+  for (const [name, text] of wanted) {
+    const file = join(places.bin, name);
+    if (!existsSync(file) || readFileSync(file, "utf8") !== text) publishFile(file, text, { mode: 0o700 });
+    chmodSync(file, 0o700);
+  }
+}
+
+/** The command that a harness runs for each of its events: it appends a line to the run's events file. */
+export function hookCommand(places: Places, events: string): readonly string[] {
+  return [join(places.bin, "signalbox-hook"), events];
+}
+
+function launcherText(): string {
+  const root = packageRoot();
+  const bundle = join(root, "dist", "cli.cjs");
+  const isSource = import.meta.filename.endsWith(".ts");
+  const file = isSource ? join(root, "src", "cli", "main.ts") : bundle;
+  return `#!/bin/sh\nexec ${shellQuote([process.execPath, file])} "$@"\n`;
+}
+
+// A shell starts ten times faster than Node, and harnesses wait for their hooks. The lock serialises writers: a line
+// longer than a buffer is written in pieces, which would mix.
+const hookText = `#!/bin/sh
+# Adds one line to the events of a run: the JSON text that a harness gives as the last argument, or on standard input.
+events=$1
+shift
+if [ $# -gt 0 ]; then
+  for last in "$@"; do :; done
+  line=$(printf '%s' "$last" | tr '\\n' ' ')
+else
+  line=$(tr '\\n' ' ')
+fi
+tries=0
+until mkdir "$events.lock" 2>/dev/null; do
+  tries=$((tries + 1))
+  [ $tries -gt 200 ] && break
+  sleep 0.01
+done
+printf '%s\\n' "$line" >>"$events"
+rmdir "$events.lock" 2>/dev/null
+exit 0
+`;
+
+interface PromptPorts {
+  readonly store: Store;
+  readonly places: Pick<Places, "logs">;
+}
+
+/** The prompt of a run. Values are data: placeholders inside them are not filled in. */
+export async function runPrompt(
+  ports: PromptPorts,
+  { workflow, task, project, order, taskFile, port }: PromptOrder,
+): Promise<string> {
+  const outside = await outsideValues(ports, task, project, taskFile, port);
+  const built = buildPrompt(workflow, task, order.prompt, outside, order.message);
+  if (built.ok) return built.text;
+  throw new Fault("agents.prompt", `The prompt cannot be built. ${built.problem}`, {
+    hint: "Correct the workflow, then: signalbox task migrate",
+  });
+}
+
+interface PromptOrder {
+  readonly workflow: Workflow;
+  readonly task: Task;
+  readonly project: Project;
+  readonly order: Pick<AgentOrder, "prompt" | "message">;
+  readonly taskFile: string;
+  readonly port: number | undefined;
+}
+
+async function outsideValues(
+  { store, places }: PromptPorts,
+  task: Task,
+  project: Project,
+  taskFile: string,
+  port: number | undefined,
+): Promise<OutsideValues> {
+  const merge = await store.merges.get(task.id);
+  const parent = task.parent === "" ? undefined : (await store.getTask(task.parent))?.task;
+  return {
+    cli: "signalbox",
+    task_file: taskFile,
+    default_branch: project.defaultBranch,
+    base: await baseOf(store, project, task),
+    port: port === undefined ? "" : String(port),
+    slug: slugOf(task.summary),
+    uuid8: uuid8Of(task),
+    conflicts: merge?.state === "conflict" ? merge.files.join("\n") : "",
+    tests: await lastTests(places, task),
+    ...(parent === undefined
+      ? {}
+      : { "parent.branch": parent.branch, "parent.summary": parent.summary, "parent.id": parent.id }),
+  };
+}
+
+function slugOf(summary: string): string {
+  const words = summary
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return words.slice(0, 40).replace(/-+$/, "");
+}
+
+const maxTestLog = 8_000;
+
+/** The end of the log of the last stay's tests, where failures are reported. */
+async function lastTests({ logs }: Pick<Places, "logs">, { id, entry }: Task): Promise<string> {
+  for (const stay of [entry, entry - 1]) {
+    try {
+      return (await readFile(join(logs, "tests", `${id}-${stay}.log`), "utf8")).slice(-maxTestLog);
+    } catch {
+      // That stay ran no tests.
+    }
+  }
+  return "";
+}

@@ -1,0 +1,234 @@
+import { specOf } from "../../engine/run-spec.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import type { TokenUsage } from "../../ports/harness.ts";
+import type { Run, Usage } from "../../ports/records.ts";
+import type { Store } from "../../ports/store.ts";
+import type { TailPosition } from "../../ports/tail.ts";
+import { beginningOfStay, heardOfLimit } from "../deadlines.ts";
+import type { Submit } from "../submit.ts";
+import type { Ending } from "./heal-run.ts";
+import { nameOfRun } from "./read-turn.ts";
+import type { RunWatch } from "./watch-run.ts";
+
+interface CostPorts {
+  readonly store: Store;
+  readonly book: UsageBook;
+  readonly submit: Submit;
+  workflowOf(task: Task): Promise<Workflow>;
+  /** Ends the run, and reports that to the engine. */
+  end(watch: RunWatch, ending: Ending): Promise<void>;
+}
+
+/** Ends a run whose run, state or task costs more than the workflow allows. */
+export function checkCosts(ports: CostPorts): (watch: RunWatch) => Promise<void> {
+  const { store, book, submit } = ports;
+  const told = new Set<string>();
+  const tellOnce = async (task: string) => {
+    if (!(await heardOfLimit(store, task, "cost"))) await submit(task, { kind: "limit", word: "cost" });
+  };
+  const costOfStay = async ({ id: task, entry }: Task, since: number) => {
+    const runs = await store.runs.list({ task });
+    const stay = runs.filter(({ started }) => started?.entry === entry && started.at >= since);
+    const ids = new Set(stay.map(({ id }) => id));
+    return book.total((usage) => ids.has(usage.id)).cost;
+  };
+  return async (watch) => {
+    const { run, started } = watch;
+    const cost = book.of(run.id)?.cost;
+    if (cost === undefined) return;
+    const task = (await store.getTask(run.task))?.task;
+    const workflow = task && (await ports.workflowOf(task));
+    const state = task && workflow?.states[task.status];
+    if (task === undefined || workflow === undefined || state === undefined) return;
+    const ofTask = () => book.total((usage) => usage.task === task.id).cost;
+    if (workflow.limits.cost !== undefined && !told.has(task.id) && ofTask() >= workflow.limits.cost) {
+      told.add(task.id);
+      await tellOnce(task.id).catch((error) => {
+        told.delete(task.id);
+        throw error;
+      });
+    }
+    const most = started.entry === task.entry ? state.limits.cost : undefined;
+    if (most !== undefined && (await costOfStay(task, 0)) >= most) {
+      // A person who retries a task that was held for its cost allows the same cost once more.
+      const since = await beginningOfStay(store, task.id, 0);
+      if ((await costOfStay(task, since)) >= most)
+        await submit(task.id, { kind: "limit", word: "cost", entry: task.entry });
+    }
+    const own = specOf(workflow, state, nameOfRun(run.key)).limits.cost;
+    if (own === undefined || cost < own || !(run.key === task.runs[nameOfRun(run.key)]?.key)) return;
+    await ports.end(watch, { word: "cost", reason: `It has cost $${cost.toFixed(2)} of $${own.toFixed(2)}.` });
+  };
+}
+
+/** The tasks that share a budget: the topmost task and all its descendants. */
+export async function familyOf(store: Store, task: Task): Promise<ReadonlySet<string>> {
+  let top = task;
+  for (let depth = 0; top.parent !== "" && depth < maxDepth; depth++) {
+    const parent = (await store.getTask(top.parent))?.task;
+    if (parent === undefined) break;
+    top = parent;
+  }
+  const family = new Set([top.id, task.id]);
+  await addChildren(store, top.id, family, 0);
+  return family;
+}
+
+const maxDepth = 10;
+const maxChildren = 1_000;
+
+async function addChildren(store: Store, parent: string, family: Set<string>, depth: number): Promise<void> {
+  if (depth >= maxDepth) return;
+  for (const { task } of await store.listTasks({ parent }, { limit: maxChildren })) {
+    if (family.has(task.id)) continue;
+    family.add(task.id);
+    await addChildren(store, task.id, family, depth + 1);
+  }
+}
+
+interface Total {
+  readonly runs: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  /** US dollars, of the runs whose cost is known. */
+  readonly cost: number;
+  /** How many runs reported no cost: unknown is not zero. */
+  readonly unknown: number;
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+export interface Budgets {
+  /** US dollars; 0 for no limit, in every field. */
+  readonly task: number;
+  readonly taskTokens: number;
+  readonly projectDay: number;
+  readonly day: number;
+}
+
+/** The usage of all runs, kept in memory so that sums need no query. */
+export interface UsageBook {
+  /** Reads the stored usage, once; must be called before anything is asked. */
+  open(): Promise<void>;
+  /**
+   * Adds to the usage of a run, atomically with the offset up to which its source was read: a crash neither loses nor
+   * repeats any.
+   */
+  add(run: Run, used: readonly TokenUsage[], position: TailPosition, now: number): Promise<void>;
+  /** Records how long a run took, whatever it used. */
+  close(run: Run, now: number): Promise<void>;
+  of(run: string): Usage | undefined;
+  list(): readonly Usage[];
+  total(isSelected: (usage: Usage) => boolean): Total;
+  /** Refuses with `agents.budget` where a budget of the task is used up. `family`: the tasks of its tree. */
+  check(project: string, family: ReadonlySet<string>, now: number): void;
+}
+
+export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budgets): UsageBook {
+  const book = new Map<string, Usage>();
+  const put = async (usage: Usage) => {
+    await store.usage.put(usage);
+    book.set(usage.id, usage);
+  };
+  let opened: Promise<void> | undefined;
+  const read = async () => {
+    try {
+      for (const usage of await store.usage.list({})) book.set(usage.id, usage);
+    } catch (error) {
+      // The next caller retries.
+      opened = undefined;
+      throw error;
+    }
+  };
+  const total = (isSelected: (usage: Usage) => boolean) => addUp([...book.values()].filter(isSelected));
+
+  return {
+    open: () => (opened ??= read()),
+    async add(run, used, position, now) {
+      if (used.length === 0) return;
+      const before = book.get(run.id) ?? blank(run);
+      const sum = used.reduce(plus, before);
+      await put({ ...sum, duration: Math.max(0, now - before.at), position });
+    },
+    async close(run, now) {
+      const before = book.get(run.id) ?? blank(run);
+      await put({ ...before, duration: Math.max(0, now - before.at) });
+    },
+    of: (run) => book.get(run),
+    list: () => [...book.values()],
+    total,
+    check(project, family, now) {
+      const { task, taskTokens, projectDay, day } = budgets();
+      const today = startOfDay(now);
+      const ofTask = total((usage) => family.has(usage.task));
+      const ofProject = total((usage) => usage.project === project && usage.at >= today);
+      const ofDay = total((usage) => usage.at >= today);
+      refuse(ofTask.cost, task, "This task with its children", "budget.task");
+      refuse(ofProject.cost, projectDay, `The project ${project} today`, "budget.project_day");
+      refuse(ofDay.cost, day, "All projects together today", "budget.day");
+      const tokens = ofTask.inputTokens + ofTask.outputTokens;
+      if (taskTokens > 0 && tokens >= taskTokens)
+        throw spent(`This task with its children has used ${tokens} of ${taskTokens} tokens.`, "budget.task_tokens");
+    },
+  };
+}
+
+function refuse(cost: number, budget: number, who: string, key: string): void {
+  if (budget > 0 && cost >= budget)
+    throw spent(`${who} has cost $${cost.toFixed(2)} of $${budget.toFixed(2)} that are allowed.`, key);
+}
+
+function spent(text: string, key: string): Fault {
+  return new Fault("agents.budget", text, {
+    hint: `Raise it with signalbox config set ${key}, then: signalbox task retry`,
+  });
+}
+
+function blank(run: Run): Usage {
+  const { id, project, task, key, role, harness, model } = run;
+  return {
+    ...{ id, project, task, role, harness, model },
+    at: run.started?.at ?? run.at,
+    run: key,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    cost: undefined,
+    duration: 0,
+    position: { offset: 0, before: "" },
+  };
+}
+
+function plus(before: Usage, { model, inputTokens, outputTokens, cachedTokens, cost }: TokenUsage): Usage {
+  return {
+    ...before,
+    model: model || before.model,
+    inputTokens: before.inputTokens + inputTokens,
+    outputTokens: before.outputTokens + outputTokens,
+    cachedTokens: before.cachedTokens + cachedTokens,
+    cost: cost === undefined ? before.cost : (before.cost ?? 0) + cost,
+  };
+}
+
+export function addUp(all: readonly Usage[]): Total {
+  const sum = (of: (usage: Usage) => number) => all.reduce((total, usage) => total + of(usage), 0);
+  return {
+    runs: all.length,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
+    cost: sum(({ cost }) => cost ?? 0),
+    unknown: all.filter(({ cost }) => cost === undefined).length,
+    duration: sum(({ duration }) => duration ?? 0),
+  };
+}
+
+/** Days begin at midnight in the user's time zone. */
+function startOfDay(now: number): number {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  return day.getTime();
+}

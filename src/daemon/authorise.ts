@@ -1,0 +1,120 @@
+import { Refusal } from "../api/client.ts";
+import type { Reason } from "../engine/decision.ts";
+import type { Actor, Request } from "../engine/request.ts";
+import type { Task } from "../engine/task.ts";
+import { Fault } from "../fault.ts";
+import { contains } from "../home/agents-at-work.ts";
+import type { StoredTask } from "../ports/store.ts";
+import type { Caller } from "./callers.ts";
+import type { Core } from "./core.ts";
+import type { Asked } from "./handlers.ts";
+import { refusal } from "./submit.ts";
+
+/**
+ * The actor of a request about a task. A caller who is not authorised is refused before the engine is asked, and the
+ * refusal goes into the task's history like every other.
+ */
+export async function actorFor(
+  core: Core,
+  { task }: StoredTask,
+  { caller, folder }: Pick<Asked<unknown, unknown>, "caller" | "folder">,
+  request: (actor: Actor) => Request,
+): Promise<Actor> {
+  const actor = claimOf(caller);
+  const reason = await whyNot(core, task, caller, folder);
+  if (reason === undefined) return actor;
+  await core.store.addEvents(task.id, [refusal(request(actor), [reason], actor.role)], core.clock.now());
+  if (caller.kind === "nobody") {
+    throw new Fault("caller.unknown", reason.text, { hint: reason.fix });
+  }
+  throw new Refusal([reason]);
+}
+
+/** The actor that a caller claims to be, authorised or not. */
+export function claimOf(caller: Caller): Actor {
+  if (caller.kind === "human") return { role: "human" };
+  if (caller.kind === "nobody") return { role: "nobody" };
+  return { role: caller.credential.role, run: caller.credential.run };
+}
+
+async function whyNot(core: Core, task: Task, caller: Caller, folder: string): Promise<Reason | undefined> {
+  if (caller.kind === "nobody") {
+    return {
+      code: "no-credential",
+      text: `This needs a credential. ${caller.why}`,
+      fix: "People: run the command outside of workspaces and agents. Agents: use the token the run was started with.",
+    };
+  }
+  if (caller.kind === "human") {
+    const own = await taskOfFolder(core.store, folder);
+    if (own === undefined) return undefined;
+    const text = `${folder} is inside a workspace, where commands speak for the agent, not for a person.`;
+    return { code: "in-workspace", text, fix: "Run the command from your own checkout of the repository." };
+  }
+  const { credential, isOver } = caller;
+  if (credential.task !== task.id) {
+    const text = `This credential belongs to another task, ${credential.task}.`;
+    return { code: "other-task", text, fix: "Ask only about your own task." };
+  }
+  // A run that the workflow has ended may not write into the task file either, which the engine does not check.
+  const isLive = Object.values(task.runs).some(({ key }) => key === credential.run);
+  if (isOver || !isLive) {
+    const text = `The run ${credential.run} is over; it can no longer ask for anything.`;
+    return { code: "run-over", text, fix: "Stop here." };
+  }
+  const run = await core.store.runs.get(`${task.id}/${credential.run}`);
+  if (run !== undefined && run.folder !== "" && folder !== "" && !contains(run.folder, folder)) {
+    const text = `The run ${credential.run} works in ${run.folder}, but this was asked from ${folder}.`;
+    return { code: "other-folder", text, fix: `Ask from ${run.folder}.` };
+  }
+  return undefined;
+}
+
+/**
+ * The task that a request is about. `.` is the task of the caller's credential, or of the workspace that the caller is
+ * in.
+ */
+export async function findTask(
+  { store }: Core,
+  { params, query, caller, folder }: Asked<{ readonly project?: string }, unknown>,
+): Promise<StoredTask> {
+  const { task: reference = "" } = params;
+  if (reference === ".") {
+    const own = caller.kind === "run" ? caller.credential.task : await taskOfFolder(store, folder);
+    const stored = own === undefined ? undefined : await store.getTask(own);
+    if (stored !== undefined) return stored;
+    throw new Fault("task.missing", "This folder belongs to no task.", {
+      hint: "Name the task, or run this inside its workspace. List tasks with signalbox task list.",
+    });
+  }
+  const stored = await store.findTask(reference, query.project);
+  if (stored !== undefined) return stored;
+  const where = query.project === undefined ? "" : ` in ${query.project}`;
+  throw new Fault("task.missing", `There is no task ${JSON.stringify(reference)}${where}.`, {
+    hint: `${names}\nTo see them all: signalbox task list --all --open --closed`,
+  });
+}
+
+const names =
+  "A task is named by its id or project#number; in its project's folder also by its number, or while it is open its branch.";
+
+/** The task whose workspace contains a folder. */
+async function taskOfFolder(store: Core["store"], folder: string): Promise<string | undefined> {
+  if (folder === "") return undefined;
+  const inside = (await store.workspaces.list({})).filter(({ path }) => contains(path, folder));
+  return inside.find(({ task }) => task !== "")?.task;
+}
+
+/** The ids of tasks that are named in any of the accepted ways. */
+export function idsOf(core: Core, references: readonly string[], project: string): Promise<readonly string[]> {
+  const about = { query: { project }, caller: { kind: "human" as const }, folder: "", body: {}, lastEvent: "" };
+  return Promise.all(references.map(async (task) => (await findTask(core, { ...about, params: { task } })).task.id));
+}
+
+/** Refuses a task that is over: it cannot be reopened, but its branch can be continued in a new task. */
+export function mustBeOpen({ task, isOpen }: Pick<StoredTask, "task" | "isOpen">): void {
+  if (isOpen) return;
+  const text = `The task is in "${task.status}", which is the end.`;
+  const fix = `Continue its branch in a new task: signalbox task create --from ${task.id}`;
+  throw new Refusal([{ code: "terminal", text, fix }]);
+}

@@ -1,0 +1,97 @@
+import type { Kept, Workspace } from "../ports/records.ts";
+import type { Collection, Project, Store, StoredDocument, StoredTask } from "../ports/store.ts";
+import { StoreCache } from "./store-cache.ts";
+
+interface StoreListeners {
+  /** The history has grown. */
+  wrote(): void;
+  /** A record was written that can make this task need a person. Changes of the task itself are reported elsewhere. */
+  noticed(task: string): void;
+}
+
+/** Thirty agents keep thirty tasks busy; the others are read when they are needed. */
+const maxTasks = 200;
+const maxWorkspaceLists = 200;
+
+/**
+ * The store as the daemon uses it. It adds two things: a write-through cache of projects, of the most recently used
+ * tasks and documents, and of lists of workspaces; and notifications of the event feed and the needs after each write.
+ * The daemon is the only writer of its store, so every write goes through here. While a key is being written it is read
+ * from the store below: a reader who has already seen the effects of a decision there must not get the task from before
+ * it.
+ */
+export function createDaemonStore(store: Store, { wrote, noticed }: StoreListeners): Store {
+  const projects = new StoreCache<Project>();
+  const tasks = new StoreCache<StoredTask>(maxTasks);
+  const documents = new StoreCache<StoredDocument>(maxTasks);
+  const workspaces = new StoreCache<readonly Workspace[]>(maxWorkspaceLists);
+
+  /** Writes, then reports that the history has grown. */
+  const reporting = async <Result>(write: Promise<Result>): Promise<Result> => {
+    const result = await write;
+    wrote();
+    return result;
+  };
+  const noticing = <T extends Kept>(collection: Collection<T>): Collection<T> => ({
+    ...collection,
+    async put(record) {
+      await collection.put(record);
+      noticed(record.task);
+    },
+  });
+
+  return {
+    ...store,
+    getProject: (name) => projects.read(name, () => store.getProject(name)),
+    updateProject: (name, change) => projects.write(name, () => store.updateProject(name, change)),
+    removeProject: (name) =>
+      workspaces.writeAll(() =>
+        projects.write(name, () => tasks.writeAll(() => documents.writeAll(() => store.removeProject(name)))),
+      ),
+
+    getTask: (id) => tasks.read(id, () => store.getTask(id)),
+    findTask: async (reference, project) => tasks.get(reference) ?? store.findTask(reference, project),
+    async createTask(project, decide) {
+      const stored = await reporting(store.createTask(project, decide));
+      // The document may have been requested before it existed.
+      documents.forget(stored.task.id);
+      return stored;
+    },
+    saveDecision(decision) {
+      const { document } = decision;
+      const { id } = decision.task;
+      const save = () =>
+        tasks.write(
+          id,
+          () => reporting(store.saveDecision(decision)),
+          (stored) => stored,
+        );
+      return document === undefined ? save() : documents.write(id, save, () => document);
+    },
+    deleteTask: (id) =>
+      workspaces.writeAll(() => tasks.write(id, () => documents.write(id, () => store.deleteTask(id)))),
+
+    getDocument: (task) => documents.read(task, () => store.getDocument(task)),
+    saveDocument: (task, document, events, at) =>
+      documents.write(
+        task,
+        () => reporting(store.saveDocument(task, document, events, at)),
+        () => document,
+      ),
+
+    addEvents: (...events) => reporting(store.addEvents(...events)),
+    finishEffect: (...effect) => reporting(store.finishEffect(...effect)),
+
+    runs: noticing(store.runs),
+    messages: noticing(store.messages),
+    merges: noticing(store.merges),
+    workspaces: {
+      ...store.workspaces,
+      put: (record) => workspaces.writeAll(() => store.workspaces.put(record)),
+      remove: (id) => workspaces.writeAll(() => store.workspaces.remove(id)),
+      list: (filter) =>
+        // Names contain no line breaks.
+        workspaces.read(`${filter.project ?? "*"}\n${filter.task ?? "*"}`, () => store.workspaces.list(filter)),
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { fillText, type OutsideValues } from "../../engine/prompt.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Clock, Notifier } from "../../ports/system.ts";
+import type { Perform } from "../perform.ts";
+import { noteTime, projectOf, type TicketsOf } from "../project.ts";
+
+interface CloseTicketPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ticketsOf: TicketsOf;
+}
+
+/**
+ * Closes the ticket that the task was made from, with a note that names the task. Does so only if the task's work is in
+ * the default branch; a ticket that is closed already is not changed.
+ */
+export function closeTicket({ store, clock, ticketsOf }: CloseTicketPorts): Perform {
+  return async (_, { task }) => {
+    const { ticket = "", id } = task;
+    if (ticket === "") return;
+    const project = await projectOf(store, task.project);
+    const commit = await commitIn(store, project, task);
+    const tickets = ticketsOf(project);
+    if ((await tickets.get(ticket))?.status === "closed") {
+      // If a killed daemon closed it, this removes the temporary file that it left.
+      await tickets.change(ticket, { status: "closed" });
+      return;
+    }
+    const text = `Done by ${task.project}#${task.number} (${id}), merged into ${project.defaultBranch} with ${commit}.`;
+    await tickets.change(ticket, { status: "closed", note: { text, at: noteTime(clock.now()) } });
+  };
+}
+
+/** The commit that brought the work into the default branch: the daemon's own merge, or the forge's. */
+async function commitIn(store: Store, { defaultBranch }: Project, task: Task): Promise<string> {
+  const merge = await store.merges.get(task.id);
+  if (merge?.state === "merged" && merge.target === defaultBranch) return merge.after || merge.commit;
+  const pull = await store.pullRequests.get(task.id);
+  if (pull?.state === "merged" && pull.base === defaultBranch) return pull.mergedCommit || pull.headCommit;
+  throw new Fault("ticket.unmerged", `The ticket "${task.ticket}" stays open: the work is not in ${defaultBranch}.`, {
+    hint: `When it is done: signalbox ticket close ${task.ticket}`,
+  });
+}
+
+interface NotifyPorts {
+  readonly notifier: Notifier;
+  /** The workflow that a task is pinned to. */
+  workflowOf(task: Task): Promise<Workflow>;
+  /** The values of variables in a message that are not part of the task. */
+  outsideOf(task: Task): Promise<OutsideValues>;
+}
+
+/** Notifies the person. The key of the note is the effect's, so that a repeated note can be recognised. */
+export function notify({ notifier, workflowOf, outsideOf }: NotifyPorts): Perform {
+  return async ({ params }, { task, key }) => {
+    const [workflow, outside] = await Promise.all([workflowOf(task), outsideOf(task)]);
+    const filled = (text: unknown) => {
+      const built = fillText(workflow, task, typeof text === "string" ? text : "", outside);
+      if (!built.ok) throw new Fault("notify.unfilled", `The text of the note cannot be built. ${built.problem}`);
+      return built.text.trim();
+    };
+    await notifier.notify({
+      title: filled(params.title) || `${task.project}#${task.number} ${task.summary}`.trim(),
+      text: filled(params.message) || `Status: ${task.status}`,
+      task: task.id,
+      project: task.project,
+      key,
+    });
+  };
+}
+
+const shown = 20;
+
+/** Demands that the children of a task are over before it continues. Does nothing where there are none. */
+export function stopChildren({ store }: { readonly store: Store }): Perform {
+  return async (_, { task }) => {
+    const open = await store.listTasks({ parent: task.id, isOpen: true }, { limit: shown });
+    if (open.length === 0) return;
+    const commands = open.map((each) => `signalbox task cancel ${each.task.id}`);
+    throw new Fault("children.open", `The task has children that are not over: ${open.length}.`, {
+      hint: [`Cancel them:`, ...commands, `Then: signalbox task retry ${task.id}`].join("\n"),
+    });
+  };
+}

@@ -1,0 +1,304 @@
+import { join } from "node:path";
+import { fillText } from "../../engine/prompt.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import type { Places } from "../../home/places.ts";
+import type { Turns } from "../../keyed.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Workspace } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Clock, Log } from "../../ports/system.ts";
+import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import { publishAgents } from "../callers.ts";
+import type { Merging } from "../merging/merging.ts";
+import { otherTargetFix } from "../moved-target.ts";
+import type { Perform, Performers } from "../perform.ts";
+import { projectOf, targetOf } from "../project.ts";
+import type { Submit } from "../submit.ts";
+import { keptWork } from "../task-work.ts";
+import type { Parking } from "../workspaces/parking.ts";
+import {
+  type BindPorts,
+  bindWorkspace,
+  leasePort,
+  makeRoom,
+  type PoolPorts,
+  type PoolRoom,
+  type ReleaseWorkspacesPorts,
+  releaseWorkspaces,
+  removeOtherKind,
+} from "../workspaces/pool.ts";
+import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
+import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
+import { placeTaskFiles } from "../workspaces/task-files.ts";
+import type { UpkeepLimits } from "../workspaces/upkeep.ts";
+import { createBranch, deleteBranch, harvestUncommitted, mergeWork, nameBranch, syncRepo } from "./branch.ts";
+import { type CommandPorts, runInWorkspace } from "./commands.ts";
+
+interface AcquirePorts extends BindPorts, PoolPorts, CommandPorts {
+  readonly store: Store;
+  readonly log: Log;
+  readonly submit: Submit;
+  workflowOf(task: Task): Promise<Workflow>;
+  readonly settingsOf: SettingsOf;
+  /** Publishes the folders of agents, which the command line must know. */
+  publishAgents(): Promise<void>;
+}
+
+/**
+ * Binds a workspace to the task, on the task's branch and with the task's file in it. Does nothing where it has all
+ * that.
+ */
+export function acquireWorkspace(ports: AcquirePorts): Perform {
+  return async ({ params }, { task, key }) => {
+    const project = await projectOf(ports.store, task.project);
+    // Checked before anything is created: a setup that may not run must not be started.
+    const settings = ports.settingsOf(project);
+    const workspaces = await ports.workspacesOf(project);
+    await removeOtherKind(ports, workspaces, project);
+    await makeRoom(ports, project, task.id);
+    const bound = await bindWhenFree(ports, workspaces.folder, task);
+    if (bound === undefined) return;
+    const leased = await leasePort(ports, bound, settings.ports);
+    const { branches, ...base } = await baseOf(ports, workspaces, project, task, params.base);
+    // The branches that existed before the agent: it may check them out later, but they are not its own.
+    const workspace = { ...leased, branches: leased.branches ?? branches };
+    if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
+    await prepare(ports, workspaces, project, settings, task, workspace, base, key);
+    const { stored } = await ports.submit(task.id, {
+      kind: "edit",
+      actor: { role: "engine" },
+      set: { workspace: workspace.path },
+    });
+    await placeTaskFiles(ports.store, await ports.workflowOf(task), workspaces.kind, stored.task);
+    await ports.publishAgents();
+  };
+}
+
+/** Waits while all workspaces are taken. Returns undefined where the task no longer wants one. */
+async function bindWhenFree(ports: AcquirePorts, folder: string, task: Task): Promise<Workspace | undefined> {
+  const { store, room } = ports;
+  for (;;) {
+    const project = await projectOf(store, task.project);
+    try {
+      return await bindWorkspace(ports, project, folder, task);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "pool.full") throw error;
+      if (!(await isWanted(store, task.id))) return undefined;
+    }
+    await room.wait(task.project, task.id);
+  }
+}
+
+/** False for a task that was cancelled or moved meanwhile: if it releases its workspace later, it needs none before. */
+async function isWanted(store: Store, task: string): Promise<boolean> {
+  if ((await store.getTask(task)) === undefined) return false;
+  const owed = (await store.openEffects(task)).map(({ effect }) => effect.action);
+  const isAcquired = owed.indexOf("acquire_workspace");
+  const isReleased = owed.indexOf("release_workspace", Math.max(0, isAcquired));
+  return isReleased < 0;
+}
+
+/** The commit that work starts from: the user's current default branch, or the branch that the workflow names. */
+async function baseOf(
+  { workflowOf, store }: AcquirePorts,
+  { control, git }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  param: unknown,
+): Promise<{ commit: string; branch: string; branches: readonly string[] }> {
+  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  const filled = fillText(await workflowOf(task), task, typeof param === "string" ? param : "", {
+    base: targetOf(project, task),
+  });
+  const branch = (filled.ok ? filled.text.trim() : "") || targetOf(project, task);
+  const commit = branches[branch];
+  const known = Object.keys(branches);
+  if (commit !== undefined) return { commit, branch, branches: known };
+  throw new Fault("workspace.no-base", `${project.path} has no branch "${branch}" for the task to start from.`, {
+    hint: known.length > 0 ? await otherTargetFix({ git }, project, branch, store) : "Make a first commit there.",
+  });
+}
+
+/** Saves whatever the last task left in the workspace before changing it. */
+async function prepare(
+  ports: AcquirePorts,
+  own: ProjectWorkspaces,
+  project: Project,
+  settings: ProjectSettings,
+  task: Task,
+  workspace: Workspace,
+  base: { commit: string; branch: string },
+  key: string,
+): Promise<void> {
+  const { control, kind, repository } = own;
+  const folder = workspace.path;
+  const before = await withoutPipes(kind, folder, () => kind.inspect(folder));
+  const lastAt = before.kind === "there" ? undefined : await bringBack(own, project, task, workspace);
+  // A branch that was deleted by hand is restored; perhaps nothing else was wrong.
+  const found = lastAt === undefined ? before : await kind.inspect(folder);
+  const isMarked = workspace.readyFor === task.id;
+  // The task has this workspace already: everything in it is this task's work.
+  if (found.kind === "there" && isMarked && (found.branch === task.branch || task.workspace === folder)) return;
+  const order = {
+    ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true },
+    ...(lastAt === undefined ? {} : { lastAt }),
+  };
+  const save = async () => {
+    const at = ports.clock.now();
+    const order = { folder, task: task.id, at, anybodys: true, repository };
+    const { saved, refused } = await withoutPipes(kind, folder, () => control.salvage(order));
+    if (saved !== undefined) ports.log.warn("Work was found in a free workspace and saved", { folder, ref: saved.ref });
+    return { salvaged: true, holds: refused.length > 0 };
+  };
+  // Recorded first, so that a crash after the folder is created does not make it look ready.
+  if (isMarked) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
+  const isLeft = found.kind === "there" && (found.dirty || (found.branch !== task.branch && !found.parked));
+  const left = isLeft ? await save() : { salvaged: false };
+  const { keep } = settings;
+  await withoutPipes(kind, folder, () => kind.prepare({ ...order, keep, ...left })).catch(async (error) => {
+    // A broken or missing workspace was not inspected, and may still contain work.
+    if (isLeft || !isUnsaved(error)) throw error;
+    return kind.prepare({ ...order, keep, ...(await save()) });
+  });
+  await furnish(ports, kind, settings, task, workspace, key);
+  await ports.store.workspaces.put({ ...workspace, readyFor: task.id });
+}
+
+/**
+ * Collected work outlives its folder and its branch: recreates the branch at its last known commit. Returns that
+ * commit; undefined where nothing was collected.
+ */
+async function bringBack(
+  { control, repository }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  workspace: Workspace,
+): Promise<string | undefined> {
+  if ((await control.commitAt(taskRef(task.id))) === undefined) return undefined;
+  const commit = await keptWork({ control }, project, task);
+  if (commit === undefined || workspace.kind !== "worktree") return commit;
+  await control.restoreBranch({ repository, branch: task.branch, commit });
+  return commit;
+}
+
+/** Copies the files that git does not bring, and runs the setup. After a crash all of it is repeated. */
+async function furnish(
+  ports: AcquirePorts,
+  kind: WorkspaceKind,
+  { copy, link, setup, setupTimeout }: ProjectSettings,
+  task: Task,
+  workspace: Workspace,
+  key: string,
+): Promise<void> {
+  const folder = workspace.path;
+  if (copy.length > 0) await kind.copyFiles({ folder, patterns: copy, how: "copy" });
+  if (link.length > 0) await kind.copyFiles({ folder, patterns: link, how: "link" });
+  if (setup.length === 0) return;
+  const file = join(ports.places.logs, "setup", `${task.id}.log`);
+  await runInWorkspace(ports, { name: "setup", argv: setup, timeout: setupTimeout, file }, workspace, task, key);
+}
+
+function isUnsaved(error: unknown): boolean {
+  return error instanceof Fault && ["workspace.dirty", "workspace.unsaved"].includes(error.code);
+}
+
+/** What the effects on repositories need. */
+interface GitEffectPorts extends CommandPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly places: Places;
+  readonly submit: Submit;
+  readonly inTurn: Turns;
+  readonly workspacesOf: WorkspacesOf;
+  readonly parking: Pick<Parking, "released">;
+  readonly room: PoolRoom;
+  endRuns(task: string): Promise<void>;
+  endCommands(task: string): Promise<void>;
+  readonly merging: Merging;
+  readonly settingsOf: SettingsOf;
+  limits(): UpkeepLimits;
+  workflowOf(task: Task): Promise<Workflow>;
+}
+
+/** The effects that need git. */
+export function gitEffects(given: GitEffectPorts): Performers {
+  const { store, places } = given;
+  const ports = {
+    ...given,
+    publishAgents: () => publishAgents({ store, places }),
+  };
+  return {
+    acquire_workspace: acquireWorkspace(ports),
+    release_workspace: releaseWorkspace(ports),
+    merge: mergeWork(ports),
+    sync_repo: syncRepo(ports),
+    harvest_uncommitted: harvestUncommitted(ports),
+    create_branch: createBranch(ports),
+    name_branch: nameBranch(ports),
+    delete_branch: deleteBranch(ports),
+  };
+}
+
+interface ReleasePorts extends ReleaseWorkspacesPorts, CommandPorts {
+  readonly log: Log;
+  readonly places: Pick<Places, "logs">;
+  readonly settingsOf: SettingsOf;
+  readonly submit: Submit;
+  publishAgents(): Promise<void>;
+}
+
+/**
+ * Releases the task's workspace. Its content is saved first: commits on the task's branch, uncommitted files under a
+ * ref. Does nothing where the task has no workspace.
+ */
+export function releaseWorkspace(ports: ReleasePorts): Perform {
+  const { store, workspacesOf } = ports;
+  return async (_, { task, key }) => {
+    const project = await store.getProject(task.project);
+    // Before the teardown too, which must not remove files under a working program.
+    await ports.endRuns(task.id);
+    for (const workspace of await store.workspaces.list({ task: task.id })) {
+      if (workspace.kind === "folder" || project === undefined) continue;
+      const { kind } = await workspacesOf(project);
+      const found = await withoutPipes(kind, workspace.path, () => kind.inspect(workspace.path));
+      if (found.kind === "there") await tearDown(ports, project, workspace, task, key);
+    }
+    await releaseWorkspaces(ports, task.id);
+    if (project !== undefined) await removeOtherKind(ports, await workspacesOf(project), project);
+    if (task.workspace !== "") {
+      await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { workspace: "" } });
+    }
+    await ports.publishAgents();
+  };
+}
+
+/** A failed teardown is only recorded: a workspace that is never released would be worse. */
+async function tearDown(
+  ports: ReleasePorts,
+  project: Project,
+  workspace: Workspace,
+  task: Task,
+  key: string,
+): Promise<void> {
+  try {
+    const { teardown: argv, setupTimeout: timeout } = ports.settingsOf(project);
+    if (argv.length === 0) return;
+    const file = join(ports.places.logs, "teardown", `${task.id}.log`);
+    await runInWorkspace(ports, { name: "teardown", argv, timeout, file }, workspace, task, key);
+  } catch (error) {
+    // A teardown that was killed because the daemon stops is run again after the start.
+    if (ports.signal?.aborted) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    ports.log.warn("A workspace was released without its teardown", { task: task.id, reason });
+    const note = {
+      type: "effect.failed",
+      by: "engine",
+      data: { action: "release_workspace", reason },
+      set: {},
+    } as const;
+    await ports.store.addEvents(task.id, [note], ports.clock.now());
+  }
+}

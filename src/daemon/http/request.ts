@@ -1,0 +1,113 @@
+import type { IncomingMessage } from "node:http";
+import type { Route } from "../../api/client.ts";
+import { Fault } from "../../fault.ts";
+
+/** The largest body of a request: a task file of a thousand pages is a mistake. */
+const maxBytes = 1024 * 1024;
+
+/** How a request arrived. */
+export interface Door {
+  /** `127.0.0.1:4711`; undefined for the socket, which only the user can reach. */
+  readonly address: string | undefined;
+}
+
+/**
+ * Checks the headers before the request is read. A page in the user's browser can send requests to 127.0.0.1, but it
+ * cannot forge host and origin, and it cannot send JSON without a preflight request.
+ */
+export function checkRequest({ headers, method = "" }: IncomingMessage, { address }: Door): void {
+  const { host = "", origin } = headers;
+  if (address !== undefined && !isOurs(host, address)) {
+    throw new Fault("request.host", `The host "${host}" is not this daemon's.`, { hint: `Use http://${address}.` });
+  }
+  const isForeign =
+    origin !== undefined &&
+    (address === undefined || !origin.startsWith("http://") || !isOurs(origin.slice(7), address));
+  if (isForeign) throw new Fault("request.origin", `The origin "${origin}" may not send requests to this daemon.`);
+  const length = Number(headers["content-length"] ?? 0);
+  if (length > maxBytes) throw tooLarge();
+  const hasBody = length > 0 || headers["transfer-encoding"] !== undefined;
+  const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  if (hasBody && type !== "application/json") {
+    throw new Fault("request.type", `A request's body must be application/json, but is "${type}".`);
+  }
+  if (hasBody && (method === "GET" || method === "DELETE")) {
+    throw new Fault("request.body", `${method} takes no body.`);
+  }
+}
+
+function tooLarge(): Fault {
+  return new Fault("request.large", `A request may have at most ${maxBytes / 1024} KB.`, { hint: "Send less." });
+}
+
+function isOurs(host: string, address: string): boolean {
+  const port = address.slice(address.lastIndexOf(":"));
+  return host === address || host === `localhost${port}`;
+}
+
+/** The secret in `Authorization: Bearer …`. */
+export function tokenOf({ headers }: IncomingMessage): string | undefined {
+  return /^Bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
+}
+
+interface Match<R extends Route> {
+  readonly route: R;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds the route of a request. */
+export function createMatcher<R extends Route>(routes: readonly R[]): (method: string, path: string) => Match<R> {
+  const bySize = Map.groupBy(
+    routes.map((route) => ({ route, segments: route.path.split("/") })),
+    ({ segments }) => segments.length,
+  );
+  return (method, path) => {
+    const given = path.split("/");
+    const fitting = (bySize.get(given.length) ?? []).filter(({ segments }) =>
+      segments.every((segment, i) => segment.startsWith(":") || segment === given[i]),
+    );
+    const found = fitting.find(({ route }) => route.method === method);
+    if (found === undefined) {
+      if (fitting.length === 0)
+        throw new Fault("request.path", `There is nothing at ${path}.`, { hint: "GET /v1/openapi.json lists all." });
+      const methods = fitting.map(({ route }) => route.method).join(", ");
+      throw new Fault("request.method", `${path} takes ${methods}, not ${method}.`);
+    }
+    const params: Record<string, string> = Object.create(null);
+    for (const [i, segment] of found.segments.entries()) {
+      if (segment.startsWith(":")) params[segment.slice(1)] = decode(given[i] ?? "");
+    }
+    return { route: found.route, params };
+  };
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new Fault("request.path", `"${segment}" is not a correctly encoded part of a path.`);
+  }
+}
+
+/** The JSON of a request; undefined where there is none. */
+export function readBody(request: IncomingMessage): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) return void chunks.push(chunk);
+      reject(tooLarge());
+      request.resume();
+    });
+    request.on("end", () => {
+      if (size === 0) return resolve(undefined);
+      try {
+        resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+      } catch (error) {
+        reject(new Fault("request.body", "The body is not valid JSON.", { cause: error }));
+      }
+    });
+    request.on("error", reject);
+  });
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { builtIn, load } from "../../test/language/workflow-texts.ts";
+import { unfinishedParts } from "./make-task.ts";
+
+test.each(["default", "classic", "minimal", "crew"] as const)("the workflow %s has no unfinished part", (name) => {
+  expect(unfinishedParts(load(builtIn(name)))).toEqual([]);
+});
+
+test("the workflow team warns that its children are not started", () => {
+  expect(unfinishedParts(load(builtIn("team")))).toEqual([
+    'Child tasks are not started yet: in "SUBTASK_IMPLEMENTING" the task is held, and you can only cancel it.',
+  ]);
+});
+
+test("the workflow pipeline warns about findings, tools, models and its merge", () => {
+  expect(unfinishedParts(load(builtIn("pipeline")))).toEqual([
+    expect.stringContaining("Findings of a review are not kept yet"),
+    expect.stringContaining("Tools that are named one by one"),
+    expect.stringContaining('"large" and "small" are not mapped to models yet'),
+    expect.stringContaining("Merging needs a forge here"),
+  ]);
+});

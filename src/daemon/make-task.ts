@@ -1,0 +1,393 @@
+import { Refusal } from "../api/client.ts";
+import type { Routes } from "../api/routes.ts";
+import type { TypeOf } from "../api/wire.ts";
+import { parseTaskDocument } from "../documents/task-document.ts";
+import { branchNameProblem } from "../engine/branch-name.ts";
+import { createTask as decideCreation } from "../engine/create.ts";
+import type { Facts } from "../engine/request.ts";
+import { blankIdentity, type TaskIdentity } from "../engine/task.ts";
+import type { Guard, RunSpec, Settings, Workflow } from "../engine/workflow.ts";
+import { Fault } from "../fault.ts";
+import { configFault, loadConfig, type ResolvedConfig, resolveConfig } from "../home/config.ts";
+import { repositoryPlaces } from "../home/places.ts";
+import { findWorkflow } from "../home/workflows.ts";
+import type { Project, StoredDocument, StoredTask } from "../ports/store.ts";
+import {
+  areAllowed,
+  checkNeeds,
+  fullPermissionRuns,
+  neededHarnesses,
+  notAllowed,
+  warnMissing,
+} from "./agents/harnesses.ts";
+import { findTask, idsOf } from "./authorise.ts";
+import {
+  aboutPullRequest,
+  adoptPullRequest,
+  branchesOf,
+  bringBack,
+  bringBranch,
+  findPullRequest,
+  mustHaveCommit,
+} from "./bring-work.ts";
+import { type Chosen, chooseWorkflow, setPermissions } from "./choose-workflow.ts";
+import type { Core } from "./core.ts";
+import { takeTicket, ticketTurn } from "./crew/tickets.ts";
+import { isShared, mustHave } from "./project.ts";
+import { firstDocument } from "./task-documents.ts";
+import { isoTime, viewOf } from "./views.ts";
+import { isOwnBranch, noteOwnBranch, otherTaskWith, userBranches } from "./workspaces/own-branches.ts";
+
+type Answer = TypeOf<Routes["createTask"]["answer"]>;
+
+type Body = TypeOf<NonNullable<Routes["createTask"]["body"]>>;
+
+export async function makeTask(core: Core, body: Body): Promise<Answer> {
+  const known = await mustHave(core, body.project);
+  if (body.ticket === undefined) return create(core, known, body);
+  return core.inTurn(ticketTurn(known.name), async () => create(core, known, await takeTicket(core, known, body)));
+}
+
+async function create(core: Core, known: Project, body: Body): Promise<Answer> {
+  const project: Project = body.allowFullPermissions === true ? { ...known, fullPermissions: "allow" } : known;
+  const from = body.from === undefined ? undefined : await endedTask(core, body.from, project.name);
+  const config = configFor(
+    core,
+    project,
+    from === undefined ? body : { ...inherited(core, project, from, body), ...body },
+  );
+  const chosen = await chooseWorkflow(core, project, config.workflow.value);
+  const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
+  const context = body.context ?? (adopted && aboutPullRequest(adopted));
+  const document = await firstDocument(core, chosen.workflow, context, from);
+  const id = await freeId(core);
+  const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
+  const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
+  const own = await identityOf(core, project, given, config, id, from);
+  const identity = { ...own, base, prUrl: adopted?.url ?? "" };
+  // An agent would work on it before any review, and bypass what its workflow says about merging.
+  if (isShared(project, identity, identity.branch)) {
+    const problem = `"${identity.branch}" is the branch that work is merged into. A task needs its own branch.`;
+    throw new Fault("task.invalid", problem, { hint: "Choose another name, or none." });
+  }
+  const warnings = [
+    ...unfinishedParts(chosen.workflow),
+    ...(await checkHarnesses(core, project, chosen.workflow, identity)),
+  ];
+  const facts = await firstFacts(core, project, document);
+  const { status } = body;
+  const { preset, settings } = settingsFor(chosen, from, body);
+  const decideNew = (number: number) => {
+    const decision = decideCreation(
+      chosen.workflow,
+      {
+        ...identity,
+        number,
+        workflow: chosen.found.name,
+        ...(status === undefined ? {} : { status }),
+        ...(preset === undefined ? {} : { preset }),
+        ...(settings === undefined ? {} : { settings: settings as Settings }),
+      },
+      facts,
+    );
+    if (decision.kind === "rejected") throw new Refusal(decision.reasons);
+    if (decision.kind === "ignored") throw new Fault("daemon.error", decision.why);
+    return decision;
+  };
+  // Decided once before anything is changed, so that a refused request changes nothing.
+  decideNew(0);
+  await mustHaveCommit(core, project, chosen.workflow);
+  await branchGivenBack(core, identity);
+  const target = identity.base || project.defaultBranch;
+  if (adopted === undefined) await claimBranch(core, project, identity, from, target);
+  const notes = from === undefined ? [] : await continueBranch(core, project, from, identity.branch, target);
+  if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
+  await core.workflows.keep(chosen.workflow, chosen.text);
+  const stored = await core.store.createTask(project.name, (number) => {
+    const { task, events, effects } = decideNew(number);
+    return { task, document, events, effects, at: core.clock.now() };
+  });
+  if (adopted !== undefined) await adoptPullRequest(core, stored.task, adopted);
+  // Before the task starts.
+  if (body.allowFullPermissions === true) await setPermissions(core, project.name, "allow");
+  core.changed(stored);
+  return {
+    task: await viewOf(core, stored),
+    workflow: { from: chosen.found.from, file: chosen.found.file },
+    warnings: [...warnings, ...notes],
+  };
+}
+
+/** The values that a task takes over from the task that it continues, where the caller gives none. */
+function inherited(core: Core, { path }: Project, { task }: StoredTask, { harness }: Body): Partial<Body> {
+  const { workflow, reviewHarness, model } = task;
+  // A harness that served every role is replaced for every role.
+  const isApart = harness === undefined || reviewHarness !== task.harness;
+  return {
+    ...(isWorkflow({ home: core.home, repository: path }, workflow) ? { workflow } : {}),
+    ...(task.harness === "" ? {} : { harness: task.harness }),
+    ...(isApart && reviewHarness !== "" ? { reviewHarness } : {}),
+    ...(model === "" ? {} : { model }),
+  };
+}
+
+function isWorkflow(places: Parameters<typeof findWorkflow>[0], name: string): boolean {
+  try {
+    return findWorkflow(places, name).name === name;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}
+
+/** The settings of a continued task apply to the new one if its workflow is the same and has them. */
+function settingsFor(
+  { found, workflow }: Chosen,
+  from: StoredTask | undefined,
+  body: Body,
+): Pick<Body, "preset" | "settings"> {
+  if (from === undefined || from.task.workflow !== found.name || body.preset !== undefined) return body;
+  const { preset, settings } = from.task;
+  const kept = Object.entries(settings).filter(([name]) => Object.hasOwn(workflow.settings, name));
+  return {
+    ...(Object.hasOwn(workflow.presets, preset) ? { preset } : {}),
+    settings: { ...Object.fromEntries(kept), ...body.settings },
+  };
+}
+
+/** A branch that a person has named, or that an ended task had, is the task's own unless the person had it before. */
+async function claimBranch(
+  core: Core,
+  project: Project,
+  identity: Pick<TaskIdentity, "id" | "branch">,
+  from: StoredTask | undefined,
+  target: string,
+): Promise<void> {
+  if (core.repositories === undefined || identity.branch.includes(identity.id)) return;
+  const { control } = await core.repositories.workspacesOf(project);
+  const branches = await userBranches(control, project);
+  const tip = branches[target];
+  const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
+  if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
+    await noteOwnBranch(control, identity, tip);
+}
+
+/** Inside the branch's mutex: the branch of a merged task may be about to be deleted. */
+async function continueBranch(
+  core: Core,
+  project: Project,
+  from: StoredTask,
+  branch: string,
+  target: string,
+): Promise<readonly string[]> {
+  const bring = () => bringBack(core, project, from, branch, target);
+  return core.repositories === undefined ? [] : core.repositories.inTurn(`branches ${project.name}`, bring);
+}
+
+async function identityOf(
+  core: Core,
+  project: Project,
+  body: Body,
+  config: ResolvedConfig,
+  id: string,
+  from: StoredTask | undefined,
+): Promise<TaskIdentity> {
+  const branch = body.branch ?? from?.task.branch ?? `${config.branchPrefix.value}${id}`;
+  const problem = branchNameProblem(branch);
+  if (problem !== undefined) throw new Fault("task.invalid", problem, { hint: "Choose another name." });
+  const now = isoTime(core.clock.now());
+  const harness = config.harness.value;
+  const [parent = ""] = body.parent === undefined ? [] : await idsOf(core, [body.parent], project.name);
+  return {
+    ...blankIdentity,
+    id,
+    project: project.name,
+    branch,
+    summary: (body.summary ?? from?.task.summary ?? "").trim(),
+    harness,
+    reviewHarness: config.reviewHarness.value || harness,
+    model: config.model.value,
+    parent,
+    dependsOn: await idsOf(core, body.dependsOn ?? [], project.name),
+    labels: [...new Set(body.labels ?? [])],
+    priority: body.priority ?? 0,
+    ticket: body.ticket ?? "",
+    autostart: config.autostart.value,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** The branch that the work starts from and is merged into; empty for the default branch. */
+async function baseOf(core: Core, project: Project, { base = "", branch }: Body): Promise<string> {
+  if (base === "" || base === project.defaultBranch) return "";
+  if (base === branch)
+    throw new Fault("task.invalid", `The task's branch and its base are both "${base}".`, { hint: "Choose another." });
+  if (core.repositories === undefined) return base;
+  const { control } = await core.repositories.workspacesOf(project);
+  const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+  if (branches[base] !== undefined) return base;
+  const known = Object.keys(branches);
+  throw new Fault("task.invalid", `${project.path} has no branch "${base}" for the task to start from.`, {
+    hint: known.length > 0 ? `It has ${known.slice(0, 10).join(", ")}.` : "Make a first commit there.",
+  });
+}
+
+async function endedTask(core: Core, reference: string, project: string): Promise<StoredTask> {
+  const about = { params: { task: reference }, query: { project }, caller: { kind: "human" as const } };
+  const found = await findTask(core, { ...about, folder: "", body: {}, lastEvent: "" });
+  const stored = await settledTask(core, found);
+  if (!stored.isOpen) return stored;
+  const { id, held, status } = stored.task;
+  if (await isTerminal(core, stored))
+    throw new Fault("task.invalid", `The task ${id} has ended in "${status}", but its last effects are not done.`, {
+      hint:
+        held === undefined
+          ? `See what it still owes, then ask again: signalbox task explain ${id}`
+          : `Retry them first: signalbox task retry ${id}`,
+    });
+  throw new Fault("task.invalid", `The task ${id} is not over, so its branch cannot be continued yet.`, {
+    hint: `See what it waits for: signalbox task explain ${id}`,
+  });
+}
+
+async function isTerminal({ workflows }: Core, { task }: StoredTask): Promise<boolean> {
+  return (await workflows.get(task.workflowHash)).states[task.status]?.terminal === true;
+}
+
+/** Waits for a task that was merged just now to release its workspace, unless that has failed. */
+async function settledTask(core: Core, found: StoredTask): Promise<StoredTask> {
+  let stored = found;
+  for (let tries = 0; tries < maxSettleChecks && stored.isOpen && stored.task.held === undefined; tries++) {
+    if (!(await isTerminal(core, stored))) return stored;
+    await new Promise<void>((resolve) => core.clock.after(settlePause, resolve));
+    stored = (await core.store.getTask(stored.task.id)) ?? stored;
+  }
+  return stored;
+}
+
+/** Waits for the end of another task with this branch, which may have been merged just now. */
+async function branchGivenBack(core: Core, identity: TaskIdentity): Promise<void> {
+  if (identity.branch.includes(identity.id)) return;
+  const other = await otherTaskWith(core.store, identity, identity.branch);
+  const stored = other && (await core.store.getTask(other.id));
+  if (stored !== undefined) await settledTask(core, stored);
+}
+
+/** Milliseconds between two checks. */
+const settlePause = 100;
+
+const maxSettleChecks = 100;
+
+async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
+  return {
+    document: parseTaskDocument(document.text),
+    head: "",
+    artifacts: {},
+    numbers: { workspace: 0 },
+    taskFileTracked: false,
+    poolFull: await core.scheduler.isFull(project.name, ""),
+  };
+}
+
+async function freeId({ ids, store }: Core): Promise<string> {
+  for (;;) {
+    const id = ids.task();
+    if ((await store.getTask(id)) === undefined) return id;
+  }
+}
+
+/** The values of the configuration that the creator of a task may override. */
+type ConfigFlags = Partial<TypeOf<NonNullable<Routes["createTask"]["body"]>>>;
+
+/** The command line has already combined flags and environment. */
+export function configFor(core: Core, project: Project, flags: ConfigFlags = {}): ResolvedConfig {
+  const file = repositoryPlaces(core.home, project.path)?.config;
+  const repository = file === undefined ? undefined : loadConfig(file, "project");
+  if (file !== undefined && repository !== undefined && repository.problems.length > 0)
+    throw configFault(file, repository.problems);
+  const { workflow, harness, reviewHarness, branchPrefix } = project;
+  const recorded = Object.entries({ workflow, harness, reviewHarness, branchPrefix }).filter(
+    ([, value]) => value !== "",
+  );
+  return resolveConfig({
+    flag: {
+      workflow: flags.workflow,
+      harness: flags.harness,
+      reviewHarness: flags.reviewHarness,
+      model: flags.model,
+      autostart: flags.autostart,
+      branchPrefix: flags.branchPrefix,
+    },
+    repository: repository?.config,
+    project: Object.fromEntries(recorded),
+    user: core.config().values,
+  });
+}
+
+/** What a workflow asks for that this version cannot do yet, as sentences for the creator of a task. */
+export function unfinishedParts(workflow: Workflow): readonly string[] {
+  const states = Object.values(workflow.states);
+  const found: string[] = [];
+  const fanOut = states.find(({ wait }) => wait.kind === "fan_out");
+  if (fanOut !== undefined)
+    found.push(`Child tasks are not started yet: in "${fanOut.name}" the task is held, and you can only cancel it.`);
+  const toParent = states.find((state) => state.do.some(({ params }) => params.into === "parent"));
+  if (toParent !== undefined)
+    found.push(
+      `Merging into a parent task does not work yet: "${toParent.name}" fails. Only a child task could use it.`,
+    );
+  const guards: readonly Guard[] = [
+    ...workflow.ways.flatMap((way) => way.when),
+    ...states.flatMap((state) => state.rules.flatMap((rule) => rule.when)),
+  ];
+  if (guards.some(({ field }) => field === "approved_findings" || field === "open_findings"))
+    found.push("Findings of a review are not kept yet: they cannot be approved or dismissed, so no fixer is started.");
+  const runs = states.flatMap((state) => runsOf(state.wait));
+  if (runs.some(({ tools }) => (tools ?? []).some((tool) => !toolClasses.includes(tool))))
+    found.push("Tools that are named one by one work with Claude Code only; other harnesses refuse them or the task.");
+  if (usesTiers(workflow, runs))
+    found.push(
+      '"large" and "small" are not mapped to models yet: they reach the harness as they are. Name a model instead.',
+    );
+  if (states.some((state) => state.do.some(({ name }) => name === "merge_pr")))
+    found.push("Merging needs a forge here: without GitHub the task stays before its merge.");
+  return found;
+}
+
+const toolClasses = ["read", "write", "execute", "web"];
+const tiers = ["large", "small"];
+
+function runsOf(wait: Workflow["states"][string]["wait"]): readonly RunSpec[] {
+  if (wait.kind === "agent") return [wait.run];
+  return wait.kind === "panel" ? [wait.member, wait.judge] : [];
+}
+
+function usesTiers(workflow: Workflow, runs: readonly RunSpec[]): boolean {
+  const models = runs.flatMap(({ model }) => (model === undefined ? [] : [model]));
+  const values = models.flatMap((model) => {
+    const setting = /^\{(.+)\}$/.exec(model)?.[1];
+    if (setting === undefined) return [model];
+    const value = workflow.settings[setting]?.default;
+    if (typeof value === "object") return Object.values(value) as readonly string[];
+    return [String(value)];
+  });
+  return values.some((value) => tiers.includes(value));
+}
+
+/** Refuses harnesses in which a task's agents could never be started. Returns further warnings about them. */
+async function checkHarnesses(
+  { agents }: Core,
+  project: Project,
+  workflow: Workflow,
+  task: { readonly harness: string; readonly reviewHarness: string },
+): Promise<readonly string[]> {
+  if (agents === undefined) return [];
+  const { harnesses } = agents.ports;
+  const reasons = checkNeeds(harnesses, workflow, task);
+  if (reasons.length > 0) throw new Refusal(reasons);
+  const missing = await warnMissing(harnesses, neededHarnesses(workflow, task));
+  const isAllowed = areAllowed(agents.ports.config(), project);
+  const unasked = isAllowed ? [] : fullPermissionRuns(harnesses, workflow, task);
+  return [...missing, ...unasked.map(({ title }) => notAllowed(title, project.name))];
+}

@@ -1,0 +1,251 @@
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
+import type { Core, Repositories } from "../core.ts";
+import { mergePullRequest } from "../forge/pull-request.ts";
+import { findTips, mergeableWork, type Where } from "../task-work.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import type { Clash } from "./conflicts.ts";
+import { messageOf } from "./land.ts";
+import { lineOf, type MergingPorts, newMerge, noteMerge, type Wanted } from "./merging.ts";
+import { type Landed, landingsOf, publishCommit, revertAll, stackUp, wholeWork } from "./stack.ts";
+
+/**
+ * Merges a task's pull request on its forge. If the forge has merged it already, only moves the task. Undefined if the task
+ * has no pull request: then its work is merged locally.
+ */
+export async function mergeOnForge(
+  { forge, store, clock, log }: Core,
+  repositories: Repositories,
+  project: Project,
+  task: Task,
+  wanted: Wanted,
+): Promise<Merge | undefined> {
+  const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task, wanted.only);
+  if (result === undefined || result.kind === "none") return undefined;
+  const merge = newMerge(task, wanted, clock.now());
+  if (result.kind === "refused") {
+    const reason = `${result.reason} To merge it locally instead: signalbox task merge ${task.id} --local`;
+    const ended: Merge = { ...merge, state: "refused", reason, endedAt: clock.now() };
+    await noteMerge({ store, clock }, ended, "merge.failed", { word: "refused", reason, files: [] });
+    return ended;
+  }
+  const { commit } = result;
+  const landed: Merge = { ...merge, state: "merged", commit, before: commit, after: commit };
+  await noteMerge({ store, clock }, landed, "merge.landed", { commit, before: "", after: commit });
+  await followRemote(repositories, project, wanted.target).catch((error) =>
+    log.warn("The user's branch could not follow the remote's", { project: project.name, error }),
+  );
+  return repositories.merging.finish(landed);
+}
+
+/** Fast-forwards the user's branch to the remote's if nothing blocks it. The work is safe on the remote in any case. */
+async function followRemote(repositories: Repositories, project: Project, target: string): Promise<void> {
+  await repositories.inTurn(lineOf(project.name, target), async () => {
+    const own = await repositories.workspacesOf(project);
+    const tips = await findTips(own, project, target, "both");
+    if (tips.apart || tips.base === tips.user) return;
+    const landing = await repositories.landingOf(project, own);
+    await publishCommit(landing, own, project, target, tips, tips.base);
+  });
+}
+
+interface Preview {
+  /** The merge as it would end. */
+  readonly merge: Merge;
+  /** How many commits would be merged. */
+  readonly commits: number;
+  /** Paths of files that would change. */
+  readonly changed: readonly string[];
+}
+
+/** What the merge would do. Moves, tests and pushes nothing. */
+export async function previewMerge(
+  store: Pick<Store, "listTasks">,
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  wanted: Wanted,
+  where: Where,
+  known: Merge | undefined,
+  workspaces: string,
+): Promise<Preview> {
+  const merge = newMerge(task, wanted, 0);
+  const none = { commits: 0, changed: [] };
+  const work = await mergeableWork(store, own, project, task);
+  if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
+  const { target, strategy } = wanted;
+  const whole = await wholeWork(own, project, task, known, work.commit, where, known?.at ?? 0);
+  if (whole.kind === "conflict") {
+    const files = whole.files.map(({ path }) => path.text);
+    return { merge: { ...merge, state: "conflict", reason: whole.text, files }, ...none };
+  }
+  const { base, user } = await findTips(own, project, target, where);
+  const author = await own.git.identityOf(project.path);
+  const entry = { task: task.id, project: project.name, target, strategy, at: 0, stay: task.entry, priority: 0 };
+  const ready = { ...entry, commit: whole.commit, message: messageOf(task) };
+  const { top, others } = await stackUp(own.control, base, [ready], author);
+  const outcome = others.get(ready);
+  if (outcome !== undefined && outcome.kind !== "again" && outcome.kind !== "merged")
+    return { merge: { ...merge, state: outcome.kind, reason: outcome.reason, files: outcome.files }, ...none };
+  const changed = top === base ? [] : await own.control.changedFiles(base, top);
+  const brings = {
+    commits: await own.control.countCommits(base, whole.commit),
+    changed: changed.map(({ path }) => path.text),
+  };
+  const there = { ...merge, commit: whole.commit, before: base, after: top };
+  // The user's checkout must follow, unless the remote's branch is authoritative.
+  const order = { repository: project.path, branch: target, commit: top, expected: user, workspaces };
+  const waits = where === "remote" || top === user ? undefined : await own.control.inTheWay(order);
+  if (waits === undefined) return { merge: { ...there, state: "merged" }, ...brings };
+  const files = waits.files.map(({ text }) => text);
+  return { merge: { ...there, state: "waits", reason: waits.text, files }, ...brings };
+}
+
+interface Synchronised {
+  readonly kind: "synchronised";
+  /** The branch's commit now. */
+  readonly commit: string;
+  /** How many commits were merged into it. */
+  readonly commits: number;
+}
+
+/** Nothing was changed. */
+type Clashed = { readonly kind: "conflict"; readonly commit: string } & Clash;
+
+/** Merges a branch of the user's into the task's branch, in its workspace. */
+export async function syncBranch(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  from: string,
+): Promise<Synchronised | Clashed> {
+  const { control, kind, git } = own;
+  const folder = task.workspace;
+  const found = folder === "" ? undefined : await kind.inspect(folder);
+  if (found?.kind !== "there" || found.branch === undefined)
+    throw new Fault("sync.no-workspace", `${nameOf(task)} has no workspace with a branch checked out.`, {
+      hint: "A task gets its workspace when it starts.",
+    });
+  // A const, because TypeScript does not keep the narrowing in the closure below.
+  const { branch } = found;
+  const tip = (await control.syncFrom({ from: project.path, name: "user" })).branches[from];
+  if (tip === undefined) throw new Fault("sync.no-branch", `${project.path} has no branch "${from}".`);
+  const { commit: head } = await control.collect({ folder, branch, task: task.id });
+  const commits = await control.countCommits(head, tip);
+  if (commits === 0) return { kind: "synchronised", commit: head, commits };
+  const made = (await control.isAncestor(head, tip)) ? tip : await merged(head, tip);
+  if (typeof made !== "string") return made;
+  const [commit, done] = [made, { kind: "synchronised", commit: made, commits } as const];
+  if (kind.kind === "clone") {
+    await kind.forwardBranch(folder, commit);
+    return done;
+  }
+  const result = await control.publish({ repository: folder, branch, commit, expected: head, signal });
+  if (result.kind === "published") return done;
+  if (result.kind === "moved")
+    throw new Fault("sync.moved", `"${branch}" has moved just now.`, { retry: "later", hint: "Try again." });
+  throw new Fault("sync.in-the-way", result.text, { hint: "Then try again." });
+
+  async function merged(onto: string, other: string): Promise<string | Clashed> {
+    const author = await git.identityOf(project.path);
+    const message = `Merge ${from} into ${branch}\n`;
+    const made = await control.merge({ onto, branch: other, strategy: "merge", message, author, date: clock.now() });
+    if (made.kind === "merged" || made.kind === "fast-forward") return made.commit;
+    if (made.kind === "up-to-date") return onto;
+    const files = made.files.map(({ path }) => path.text);
+    return { kind: "conflict", commit: onto, branch: from, files, text: made.text };
+  }
+}
+
+function nameOf({ project, number }: Task): string {
+  return `${project}#${number}`;
+}
+
+const maxRounds = 8;
+
+/**
+ * Undoes all merges of a task into a branch with one revert commit each; published commits are not removed. The task's own
+ * branch and its history stay unchanged.
+ */
+export async function undoMerge(ports: MergingPorts, project: Project, task: Task, by: string): Promise<Merge> {
+  const merge = await ports.store.merges.get(task.id);
+  const landings = merge === undefined || merge.state === "undone" ? [] : await landingsOf(ports.store, merge);
+  if (merge === undefined || landings.length === 0) throw nothingToUndo(task, merge);
+  if (merge.state === "lined-up" || merge.state === "waits")
+    throw new Fault("merge.under-way", `A merge of ${nameOf(task)} is in progress.`, {
+      hint: `See its progress: signalbox task explain ${task.id}`,
+    });
+  return ports.inTurn(lineOf(project.name, merge.target), async () => {
+    const own = await ports.workspacesOf(project);
+    for (let round = 0; round < maxRounds; round++) {
+      const undo = await tryOnce(ports, own, project, task, merge.target, landings);
+      if (undo === undefined) continue;
+      const reason = landings.length === 1 ? "" : `${landings.length} merges were undone: ${shown(landings)}.`;
+      const { undo: _, ...rest } = merge;
+      const undone: Merge = { ...rest, state: "undone", reason, ...(undo.before === undo.after ? {} : { undo }) };
+      await noteMerge(ports, undone, "merge.undone", { after: undo.after }, by);
+      return undone;
+    }
+    throw new Fault("merge.moving", `"${merge.target}" keeps moving, so the merge could not be undone.`, {
+      retry: "later",
+      hint: "Try again.",
+    });
+  });
+}
+
+/**
+ * The branch's commit before and after the revert; equal if the merge was reverted by hand before. Undefined if the branch
+ * has moved meanwhile.
+ */
+async function tryOnce(
+  ports: MergingPorts,
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  target: string,
+  landings: readonly Landed[],
+): Promise<NonNullable<Merge["undo"]> | undefined> {
+  const landing = await ports.landingOf(project, own);
+  const tips = await findTips(own, project, target, landing.where);
+  if (tips.apart)
+    throw new Fault("merge.apart", `Local "${target}" and the remote's "${target}" have diverged.`, {
+      hint: "Reconcile them first: git pull",
+    });
+  const author = await own.git.identityOf(project.path);
+  const message = `Revert the merge of ${task.branch}\n\nTask: ${task.project}#${task.number} (${task.id})\n`;
+  const how = { message, author, date: ports.clock.now() };
+  const result = await revertAll(own.control, landings.toReversed(), tips.base, how);
+  if (result.kind === "conflict") {
+    const files = result.files.map(({ path }) => path.text).join(", ");
+    throw new Fault("merge.conflict", `Later commits in "${target}" changed the same lines: ${files}.`, {
+      hint: `Revert it by hand: git revert -m 1 ${result.change.after}`,
+    });
+  }
+  const { commit } = result;
+  const published = await publishCommit(landing, own, project, target, tips, commit);
+  if (published.kind === "moved") return undefined;
+  if (published.kind !== "published")
+    throw new Fault("merge.in-the-way", published.reason, { hint: "Then try again." });
+  return { before: tips.base, after: commit };
+}
+
+function shown(landings: readonly Landed[]): string {
+  return landings.map(({ before, after }) => `${before.slice(0, 10)} → ${after.slice(0, 10)}`).join(", ");
+}
+
+function nothingToUndo(task: Task, merge: Merge | undefined): Fault {
+  const name = nameOf(task);
+  if (merge?.state === "undone")
+    return new Fault("merge.nothing", `The merge of ${name} was already undone.`, {
+      hint: `To bring its work back in a new task: signalbox task create --from ${task.id}`,
+    });
+  const text =
+    merge?.state === "merged"
+      ? `"${merge.target}" already contained the work of ${name} when it was merged here, so there is no merge to undo.`
+      : `${name} was not merged here, so there is no merge to undo.`;
+  return new Fault("merge.nothing", text, { hint: `See what happened: signalbox task history ${task.id}` });
+}

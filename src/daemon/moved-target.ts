@@ -1,0 +1,143 @@
+import type { Task } from "../engine/task.ts";
+import { Fault } from "../fault.ts";
+import type { LeftBehind } from "../ports/git.ts";
+import type { Project, Store } from "../ports/store.ts";
+import { shellWord } from "../shell-quote.ts";
+import { allTasks, targetOf } from "./project.ts";
+import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
+
+/** A target branch that was moved or deleted without a merge, so that the user's checkout of it was left behind. */
+interface MovedTarget extends LeftBehind {
+  readonly target: string;
+  /** The open or ended tasks to whose commits the branch was moved, as far as reflogs show. */
+  readonly tasks: readonly Task[];
+}
+
+type Workspaces = Pick<ProjectWorkspaces, "git" | "folder">;
+
+/**
+ * Undefined where merges, or the user in the checkout, have put the branch where it is. Without a store the tasks are not
+ * searched. Runs no git where the branch was not moved.
+ */
+export async function movedTarget(
+  { git, folder }: Workspaces,
+  project: Project,
+  target: string,
+  store?: Pick<Store, "listTasks">,
+): Promise<MovedTarget | undefined> {
+  const left = await git.leftBehind(project.path, target, folder);
+  if (left === undefined) return undefined;
+  const isMaker = ({ branch, workspace }: Task) =>
+    left.branches.includes(branch) || (workspace !== "" && left.workspaces.includes(workspace));
+  const isLookedFor = store !== undefined && left.branches.length + left.workspaces.length > 0;
+  const all = isLookedFor ? await allTasks(store, { project: project.name }) : [];
+  return { ...left, target, tasks: all.map(({ task }) => task).filter(isMaker) };
+}
+
+interface TargetTrouble {
+  /** Sentences. */
+  readonly reason: string;
+  /** One solution on each line. */
+  readonly fix: string;
+}
+
+/** The trouble as a person reads it. `asking`: the task for which it is reported. */
+export function movedTrouble(moved: MovedTarget, asking?: Pick<Task, "id">): TargetTrouble {
+  const { target, folder, before, after, way } = moved;
+  const [from, to] = [before.slice(0, 10), after?.slice(0, 10) ?? ""];
+  const git = `git -C ${shellWord(folder)}`;
+  const ref = `refs/heads/${shellWord(target)}`;
+  if (after === undefined)
+    return {
+      reason: `"${target}" was deleted while it was checked out in ${folder}. Its last commit there was ${from}.`,
+      fix: `Restore it: ${git} update-ref ${ref} ${before}`,
+    };
+  const back = `${git} update-ref ${ref} ${before} ${after}`;
+  const accept = `Or accept it, and update the checkout: ${back} && ${git} reset --keep ${after}`;
+  const stale = `The files in ${folder} are still those of ${from}`;
+  if (way === "back")
+    return {
+      reason: `"${target}" was moved back while it was checked out, from ${from} to ${to}. ${stale}, so git reports them there as changed.`,
+      fix: `Restore it: ${back}\n${accept}`,
+    };
+  const apart = way === "apart" ? " The new commit does not contain the old one." : "";
+  return {
+    reason: `"${target}" was moved${whose(moved, asking)} without a merge, from ${from} to ${to}.${apart} ${stale}, so git reports the new files there as deleted.`,
+    fix: `See the commits: ${git} log -p ${from}..${to}\nUndo the move, and then merge the task: ${back}\n${accept}`,
+  };
+}
+
+function whose({ tasks, branches }: MovedTarget, asking: Pick<Task, "id"> | undefined): string {
+  if (tasks.some(({ id }) => id === asking?.id)) return " to commits of this task";
+  const names = tasks.length > 0 ? tasks.map(({ project, number, id }) => `${project}#${number} (${id})`) : branches;
+  return names.length === 0 ? "" : ` to commits of ${names.join(" and ")}`;
+}
+
+/** Why no task can be merged into a branch: it was moved or deleted, or the repository has no branch of that name. */
+export async function targetTrouble(
+  own: Workspaces,
+  project: Project,
+  target: string,
+  store: Pick<Store, "listTasks">,
+  asking?: Pick<Task, "id">,
+): Promise<TargetTrouble | undefined> {
+  const moved = await movedTarget(own, project, target, store);
+  return moved === undefined ? missingTrouble(own, project, target, store) : movedTrouble(moved, asking);
+}
+
+/** The trouble of a repository that has no branch of that name. */
+export async function missingTrouble(
+  own: Pick<Workspaces, "git">,
+  project: Project,
+  target: string,
+  store: Pick<Store, "listTasks">,
+): Promise<TargetTrouble | undefined> {
+  const found = await own.git.lookAtBranch(project.path, target);
+  // In a repository without a commit it is the branch of the first commit to come.
+  if (found === undefined || found.isThere || found.checkedOut === target) return undefined;
+  const reason = `${project.path} has no branch "${target}", which work goes into.`;
+  return { reason, fix: await otherTargetFix(own, project, target, store) };
+}
+
+/** What to do where the repository has no branch of that name. Never proposes the branch of a task. */
+export async function otherTargetFix(
+  { git }: Pick<Workspaces, "git">,
+  project: Project,
+  target: string,
+  store: Pick<Store, "listTasks">,
+): Promise<string> {
+  if (target !== project.defaultBranch)
+    return `Make it there: git -C ${shellWord(project.path)} branch ${shellWord(target)}`;
+  const { checkedOut = "" } = (await git.lookAtBranch(project.path, target)) ?? {};
+  const isOther = checkedOut !== "" && checkedOut !== target;
+  const isTasks = isOther && (await taskWithBranch(store, project, checkedOut)) !== undefined;
+  const name = isOther && !isTasks ? shellWord(checkedOut) : "NAME";
+  return `Name another one: signalbox project update ${project.name} --default-branch ${name}`;
+}
+
+/** The newest task of a project, open or over, that has a branch. */
+export async function taskWithBranch(
+  store: Pick<Store, "listTasks">,
+  project: Pick<Project, "name">,
+  branch: string,
+): Promise<Task | undefined> {
+  return (await allTasks(store, { project: project.name })).find(({ task }) => task.branch === branch)?.task;
+}
+
+/** Whether a commit is in the target branch of a task only because that branch was moved without a merge. */
+export async function isOnlyByMove(
+  own: Workspaces & Pick<ProjectWorkspaces, "control">,
+  project: Project,
+  task: Pick<Task, "base">,
+  commit: string,
+): Promise<boolean> {
+  const moved = await movedTarget(own, project, targetOf(project, task));
+  if (moved === undefined) return false;
+  // A commit that the control repository does not have was never merged.
+  return !(await own.control.isAncestor(commit, moved.before).catch(isFault));
+}
+
+function isFault(error: unknown): false {
+  if (error instanceof Fault) return false;
+  throw error;
+}

@@ -1,0 +1,46 @@
+import type { Outcome, RunSpec, State, Workflow } from "./workflow.ts";
+
+/** Names with a default meaning where the workflow does not define it. No other source file names a state. */
+export const defaultNames = {
+  /** Where a task without a summary starts. */
+  unclear: "clarification",
+  /** A terminal state with one of these names ended that way; any other ended `done`. */
+  outcomes: ["done", "failed", "cancelled"] satisfies readonly Outcome[],
+  /** The role of a `spawn_agent` without `role`, by its harness. */
+  roles: { task: "worker", review: "reviewer" },
+  /** The line that ends a stepped run. */
+  marker: "DONE",
+} as const;
+
+/** The defaults for a run of a role. */
+export function plainRun(role: string): RunSpec {
+  return {
+    role,
+    mode: "session",
+    harness: "task",
+    prompt: undefined,
+    model: undefined,
+    permissions: "full",
+    tools: undefined,
+    result: undefined,
+    window: undefined,
+    keep: false,
+    stepPrompt: undefined,
+    marker: defaultNames.marker,
+    until: undefined,
+    confirm: false,
+    limits: {},
+  };
+}
+
+/** The spec of a role's run in a state: the state's, else the role's, else that of a hook that starts the role. */
+export function specOf(workflow: Workflow, state: State, name: string): RunSpec {
+  const { wait } = state;
+  if ((wait.kind === "agent" || wait.kind === "human") && wait.run?.role === name) return wait.run;
+  const role = name.split("/")[0] ?? name;
+  if (wait.kind === "panel" && role === wait.judge.role) return wait.judge;
+  if (wait.kind === "panel" && role === wait.member.role) return wait.member;
+  if (state.respawn?.role === role) return state.respawn;
+  const started = [...workflow.ways.flatMap((way) => way.hooks), ...state.do];
+  return workflow.roles[role] ?? started.find((action) => action.run?.role === role)?.run ?? plainRun(role);
+}

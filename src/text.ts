@@ -1,0 +1,77 @@
+/** Ends a program's message like a sentence, so that another sentence can follow. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === "" || /[.!?…:]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+/** Joins sentences on one line. Every sentence but the last gets its full stop; empty ones are left out. */
+export function sentences(parts: readonly string[]): string {
+  const said = parts.map((part) => part.trim()).filter((part) => part !== "");
+  return said.map((part, i) => (i < said.length - 1 ? sentence(part) : part)).join(" ");
+}
+
+/** A time for people, to the second, in UTC like all shown times. */
+export function shownTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/**
+ * A foreign text as one safe line for people: no escape sequences, no control characters, no line breaks, no characters
+ * that change the direction of writing, and at most `max` characters.
+ */
+export function oneLine(text: string, max = Number.POSITIVE_INFINITY): string {
+  const plain = text.replace(escapes, "").toWellFormed();
+  return cutText(plain.replace(breaks, " ").trim(), max);
+}
+
+/** Cuts to at most `max` UTF-16 units, as other programs count, between whole characters, with "…" for the rest. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const end = /[\uD800-\uDBFF]$/.test(text.slice(0, max - 1)) ? max - 2 : max - 1;
+  return `${text.slice(0, end)}…`;
+}
+
+/** A program's output as a person finally sees it: without colours and overwritten lines. */
+export function plainOutput(output: string): string {
+  const text = output.replace(escapes, "").toWellFormed();
+  const lines = text.includes("\r") ? text.split("\n").map(lastWritten).join("\n") : text;
+  return lines.replace(controls, "");
+}
+
+/** A progress line is overwritten again and again; only its last state stays. */
+function lastWritten(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === "\r") end--;
+  return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
+}
+
+// Strings for the terminal itself (titles, links), then colours and cursor positions, then shorter sequences.
+const escapes = new RegExp(
+  [
+    "(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c\\n]*(?:\\u0007|\\u001b\\\\|\\u009c)?",
+    "(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?",
+    "\\u001b[ -/]*[0-~]?",
+  ].join("|"),
+  "g",
+);
+
+// Including invisible characters that change the direction of writing.
+const controls = /[^\P{Cc}\n\t]|[\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const breaks = /[\p{Cc}\s\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+
+const maxLines = 4;
+
+/** The last lines that a program printed, joined into one line, without escape sequences. */
+export function lastWords(printed: string, most = 300): string {
+  const lines = plainOutput(printed)
+    .split("\n")
+    // Box-drawing characters carry no text.
+    .map((line) =>
+      line
+        .replace(/[\p{So}\u2500-\u28ff]+/gu, " ")
+        .replace(/\s+/g, " ")
+        .trim(),
+    )
+    .filter((line) => /[\p{L}\p{N}]/u.test(line));
+  return cutText(lines.slice(-maxLines).join(" · "), most);
+}

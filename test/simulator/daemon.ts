@@ -1,0 +1,251 @@
+import { join } from "node:path";
+import { noneForge } from "../../src/adapters/no-forge.ts";
+import { createCore, type RunningCore } from "../../src/daemon/create-core.ts";
+import { notify } from "../../src/daemon/effects/others.ts";
+import { askedPullRequests } from "../../src/daemon/forge/pull-request.ts";
+import { type Asked, createHandlers } from "../../src/daemon/handlers.ts";
+import type { ProjectWorkspaces } from "../../src/daemon/workspaces/project-workspaces.ts";
+import type { Effect } from "../../src/engine/decision.ts";
+import { homePlaces } from "../../src/home/places.ts";
+import type { ControlRepository } from "../../src/ports/control-repository.ts";
+import type { Git } from "../../src/ports/git.ts";
+import type { Harness } from "../../src/ports/harness.ts";
+import type { ProcessTable } from "../../src/ports/processes.ts";
+import type { Kept } from "../../src/ports/records.ts";
+import type { Collection, Project, Store } from "../../src/ports/store.ts";
+import type { Commands, Log } from "../../src/ports/system.ts";
+import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
+import type { Programs } from "./agents.ts";
+import { checkAgents } from "./crew.ts";
+import type { DaemonLife, FaultInjector } from "./faults.ts";
+import { memoryRoot } from "./memory-files.ts";
+import { checkDecision, checkDone, checkEffect, checkedTickets, checkMerge, type Known } from "./promises.ts";
+import { mainBranch, type World } from "./world.ts";
+
+export const home = join(memoryRoot, "home");
+export const repository = join(memoryRoot, "coffee");
+export const humanToken = "sbh_person";
+
+/** The parts that all daemons of a life share. */
+export interface DaemonPorts {
+  readonly world: World;
+  readonly injector: FaultInjector;
+  readonly store: Store;
+  readonly programs: Programs;
+  readonly control: ControlRepository;
+  readonly kinds: Readonly<Record<WorkspaceKind["kind"], WorkspaceKind>>;
+  readonly harness: Harness;
+  readonly commands: Commands;
+  died(why: string): void;
+}
+
+/** A daemon without its process: the real core over the twins of a world. */
+export interface Daemon extends DaemonLife {
+  readonly core: RunningCore;
+  /** Calls the API with a token, from a folder. */
+  ask(route: string, task: string, body: unknown, token: string, folder: string): Promise<unknown>;
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent, close: async () => {} };
+const person = { name: "Ada", email: "ada@example.org" };
+const obeyed = { fingerprint: "same", parts: {} };
+const nobody: ProcessTable = {
+  identify: async () => undefined,
+  isAlive: async () => false,
+  familyOf: async () => [],
+  bearersOf: async () => [],
+  cpuTime: async () => 0,
+};
+
+export function startDaemon(ports: DaemonPorts): Daemon {
+  const { world, injector, programs, control, kinds, harness } = ports;
+  const life: DaemonLife = {
+    isDead: false,
+    die(why) {
+      if (life.isDead) return;
+      life.isDead = true;
+      world.note(`the daemon dies ${why}`);
+      ports.died(why);
+    },
+  };
+  const clock = {
+    now: () => world.clock.now() + world.skew,
+    after: (milliseconds: number, run: () => void) =>
+      world.clock.after(milliseconds, () => {
+        if (!life.isDead) run();
+      }),
+  };
+  const heard =
+    <T extends unknown[]>(listener: (...args: T) => void) =>
+    (...args: T) => {
+      if (!life.isDead) listener(...args);
+    };
+  const store = injector.around("store", ports.store, life);
+  const terminal = injector.around(
+    "terminal",
+    { ...programs.terminal, watch: (tell: () => void) => programs.terminal.watch(heard(tell)) },
+    life,
+    ["watch", "attachCommand"],
+  );
+  const processes = injector.around(
+    "processes",
+    { ...programs.processes, watch: (tell: (id: string) => void) => programs.processes.watch(heard(tell)) },
+    life,
+    ["watch"],
+  );
+  const git: Git = {
+    openControl: async () => ownControl,
+    identityOf: async () => person,
+    remoteUrl: async () => undefined,
+    fingerprint: async () => obeyed.fingerprint,
+    obeyed: async () => obeyed,
+    leftBehind: async () => undefined,
+    lookAtBranch: async () => undefined,
+    isAtItsStart: async () => false,
+    clone: async () => undefined,
+  };
+  const ownControl = injector.around("git", control, life);
+  const own = {
+    worktree: injector.around("git", kinds.worktree, life),
+    clone: injector.around("git", kinds.clone, life),
+  };
+  const places = homePlaces(home);
+  const workspaces: ProjectWorkspaces = {
+    ...{ git, repository, control: ownControl, kind: own.worktree },
+    folder: join(places.workspaces, "coffee"),
+    kindOf: async (name) => own[name],
+  };
+  const tickets = injector.around("tickets", checkedTickets(world), life);
+  const forge = noneForge(askedPullRequests({ store, clock }, "coffee"));
+  const harnesses = new Map([[harness.name, harness]]);
+  const tails = {
+    open: world.tails.open,
+    watch: (folder: string, tell: () => void) => world.tails.watch(folder, heard(tell)),
+  };
+  const core = createCore({
+    ...{ version: "1.0.0", home, store, clock, git, humanToken },
+    ids: {
+      task: () => `t${world.next()}`,
+      secret: () => String(world.next()).padStart(48, "0"),
+    },
+    log: silent,
+    commands: injector.around("commands", ports.commands, life),
+    performers: (_, workflowOf) => ({
+      notify: notify({ notifier: { notify: async () => undefined }, workflowOf, outsideOf: async () => ({}) }),
+    }),
+    workspacesOf: async () => workspaces,
+    ticketsOf: () => tickets,
+    forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
+    agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
+    config: () => ({ values: world.config, problems: [] }),
+    address: () => "",
+    stop: () => undefined,
+  });
+  const handlers = createHandlers(core);
+  return Object.assign(life, {
+    core,
+    async ask(route: string, task: string, body: unknown, token: string, folder: string) {
+      const caller = await core.callers.of(token);
+      const asked: Asked<unknown, unknown> = {
+        params: { task, project: "coffee" },
+        query: {},
+        body,
+        caller,
+        folder,
+        lastEvent: "",
+      };
+      return handlers[route]?.(asked as Asked<never, never>, undefined as never);
+    },
+  });
+}
+
+/** The project of every life. */
+export function coffee(poolSize: number): Project {
+  return {
+    ...{ name: "coffee", path: repository, defaultBranch: mainBranch, poolSize, workflow: "", harness: "simulated" },
+    ...{ reviewHarness: "", branchPrefix: "", createdAt: 0 },
+    fullPermissions: "allow",
+  };
+}
+
+/** The notary: a store that checks the promises after every write. */
+export function createNotary(world: World): Store {
+  const { store, violate, note } = world;
+  const known = new Map<string, Known>();
+  const effects = new Map<number, { readonly task: string; readonly effect: Effect }>();
+  const learn = <T extends readonly { readonly id: number; readonly task: string; readonly effect: Effect }[]>(
+    found: T,
+  ): T => {
+    for (const { id, task, effect } of found) effects.set(id, { task, effect });
+    return found;
+  };
+  const checked = <T extends Kept>(
+    collection: Collection<T>,
+    check: (record: T) => Promise<void> | void,
+  ): Collection<T> => ({
+    ...collection,
+    async put(record) {
+      await collection.put(record);
+      await check(record);
+    },
+  });
+
+  return {
+    ...store,
+    async createTask(project, decide) {
+      const stored = await store.createTask(project, decide);
+      const { authors } = await store.getDocument(stored.task.id);
+      known.set(stored.task.id, { task: stored.task, revision: stored.revision, authors, used: new Set() });
+      world.tasks.made++;
+      world.tasks.open.add(stored.task.id);
+      note(`${stored.task.id} is created in ${stored.task.status}`);
+      return stored;
+    },
+    async saveDecision(decision) {
+      const stored = await store.saveDecision(decision);
+      const { task, events, document } = decision;
+      const before = known.get(task.id);
+      if (!decision.isOpen) world.tasks.open.delete(task.id);
+      for (const { type, by, data } of events)
+        note(`${task.id} ${type} by ${by}${type === "task.moved" ? ` ${String(data.from)} → ${String(data.to)}` : ""}`);
+      if (before === undefined) return stored;
+      checkDecision(world, before, decision);
+      checkDone(world, before.task, task, await store.merges.get(task.id));
+      const authors = document?.authors ?? before.authors;
+      known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
+      return stored;
+    },
+    async saveDocument(task, document, events, at) {
+      await store.saveDocument(task, document, events, at);
+      const before = known.get(task);
+      if (before !== undefined) known.set(task, { ...before, authors: document.authors });
+    },
+    dueEffects: async (now, limit) => learn(await store.dueEffects(now, limit)),
+    listEffects: async (task) => learn(await store.listEffects(task)),
+    openEffects: async (task) => learn(await store.openEffects(task)),
+    async finishEffect(id, at, failed) {
+      const found = effects.get(id);
+      const open = found === undefined ? [] : await store.openEffects(found.task);
+      await store.finishEffect(id, at, failed);
+      if (found === undefined) return;
+      note(`${found.task} ${found.effect.action} ${failed === undefined ? "is done" : "failed, and is passed over"}`);
+      const first = open.find(({ state }) => state === "owed" || state === "failed");
+      if (first !== undefined && first.id < id)
+        violate("effects in order", `${found.effect.action} of ${found.task} came before ${first.effect.action}.`);
+      const task = (await store.getTask(found.task))?.task;
+      if (failed === undefined && task !== undefined) await checkEffect(world, task, found.effect);
+    },
+    workspaces: checked(store.workspaces, async ({ path, task }) => {
+      if (task === "") return;
+      const others = (await store.workspaces.list({})).filter((each) => each.path === path && each.task !== "");
+      if (others.length > 1) violate("at most one task has a workspace", `${path} is bound ${others.length} times.`);
+      const own = await store.workspaces.list({ task });
+      if (own.length > 1) violate("at most one task has a workspace", `${task} has ${own.length} workspaces.`);
+    }),
+    agents: checked(store.agents, () => checkAgents(world)),
+    merges: checked(store.merges, (merge) => {
+      note(`${merge.task} merge ${merge.state}${merge.endedAt === undefined ? "" : ", ended"}`);
+      checkMerge(world, merge);
+    }),
+  };
+}
