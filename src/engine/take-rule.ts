@@ -135,44 +135,42 @@ export function matches(wanted: Readonly<Record<string, Scalar>>, answer: unknow
 
 function crash(
   workflow: Workflow,
-  task: Task,
+  before: Task,
   does: Exclude<Rule["does"], { kind: "then" }>,
   ending: Ending,
   by: string,
   facts: Facts,
 ): Decision {
   // Accidents are already counted; any other ending counts as a failure only if the author calls it a crash.
-  if (does.kind === "crash" && !isAccident(ending.word)) {
-    const counted: TaskEvent = {
-      type: "agent.ended",
-      by,
-      data: { word: ending.word },
-      set: countFailure(task),
-    };
-    return after(counted, escalateOrHold(workflow, apply(task, counted), does, ending, by, facts));
-  }
-  return escalateOrHold(workflow, task, does, ending, by, facts);
+  const counted: TaskEvent | undefined =
+    does.kind === "crash" && !isAccident(ending.word)
+      ? { type: "agent.ended", by, data: { word: ending.word }, set: countFailure(before) }
+      : undefined;
+  const task = counted === undefined ? before : apply(before, counted);
+  const decision = escalate(workflow, task, does.after, ending, by, facts) ?? hold(workflow, task, left(task, ending));
+  return counted === undefined ? decision : after(counted, decision);
 }
 
-function escalateOrHold(
+function escalate(
   workflow: Workflow,
   task: Task,
-  does: Exclude<Rule["does"], { kind: "then" }>,
-  ending: Ending,
+  limit: Exclude<Rule["does"], { kind: "then" }>["after"],
+  { reason }: Ending,
   by: string,
   facts: Facts,
-): Decision {
-  const limit = does.after;
-  if (limit?.to !== undefined && task.crashCount >= limit.count) {
-    const way = workflow.ways.find(
-      (each) => each.implied === "escalation" && each.from === task.status && each.to === limit.to,
-    );
-    if (way !== undefined) return enter(workflow, task, way, by, "escalated", facts, ending.reason);
-  }
-  // The reason why the task came here says more than how its wait ended.
+): Decision | undefined {
+  if (limit?.to === undefined || task.crashCount < limit.count) return undefined;
+  const way = workflow.ways.find(
+    (each) => each.implied === "escalation" && each.from === task.status && each.to === limit.to,
+  );
+  return way === undefined ? undefined : enter(workflow, task, way, by, "escalated", facts, reason);
+}
+
+/** An ending that the workflow leaves to a person. The reason why the task came here says more than how its wait ended. */
+function left(task: Task, ending: Ending): Ending {
   const before = task.reason === "" ? "" : ` Before that: ${task.reason}`;
-  const left = `"${task.status}" ended with ${ending.word}, which the workflow leaves to a person.${before}`;
-  return hold(workflow, task, { ...ending, reason: ending.reason || left });
+  const reason = `"${task.status}" ended with ${ending.word}, which the workflow leaves to a person.${before}`;
+  return { ...ending, reason: ending.reason || reason };
 }
 
 /** Keeps the task where it is until a person continues it. */

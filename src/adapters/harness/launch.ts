@@ -3,6 +3,17 @@ import { type Detected, type HarnessOrder, type Obstacle, type ToolClass, toolCl
 import type { Commands } from "../../ports/system.ts";
 import { shellQuote } from "../../shell-quote.ts";
 
+/** What every agent program that we know by name can do. */
+export const programCan = {
+  session: true,
+  turn: true,
+  resume: true,
+  model: true,
+  reduced: "enforced",
+  acknowledges: "hook",
+  tokens: true,
+} as const;
+
 interface ChosenTools {
   readonly classes: ReadonlySet<ToolClass>;
   /** Tools that the order lists by their own names. */

@@ -15,6 +15,7 @@ import type {
 import { splitLines } from "../lines.ts";
 import { readEventLine } from "./event-line.ts";
 import { failureAtEnd } from "./failure.ts";
+import { programCan } from "./launch.ts";
 
 /** Reads the lines that a turn prints: events, and one result at the end. Other lines are ignored. */
 export function readScriptedOutput(): OutputReader {
@@ -109,21 +110,15 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
 }
 
 export const scriptedCapabilities: Capabilities = {
-  session: true,
-  turn: true,
-  resume: true,
+  ...programCan,
   namesSession: true,
-  model: true,
   effort: false,
-  reduced: "enforced",
   // Only the programs that it runs can reach the web.
   withholds: ["write", "execute", "web"],
   toolsByName: true,
   schema: true,
   system: true,
   mcp: false,
-  acknowledges: "hook",
-  tokens: true,
   cost: true,
 };
 

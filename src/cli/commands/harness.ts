@@ -8,7 +8,7 @@ import { offerHarnesses } from "../offers.ts";
 import { writeTable } from "../tables.ts";
 import { given, listed, wrap, writeJson, writeTime } from "../text.ts";
 import { command } from "./command.ts";
-import { json } from "./parameters.ts";
+import { json, optionalWord } from "./parameters.ts";
 
 /** A harness, as the API returns it. */
 const harnessForm = `{ name, title, found, path, version, hint, login, loginHint, limitedUntil, atWork, can: { session, turn, resume, namesSession,
@@ -19,13 +19,7 @@ const check = command({
     positional: {
       kind: "tuple",
       parameters: [
-        {
-          parse: String,
-          optional: true,
-          proposeCompletions: offerHarnesses,
-          placeholder: "NAME",
-          brief: "A harness, such as claude; otherwise all",
-        },
+        { ...optionalWord("NAME", "A harness, such as claude; otherwise all"), proposeCompletions: offerHarnesses },
       ],
     },
     flags: { json },

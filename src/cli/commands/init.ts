@@ -131,11 +131,8 @@ export const trust = command({
       kind: "tuple",
       parameters: [
         {
-          parse: String,
-          optional: true,
+          ...optionalWord("WORKFLOW", "A workflow of the repository, or a path to another file"),
           proposeCompletions: offerWorkflows,
-          placeholder: "WORKFLOW",
-          brief: "A workflow of the repository, or a path to another file",
         },
       ],
     },

@@ -7,6 +7,7 @@ import { type JsonObject, parseObject } from "../../../json.ts";
 import type { Capabilities, Detected, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
 import type { Clock, Commands } from "../../../ports/system.ts";
 import { shellQuote } from "../../../shell-quote.ts";
+import { programCan } from "../launch.ts";
 import { seedConfig } from "./config.ts";
 import { createTranscriptReader, readHook, readObstacle, readOutput, readScreen } from "./reading.ts";
 
@@ -23,20 +24,14 @@ interface ClaudePorts {
 }
 
 const can: Capabilities = {
-  session: true,
-  turn: true,
-  resume: true,
+  ...programCan,
   namesSession: true,
-  model: true,
   effort: true,
-  reduced: "enforced",
   withholds: ["read", "write", "execute", "web"],
   toolsByName: true,
   schema: true,
   system: true,
   mcp: true,
-  acknowledges: "hook",
-  tokens: true,
   cost: true,
 };
 

@@ -5,6 +5,7 @@ import { Fault } from "../../../fault.ts";
 import { findProgram } from "../../../find-program.ts";
 import { jsonAt, parseObject, textAt } from "../../../json.ts";
 import type { Capabilities, Detected, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
+import { programCan } from "../launch.ts";
 import { readObstacle, readOutput, readScreen } from "./reading.ts";
 import { createRolloutReader, isSessionId, keepNotes, rolloutOf } from "./rollout.ts";
 import {
@@ -19,21 +20,15 @@ import {
 } from "./settings.ts";
 
 const capabilities: Capabilities = {
-  session: true,
-  turn: true,
-  resume: true,
+  ...programCan,
   namesSession: false,
-  model: true,
   effort: true,
-  reduced: "enforced",
   // Codex reads files with commands, so commands cannot be withheld.
   withholds: ["write", "web"],
   toolsByName: false,
   schema: true,
   system: true,
   mcp: true,
-  acknowledges: "hook",
-  tokens: true,
   cost: false,
 };
 

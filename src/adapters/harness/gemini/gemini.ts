@@ -10,6 +10,7 @@ import {
   type DetectPorts,
   detectProgram,
   fitsArgument,
+  programCan,
   promptText,
   reducedExactly,
   reducedPrefixes,
@@ -121,20 +122,14 @@ function unlessMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 const geminiCan: Capabilities = {
-  session: true,
-  turn: true,
-  resume: true,
+  ...programCan,
   namesSession: true,
-  model: true,
   effort: false,
-  reduced: "enforced",
   withholds: ["read", "write", "execute", "web"],
   toolsByName: true,
   schema: false,
   system: false,
   mcp: true,
-  acknowledges: "hook",
-  tokens: true,
   cost: false,
 };
 

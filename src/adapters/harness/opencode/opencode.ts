@@ -9,6 +9,7 @@ import {
   type DetectPorts,
   detectProgram,
   fitsArgument,
+  programCan,
   promptText,
   reducedCommand,
   reducedExactly,
@@ -18,20 +19,14 @@ import { pluginText } from "./plugin-text.ts";
 import { readEvent, readObstacle, readScreen, readTurn } from "./reading.ts";
 
 const opencodeCan: Capabilities = {
-  session: true,
-  turn: true,
-  resume: true,
+  ...programCan,
   namesSession: false,
-  model: true,
   effort: true,
-  reduced: "enforced",
   withholds: ["read", "write", "execute", "web"],
   toolsByName: true,
   schema: false,
   system: true,
   mcp: true,
-  acknowledges: "hook",
-  tokens: true,
   cost: true,
 };
 
