@@ -98,3 +98,41 @@ test("only trouble with the task file itself is a finding; every other error is 
   });
   await expect(read("disk.failed")).rejects.toThrow("It cannot be read.");
 });
+
+test("a file that is as the daemon placed it is not its agent's newest word; any other text is", async () => {
+  const { workflow } = loadWorkflow(readFileSync(join(root, "workflows/default.yml"), "utf8"), "default.yml");
+  if (workflow === undefined) throw new Error("It is built in.");
+  const files = new Map<string, string>();
+  const placing = {
+    ...kind,
+    readTaskFile: async (_folder: string, name: string) => files.get(name),
+    placeTaskFile: async (_folder: string, name: string, text: string) => files.set(name, text) !== undefined,
+  } as unknown as WorkspaceKind;
+  let text = "## Handoff\n\nDONE: 1\n";
+  const store = {
+    getDocument: async () => ({ text, authors: {} }),
+    getTask: async () => undefined,
+    runs: { get: async () => ({}) },
+  } as unknown as Store;
+  const task = {
+    ...blankIdentity,
+    id: "bbbbb",
+    workspace: "/workspace",
+    runs: { worker },
+    counters: {},
+    crashCount: 0,
+    status: "working",
+  };
+  const place = () => placeTaskFiles(store, workflow, placing, task as unknown as Task);
+  const read = async () =>
+    (await readTaskFiles(store, placing, task as unknown as Task)).files.map((each) => each.text);
+  await place();
+  const first = String(files.get("TASK.md"));
+  // The worker hands in a newer section. Its file still has the earlier one.
+  text = "## Handoff\n\nDONE: 2\n";
+  expect(await read()).toEqual([]);
+  await place();
+  expect(files.get("TASK.md")).toContain("DONE: 2");
+  files.set("TASK.md", first);
+  expect(await read()).toEqual([first]);
+});

@@ -1,3 +1,4 @@
+import { hash as hashed } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Actor, Unreadable } from "../../engine/request.ts";
@@ -73,6 +74,7 @@ export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Wit
       try {
         const text = await kind.readTaskFile(task.workspace, name);
         if (text === undefined) return { ...noFiles, gone: run === "" ? [] : [name] };
+        if (isAsPlaced(store, join(task.workspace, name), text)) return noFiles;
         return { ...noFiles, files: [{ role, run, text, isShared: hasOwnFile(task, role) }] };
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== badTaskFile) throw error;
@@ -131,11 +133,34 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
   for (const [name, { writers, isForNewRun }] of files) {
     const before = await kind.readTaskFile(task.workspace, name);
     if (before === text) continue;
-    const unread = before === undefined ? document : withUnread(workflow, document, before, writers);
-    if (unread === document) await kind.placeTaskFile(task.workspace, name, text, before);
-    else if (isForNewRun)
-      await kind.placeTaskFile(task.workspace, name, renderTaskDocument(shown, parsedDocument(unread)), before);
+    const path = join(task.workspace, name);
+    const isUnchanged = before === undefined || isAsPlaced(store, path, before);
+    const unread = isUnchanged ? document : withUnread(workflow, document, before, writers);
+    if (unread !== document && !isForNewRun) continue;
+    const next = unread === document ? text : renderTaskDocument(shown, parsedDocument(unread));
+    if (await kind.placeTaskFile(task.workspace, name, next, before))
+      placedTexts(store).set(path, hashed("sha256", next));
   }
+}
+
+/**
+ * The hashes of the texts that the daemon has placed, by path. A file that is unchanged since then may be older than the
+ * document, such as while a section is handed in: it must not count as its agent's newest words.
+ */
+const placed = new WeakMap<Store, Map<string, string>>();
+
+function placedTexts(store: Store): Map<string, string> {
+  const known = placed.get(store) ?? new Map<string, string>();
+  placed.set(store, known);
+  return known;
+}
+
+/** Whether the file has the text that the daemon placed last. Any other text is its agent's, also if that is taken back. */
+function isAsPlaced(store: Store, path: string, text: string): boolean {
+  const texts = placedTexts(store);
+  if (texts.get(path) === hashed("sha256", text)) return true;
+  texts.delete(path);
+  return false;
 }
 
 /** The document with the unread changes of these writers; the same object if there are none. */
