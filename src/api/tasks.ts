@@ -36,6 +36,8 @@ export const taskWire = record({
   /** Why it needs a person, the most urgent reason first; empty unless `needsPerson`. */
   needs: list(needWire),
   held: nullable(heldWire),
+  /** The commit that the last verdict, or a person's approval, is about, and whose it is; null until there is one. */
+  judged: nullable(record({ commit: text, role: text })),
   /** The session of its agent: none was started, alive, dead, or unknown. */
   session: oneOf("none", "alive", "dead", "unknown"),
   /** Why an agent of the task waits for a seat, and its place in the queue; empty if none waits. */

@@ -137,11 +137,12 @@ async function failedNotes(client: Client, task: string, since: number): Promise
 
 /** The fields of a task that prompts can use. */
 function taskOf(view: TaskView): Task {
-  const { needs: _, held, runs: __, outcome: ___, ...known } = view;
+  const { needs: _, held, judged, runs: __, outcome: ___, ...known } = view;
   return {
     ...blankIdentity,
     ...known,
     ...{ preset: "", settings: {}, entry: 0, visits: {}, runs: {}, sessions: {}, runCount: 0, results: {}, log: [] },
     ...{ spent: { sections: [], head: "" }, wait: noProgress, attended: false, held: held ?? undefined, reason: "" },
+    judged: judged ?? undefined,
   };
 }

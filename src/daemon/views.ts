@@ -35,6 +35,7 @@ function taskView(
     needsPerson: needs.length > 0,
     needs: needs.map(needView),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
+    judged: task.judged ?? null,
     session: sessionOf(state, task, agents),
     waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
     paused: (state?.terminal === true ? undefined : agents?.pauses.why(task.project)) ?? "",

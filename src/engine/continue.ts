@@ -2,12 +2,13 @@ import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts
 import { endRun, startDraft, startRun, tellRun } from "./draft.ts";
 import { progressAtStart, restarted, startWait, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
+import { waitOf } from "./judging.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
 import { isPersonsTurn, isWorkedIn, wantsAnswer } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
 import { after, endWait, startWork } from "./take-rule.ts";
-import type { Task } from "./task.ts";
+import type { Task, WaitProgress } from "./task.ts";
 import { isTemporary } from "./when.ts";
 import type { State, Workflow } from "./workflow.ts";
 
@@ -127,10 +128,16 @@ function startAgain(
       runs: draft.runs,
       sessions: draft.sessions,
       runCount: draft.runCount,
-      wait: progressAtStart(draft, state, false),
+      wait: againAt(workflow, state, progressAtStart(draft, state, false), facts),
     },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
+}
+
+/** Judges that are started again are given the present commit. */
+function againAt(workflow: Workflow, { wait, respawn }: State, progress: WaitProgress, facts: Facts): WaitProgress {
+  const run = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : respawn;
+  return run === undefined ? progress : waitOf(workflow, progress, run, facts);
 }
 
 /** Why none of the ways that `continue` would take is open. */
@@ -312,7 +319,7 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
       runs: draft.runs,
       runCount: draft.runCount,
       held: undefined,
-      wait: { ...progressAtStart(draft, state, false), round: task.wait.round },
+      wait: waitOf(workflow, { ...progressAtStart(draft, state, false), round: task.wait.round }, run, facts),
     },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };

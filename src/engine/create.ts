@@ -125,6 +125,7 @@ function blankTask(
     held: undefined,
     reason: "",
     log: [],
+    judged: undefined,
   };
 }
 

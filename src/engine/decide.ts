@@ -3,8 +3,8 @@ import { edit } from "./create.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { stateOf, withWorkspace } from "./enter.ts";
 import { decideMove, rejected, standing } from "./move.ts";
-import type { Facts, Request } from "./request.ts";
-import { afterReply, roundLimit, runEnded } from "./run-ended.ts";
+import type { Actor, Facts, Request } from "./request.ts";
+import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
 import { reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
 import { after, endWait, endWork } from "./take-rule.ts";
 import type { Task } from "./task.ts";
@@ -71,8 +71,32 @@ function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): D
 }
 
 function askedPlainly(workflow: Workflow, task: Task, request: Asking, facts: Facts): Decision {
-  if (request.kind === "move") return decideMove(workflow, task, request.to, request.actor, facts);
-  return decideContinue(workflow, task, request.actor, facts);
+  if (request.kind === "continue") return decideContinue(workflow, task, request.actor, facts);
+  const decision = decideMove(workflow, task, request.to, request.actor, facts);
+  return outdatedVerdict(workflow, task, request.actor, decision, facts) ?? decision;
+}
+
+/**
+ * A judge asks with a verdict about a commit that is no longer the present one. Its run is over, as if it had ended without
+ * a verdict: the state's attempts and rules say whether another judge begins with the present commit.
+ */
+function outdatedVerdict(
+  workflow: Workflow,
+  task: Task,
+  { role, run = "" }: Actor,
+  decision: Decision,
+  facts: Facts,
+): Decision | undefined {
+  const name = nameOf(task, run);
+  if (name === undefined || decision.kind !== "rejected" || !workflow.judges.includes(role)) return undefined;
+  if (!isAwaited(stateOf(workflow, task.status), task, name)) return undefined;
+  if (decision.reasons.some(({ code }) => code !== "gate-stale")) return undefined;
+  const reason = decision.reasons.map(({ text }) => text).join(" ");
+  const word = task.runs[name]?.mode === "session" ? "exit" : "invalid";
+  const ended = runEnded(workflow, task, { kind: "ended", run, word, reason }, facts);
+  if (ended.kind !== "moved" && ended.kind !== "stayed") return undefined;
+  const kill = { action: "kill_agent", params: { role: name, run } };
+  return { ...ended, effects: [kill, ...ended.effects] };
 }
 
 function childrenEnded(

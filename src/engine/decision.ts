@@ -154,6 +154,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     held: "held" in set ? set.held : task.held,
     reason: set.reason ?? task.reason,
     log: set.log ?? task.log,
+    judged: set.judged ?? task.judged,
   };
 }
 
@@ -174,7 +175,7 @@ export type Arrival = Pick<
   | "attended"
   | "held"
 > &
-  Partial<Pick<Task, "reason">>;
+  Partial<Pick<Task, "reason" | "judged">>;
 
 /** A fast path for moves, the most frequent event: all moves change the same fields. */
 function arrive(task: Task, set: Arrival): Task {
@@ -220,5 +221,6 @@ function arrive(task: Task, set: Arrival): Task {
     held: set.held,
     reason: set.reason ?? task.reason,
     log: task.log,
+    judged: set.judged ?? task.judged,
   };
 }

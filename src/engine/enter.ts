@@ -1,6 +1,7 @@
 import { actions } from "./actions.ts";
 import { type Arrival, apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
 import { type Draft, endRun, endRuns, startDraft, startRun, tellRun } from "./draft.ts";
+import { judgedBy } from "./judging.ts";
 import type { Facts } from "./request.ts";
 import { specOf } from "./run-spec.ts";
 import { type Member, noProgress, type Task, type WaitProgress } from "./task.ts";
@@ -25,6 +26,7 @@ export function enter(
   endUnstarted(draft, facts);
   leave(draft, stateOf(workflow, task.status));
   const set = arrive(draft, state, way, facts, by === "human");
+  const judged = judgedBy(workflow, way, by, facts);
   const event: TaskEvent = {
     type: "task.moved",
     by,
@@ -32,7 +34,7 @@ export function enter(
       way.gates.length === 0
         ? { from: task.status, to: way.to, cause }
         : { from: task.status, to: way.to, cause, evidence: way.gates.map((gate) => gate.section) },
-    set: reason === "" ? set : { ...set, reason },
+    set: { ...set, ...(reason === "" ? {} : { reason }), ...(judged === undefined ? {} : { judged }) },
   };
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };
 }

@@ -11,14 +11,15 @@ export function gateReason(gate: Gate, workflow: Workflow, task: Task, facts: Fa
   if (section === undefined || section.body === "") return absentReason(gate, section === undefined);
   // A section may be called "constructor", which plain objects inherit.
   const artifact = Object.hasOwn(facts.artifacts, gate.section) ? facts.artifacts[gate.section] : undefined;
-  const misplaced = artifact && artifactReason(gate, workflow, artifact, facts.head);
+  const misplaced = artifact && authorReason(gate, workflow, artifact);
   if (misplaced !== undefined) return misplaced;
   const { spent } = task;
   if (spent.sections.includes(section.fingerprint) && (gate.verdict !== undefined || facts.head === spent.head)) {
     const text = `## ${gate.section} has not changed since the task entered "${task.status}", so it does not count again.`;
     return { code: "gate-spent", text, fix: `Rewrite ## ${gate.section} for the work since then.` };
   }
-  return fieldReason(gate, section.body) ?? verdictReason(gate, section.body);
+  const stale = artifact && staleReason(gate, artifact, facts.head);
+  return stale ?? fieldReason(gate, section.body) ?? verdictReason(gate, section.body);
 }
 
 function absentReason(gate: Gate, isMissing: boolean): Reason {
@@ -36,16 +37,19 @@ function absentReason(gate: Gate, isMissing: boolean): Reason {
   };
 }
 
-/** A section counts only if a role that owns it wrote it, and a verdict only for the commit that it is about. */
-function artifactReason(gate: Gate, workflow: Workflow, artifact: Artifact, head: string): Reason | undefined {
-  // A person may write every section.
-  if (artifact.role !== "human" && !ownsSection(workflow, artifact.role, gate.section)) {
-    const owners = workflow.owners[gate.section] ?? [];
-    const who = owners.length > 0 ? owners.join(" or ") : defaultNames.roles.task;
-    const text = `## ${gate.section} was written by ${artifact.role}, but only ${who} may write it.`;
-    return { code: "gate-author", text, fix: `Let ${who} write it.` };
-  }
-  if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;
+/** A section counts only if a role that owns it wrote it. A person may write every section. */
+function authorReason(gate: Gate, workflow: Workflow, artifact: Artifact): Reason | undefined {
+  if (artifact.role === "human" || ownsSection(workflow, artifact.role, gate.section)) return undefined;
+  const owners = workflow.owners[gate.section] ?? [];
+  const who = owners.length > 0 ? owners.join(" or ") : defaultNames.roles.task;
+  const text = `## ${gate.section} was written by ${artifact.role}, but only ${who} may write it.`;
+  return { code: "gate-author", text, fix: `Let ${who} write it.` };
+}
+
+/** A PASS counts only for the commit that it is about. */
+function staleReason(gate: Gate, artifact: Artifact, head: string): Reason | undefined {
+  // A FAIL sends work back, whatever has been added to it since.
+  if (gate.verdict !== "PASS" || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;
   const text = `The verdict in ## ${gate.section} is for commit ${short(artifact.commit)}, but the branch is at ${short(head)}.`;
   // The same text again would have the same fingerprint as the old verdict.
   const fix = `Review the current commit and write the verdict again, with ${short(head)} below its first line.`;

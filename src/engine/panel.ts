@@ -3,6 +3,7 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { stateOf } from "./enter.ts";
+import { judgedAnswer, outdatedAnswer } from "./judging.ts";
 import type { Facts, Request } from "./request.ts";
 import { after, attemptsOf, endWait, takeRule } from "./take-rule.ts";
 import type { Member, Task } from "./task.ts";
@@ -73,11 +74,12 @@ function afterScout(
 
 function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended, facts: Facts): Decision {
   const state = stateOf(workflow, task.status);
-  const { word, reason } = check(workflow, panel.judge, request);
+  const { word, reason } = checkJudge(workflow, task, panel.judge, request, facts);
   if (word === "ok") {
     const results =
       panel.judge.result === undefined ? task.results : { ...task.results, [panel.judge.result]: request.answer };
-    const event: TaskEvent = { type: "panel.answered", by: panel.judge.role, data: { word }, set: { results } };
+    const set = { results, ...judgedAnswer(workflow, task, panel.judge) };
+    const event: TaskEvent = { type: "panel.answered", by: panel.judge.role, data: { word }, set };
     return after(
       event,
       endWait(workflow, apply(task, event), { word, reason, answer: request.answer, again: "wait" }, facts),
@@ -106,6 +108,13 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
       facts,
     ),
   );
+}
+
+/** The panel has judged one commit: where the work has moved since, all of it begins again. */
+function checkJudge(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
+  const checked = check(workflow, spec, request);
+  const outdated = checked.word === "ok" ? outdatedAnswer(workflow, task, spec, facts) : undefined;
+  return outdated === undefined ? checked : { word: "invalid", reason: outdated };
 }
 
 function check(workflow: Workflow, spec: RunSpec, request: Ended): { word: string; reason: string } {

@@ -3,6 +3,7 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun, without } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { restarted, stateOf } from "./enter.ts";
+import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import { afterMember } from "./panel.ts";
 import type { Facts, Request } from "./request.ts";
 import { specOf } from "./run-spec.ts";
@@ -114,7 +115,13 @@ export function isAwaited(state: State, task: Task, name: string): boolean {
 
 function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, request: Ended, facts: Facts): Decision {
   const { word, reason, answer, results } = readEnding(workflow, task, spec, request, facts);
-  const known: TaskEvent = { type: "agent.ended", by: spec.role, data: { word, reason }, set: { results, reason } };
+  const judged = results === task.results ? {} : judgedAnswer(workflow, task, spec);
+  const known: TaskEvent = {
+    type: "agent.ended",
+    by: spec.role,
+    data: { word, reason },
+    set: { results, reason, ...judged },
+  };
   const told = results === task.results && reason === task.reason ? task : apply(task, known);
   if (word === "step") return after(known, nextStep(workflow, told, state, spec, facts));
   if (spec.mode === "dialogue" && word === "ok") return after(known, afterTurn(workflow, told, spec, answer, facts));
@@ -125,7 +132,7 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
   const counted: TaskEvent = { ...known, set: { results, reason, ...failure } };
   const failed = apply(task, counted);
   if (count < attemptsOf(state.limits, spec.limits))
-    return after(counted, tryAgain(workflow, failed, state, spec, word, count));
+    return after(counted, tryAgain(workflow, failed, state, spec, word, count, facts));
   return after(
     counted,
     takeRule(workflow, failed, { word, reason: reason || silence(spec, word), answer, again: "wait" }, facts),
@@ -144,6 +151,8 @@ function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ende
   if (word !== "ok" || spec.result === undefined || schema === undefined) return same;
   const problems = answerProblems(schema, answer);
   if (problems.length > 0) return { ...same, word: "invalid", reason: problems.join(" ") };
+  const outdated = outdatedAnswer(workflow, task, spec, facts);
+  if (outdated !== undefined) return { ...same, word: "invalid", reason: outdated };
   return { ...same, answer, results: { ...task.results, [spec.result]: answer } };
 }
 
@@ -168,7 +177,15 @@ function nextStep(workflow: Workflow, task: Task, state: State, spec: RunSpec, f
 }
 
 /** Retries the run: in its old session after an error between steps or in a dialogue, otherwise in a new one. */
-function tryAgain(workflow: Workflow, task: Task, state: State, spec: RunSpec, word: string, count: number): Decision {
+function tryAgain(
+  workflow: Workflow,
+  task: Task,
+  state: State,
+  spec: RunSpec,
+  word: string,
+  count: number,
+  facts: Facts,
+): Decision {
   const draft = startDraft(workflow, task, task.status);
   const goesOn = word === "error" && spec.mode === "steps" && task.wait.step > 0;
   const prompt = goesOn
@@ -182,7 +199,7 @@ function tryAgain(workflow: Workflow, task: Task, state: State, spec: RunSpec, w
     type: "agent.retried",
     by: "engine",
     data: { role: spec.role, attempt: count + 1, delay },
-    set: { runs: draft.runs, runCount: draft.runCount },
+    set: { runs: draft.runs, runCount: draft.runCount, wait: waitOf(workflow, task.wait, spec, facts) },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
 }

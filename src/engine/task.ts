@@ -89,6 +89,14 @@ export interface TaskPosition {
   readonly reason: string;
   /** The messages of a dialogue. */
   readonly log: readonly LogEntry[];
+  /** What the last verdict, answer of a judge or approval of a person was about; undefined until there is one. */
+  readonly judged: Judged | undefined;
+}
+
+export interface Judged {
+  readonly commit: string;
+  /** The judge's, or `human`. */
+  readonly role: string;
 }
 
 /**
@@ -131,6 +139,8 @@ export interface WaitProgress {
   readonly hasFailed?: true;
   /** Panel members by run name. */
   readonly members: Readonly<Record<string, Member>>;
+  /** The commit that judges were given when they were last started again in this stay. */
+  readonly at?: string;
 }
 
 export interface Member {

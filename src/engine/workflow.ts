@@ -30,6 +30,8 @@ export interface Workflow {
   readonly sections: readonly string[];
   /** The roles whose text counts, for each of these sections. */
   readonly owners: Readonly<Record<string, readonly string[]>>;
+  /** The roles that judge the work of others, each in a checkout of its own. */
+  readonly judges: readonly string[];
 }
 
 export type Outcome = "done" | "failed" | "cancelled";

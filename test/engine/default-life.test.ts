@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { givenCommit } from "../../src/engine/judging.ts";
 import { atWork, builtIn, drive, fail, handoff, inReview, pass, plan, reasonsOf } from "./drive.ts";
 
 test("a task goes from pending to done when worker, reviewer and person do their part", () => {
@@ -71,14 +72,41 @@ test("an unchanged handoff counts again only if there is a new commit", () => {
   expect(task.status).toBe("agent-review");
 });
 
-test("a verdict for another commit is stale", () => {
+test("work that moves during its review is reviewed again, once; then a person is asked", () => {
   const task = inReview();
-  task.write("Review", pass).writtenBy("Review", { role: "reviewer", commit: "c0" });
-  expect(reasonsOf(task.ask("reviewer", "reviewing"))).toMatchObject([
-    { code: "gate-stale", text: "The verdict in ## Review is for commit c0, but the branch is at c1." },
+  expect(givenCommit(task.task)).toBe("c1");
+  const first = task.task.runs.reviewer?.key;
+  task.write("Review", pass).writtenBy("Review", { role: "reviewer", commit: "c1" }).commit("c2");
+  task.ask("reviewer", "reviewing");
+  expect(task.status).toBe("agent-review");
+  expect(task.effects).toMatchObject([
+    { action: "kill_agent", params: { role: "reviewer", run: first } },
+    { action: "spawn_agent", agent: { role: "reviewer", window: "review-1" } },
   ]);
-  task.writtenBy("Review", { role: "reviewer", commit: "c1" }).ask("reviewer", "reviewing");
-  expect(task.status).toBe("reviewing");
+  expect(givenCommit(task.task)).toBe("c2");
+  task.write("Review", `${pass}\nOf c2.`).writtenBy("Review", { role: "reviewer", commit: "c2" }).commit("c3");
+  task.ask("reviewer", "reviewing");
+  expect(task.status).toBe("stuck");
+  expect(task.task.reason).toContain("is for commit c2, but the branch is at c3");
+  expect(task.task.judged).toBeUndefined();
+});
+
+test("a verdict is about the commit that its reviewer was given, a person's move about the present one", () => {
+  const passed = inReview();
+  passed.write("Review", pass).writtenBy("Review", { role: "reviewer", commit: "c1" }).ask("reviewer", "reviewing");
+  expect(passed.task.judged).toEqual({ commit: "c1", role: "reviewer" });
+  passed.commit("c2");
+  passed.ask("human", "working");
+  expect(passed.task.judged).toEqual({ commit: "c1", role: "reviewer" });
+
+  const failed = inReview();
+  failed.write("Review", fail).writtenBy("Review", { role: "reviewer", commit: "c1" }).commit("c2");
+  failed.ask("reviewer", "working");
+  // A FAIL sends work back, whatever was added to it meanwhile.
+  expect([failed.status, failed.task.judged]).toEqual(["working", { commit: "c1", role: "reviewer" }]);
+  failed.ask("human", "stuck");
+  failed.commit("c3").ask("human", "reviewing");
+  expect([failed.status, failed.task.judged]).toEqual(["reviewing", { commit: "c3", role: "human" }]);
 });
 
 test("a section counts only from the role that owns it", () => {

@@ -1,6 +1,7 @@
 import { type AnswerSchema, schemaProblems } from "../../answers/read-answer.ts";
 import { sha256 } from "../../sha256.ts";
 import { sectionOwners } from "../gate.ts";
+import { judgesOf } from "../judging.ts";
 import { defaultNames, plainRun } from "../run-spec.ts";
 import type { Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
 import { checkRules } from "./check-rules.ts";
@@ -68,6 +69,7 @@ function compile(
   const open = context.states.filter((name) => !terminal(name));
   const initial = source.initial === undefined ? open : asList<string>(source.initial);
   const unclear = source.unclear ?? (open.includes(defaultNames.unclear) ? defaultNames.unclear : (initial[0] ?? ""));
+  const owners = sectionOwners(states, ordinary);
   return {
     name: source.name ?? fallbackName,
     description: source.description ?? "",
@@ -87,7 +89,8 @@ function compile(
     schemas: (source.schemas ?? {}) as Readonly<Record<string, AnswerSchema>>,
     counters: context.counters,
     sections: sectionsOf(ordinary, Object.values(bare).flat()),
-    owners: sectionOwners(states, ordinary),
+    owners,
+    judges: judgesOf(states, ordinary, owners),
   };
 }
 
