@@ -9,6 +9,7 @@ import { callSettings } from "../home/notify-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import { createTurns } from "../keyed.ts";
 import type { Git } from "../ports/git.ts";
+import { isCheckout } from "../ports/records.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
 import { type AgentsPorts, createAgents } from "./agents/agents.ts";
@@ -186,7 +187,8 @@ export function createCore(ports: CorePorts): RunningCore {
   });
   const folderOf = (task: Task) => boundFolder(store, task);
   const ticketsOf = ports.ticketsOf ?? noTickets;
-  const portOf = async (task: Task) => (await store.workspaces.list({ task: task.id }))[0]?.port;
+  const portOf = async (task: Task) =>
+    (await store.workspaces.list({ task: task.id })).find((workspace) => !isCheckout(workspace))?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
   const callers = createCallers(store, clock, ports.humanToken);
   const tellPerson = async (task: Task, message: string, key: string) =>
@@ -207,6 +209,7 @@ export function createCore(ports: CorePorts): RunningCore {
       },
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
+      ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor }),
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   agents?.dispatch.followLimits(needs.noticed);

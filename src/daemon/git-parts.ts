@@ -5,7 +5,9 @@ import type { Places } from "../home/places.ts";
 import type { Turns } from "../keyed.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Clock, Commands, Log } from "../ports/system.ts";
+import { publishAgents } from "./callers.ts";
 import type { Repositories } from "./core.ts";
+import { type CheckoutFor, createCheckouts } from "./effects/checkout.ts";
 import { type ForgeEffectPorts, forgeEffects } from "./effects/forge.ts";
 import { gitEffects } from "./effects/workspace.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
@@ -69,6 +71,7 @@ interface GitParts {
   readonly forgePerformers: Performers | undefined;
   /** Writes the task's document into its workspace, and returns the name of the role's own file. */
   placeFiles(task: Task, role: string): Promise<string>;
+  readonly checkoutFor: CheckoutFor;
   /** A task has changed. */
   noticed(stored: StoredTask): void;
   /** After a start, before tasks continue: puts the pools in order. */
@@ -166,8 +169,12 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       const project = await store.getProject(task.project);
       if (project === undefined) return "";
       await refreshFiles(task.id);
-      return fileNameOf((await workspacesOf(project)).kind, task, role);
+      return fileNameOf(store, (await workspacesOf(project)).kind, task, role);
     },
+    checkoutFor: createCheckouts({
+      ...{ ...given, workspacesOf, where, signal: stopping.signal },
+      publishAgents: () => publishAgents({ store, places }),
+    }),
     noticed(stored) {
       repositories.merging.noticed(stored);
       room.changed(stored.task.id);

@@ -72,13 +72,14 @@ export async function gatherFacts(
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
   const counts = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
+  const about = await aboutOf(store, task, head);
   for (const { role, run, text } of [...outside.files.filter(counts), given]) {
     if (text === undefined) continue;
     const author = run === undefined || run === "" ? { role } : { role, run };
     const written =
       typeof text === "string"
-        ? writeDocument(workflow, document, text, author, head)
-        : addToSection(document, text, author, head);
+        ? writeDocument(workflow, document, text, author, about(run))
+        : addToSection(document, text, author, about(run));
     if (written.changed.length === 0) continue;
     document = written.document;
     const writer = typeof text === "string" || text.by === undefined ? author : { role: text.by };
@@ -91,6 +92,12 @@ export async function gatherFacts(
   const { unreadable } = outside;
   const seen = unreadable === undefined ? outside.facts : { ...(outside.facts ?? unseen(task)), unreadable };
   return { workflow, facts: await factsOf(task, document, seen), document, changes, troubles: troublesOf(outside) };
+}
+
+/** The commit that a run's words are about: what a judge was given, else the present one. */
+async function aboutOf(store: Store, { id }: Task, head: string): Promise<(run: string | undefined) => string> {
+  const given = new Map((await store.workspaces.list({ task: id })).map(({ run, commit }) => [run, commit]));
+  return (run) => (run === undefined || run === "" ? head : (given.get(run) ?? head));
 }
 
 async function withinLimit(looking: Promise<Outside>, { clock, limit }: TimeLimit): Promise<Outside> {

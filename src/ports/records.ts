@@ -40,6 +40,18 @@ export interface Workspace extends Kept {
   readonly readyFor?: string;
   /** The user's branches when the task got the workspace; missing until then, and in old records. */
   readonly branches?: readonly string[];
+  /**
+   * Only of a judge's checkout: the run that it was made for, which may have ended since; empty if it is free. It contains
+   * no work of the task's, and does not count as one of the project's pool.
+   */
+  readonly run?: string;
+  /** Only of a judge's checkout: the commit that the run was given. */
+  readonly commit?: string;
+}
+
+/** Whether a workspace is a judge's checkout. */
+export function isCheckout({ run }: Workspace): boolean {
+  return run !== undefined;
 }
 
 /** The merge of a task's work into a branch. Its id is the task's: a task is merged at most once. */

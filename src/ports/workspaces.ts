@@ -136,6 +136,8 @@ export interface PrepareOrder {
   readonly keep?: readonly string[];
   /** In a clone, a branch with this name is made at the base, so that the agent can compare with it. */
   readonly baseBranch?: string;
+  /** In a clone, git shows every change in full, whatever the attributes in the work say. */
+  readonly showsAll?: boolean;
 }
 
 export interface ParkOrder {

@@ -16,6 +16,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Ids, Log } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import { type Callers, publishAgents } from "../callers.ts";
+import type { CheckoutFor } from "../effects/checkout.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
@@ -57,6 +58,8 @@ export interface StartPorts {
   workflowOf(task: Task): Promise<Workflow>;
   /** The workspace of the task, where its agents work. A fault where it has none. */
   folderOf(task: Task): Promise<string>;
+  /** The checkout of a judge; missing where there is no git. */
+  readonly checkoutFor?: CheckoutFor;
   portOf(task: Task): Promise<number | undefined>;
   testCommandOf(project: Project): readonly string[];
   /** Writes the task's files into its workspace, and returns the name of the role's own file. */
@@ -70,6 +73,9 @@ export interface StartPorts {
   /** Sends a message to a run as soon as it listens. */
   tell(run: Run, text: string, key: string): Promise<void>;
 }
+
+/** Others can write the user's own git configuration, and what it says must not change what a judge is shown. */
+const judgesGit = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", GIT_NO_REPLACE_OBJECTS: "1" };
 
 const tokenLifetime = 30 * 24 * 3_600_000;
 
@@ -196,17 +202,19 @@ async function start(
   await mkdir(runFolder, { recursive: true, mode: 0o700 });
   const workflow = await ports.workflowOf(task);
   const project = await projectOf(store, task.project);
-  const folder = await ports.folderOf(task);
-  const taskFile = await ports.placeFiles(task, order.role);
-  const port = await ports.portOf(task);
   const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
+  const isJudge = ports.checkoutFor !== undefined && workflow.judges.includes(order.role);
+  const judge = { task, run: order.run, key, resumes: earlier?.folder ?? "" };
+  const folder = await (isJudge ? ports.checkoutFor(judge) : ports.folderOf(task));
+  const taskFile = await ports.placeFiles(task, order.role);
+  const port = isJudge ? undefined : await ports.portOf(task);
   // A run that ended before its session existed has none to resume; it is started anew.
   const canResume = earlier?.harness === harness.name && harness.can.resume && earlier.started?.hasBegun !== false;
   const session = canResume ? earlier.session : "";
   const events = eventsFile(places, name);
   const token = await tokenOf(ports, runFolder, task, order);
   const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
-  const env = runEnvironment(ports.environment, variables);
+  const env = { ...runEnvironment(ports.environment, variables), ...(isJudge ? judgesGit : {}) };
   const missed = await missedMessages(store, task.id, order);
   const told = await runPrompt(ports, { workflow, task, project, order, taskFile, port });
   const prompt = withMissed(told, missed);

@@ -36,14 +36,13 @@ import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, mergeWork, nameBranch, syncRepo } from "./branch.ts";
 import { type CommandPorts, runInWorkspace } from "./commands.ts";
 
-interface AcquirePorts extends BindPorts, PoolPorts, CommandPorts {
+interface AcquirePorts extends BindPorts, PoolPorts, FurnishPorts {
   readonly store: Store;
   readonly log: Log;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
   readonly settingsOf: SettingsOf;
-  /** Publishes the folders of agents, which the command line must know. */
-  publishAgents(): Promise<void>;
+  readonly places: Places;
 }
 
 /**
@@ -183,9 +182,15 @@ async function bringBack(
   return commit;
 }
 
+export interface FurnishPorts extends CommandPorts {
+  readonly places: Pick<Places, "logs">;
+  /** Publishes the folders of agents, which the command line must know. */
+  publishAgents(): Promise<void>;
+}
+
 /** Copies the files that git does not bring, and runs the setup. After a crash all of it is repeated. */
-async function furnish(
-  ports: AcquirePorts,
+export async function furnish(
+  ports: FurnishPorts,
   kind: WorkspaceKind,
   { copy, link, setup, setupTimeout }: ProjectSettings,
   task: Task,

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
-import type { Workspace } from "../../ports/records.ts";
+import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { publishAgents } from "../callers.ts";
@@ -30,6 +30,23 @@ export async function freeWorkspaces(
   const recorded = (await store.workspaces.list({ project: project.name })).filter((each) => each.kind !== "folder");
   const adopted = strays.flatMap(({ workspace }) => (workspace === undefined ? [] : [workspace]));
   const pool = [...recorded, ...adopted.filter(({ id }) => !recorded.some((each) => each.id === id))];
+  const checkouts = pool.filter(isCheckout);
+  const ofPool = await toClean(
+    store,
+    project,
+    kind,
+    pool.filter((each) => !isCheckout(each)),
+  );
+  return [...ofPool, ...(await toClean(store, project, kind, checkouts))];
+}
+
+/** Of a pool, or of the judges' checkouts, which are limited to the same number while nobody uses them. */
+async function toClean(
+  store: Store,
+  project: Project,
+  kind: WorkspaceKind,
+  pool: readonly Workspace[],
+): Promise<readonly ToClean[]> {
   let excess = pool.length - project.poolSize;
   const found: ToClean[] = [];
   for (const workspace of pool.toReversed()) {
@@ -131,11 +148,14 @@ export async function strayFolders(
     const path = join(folder, name);
     if (known.has(path)) continue;
     const found = await kind.inspect(path);
-    const isOurs = found.kind === "there" && /^[1-9]\d*$/.test(name);
+    const isReview = /^review-[1-9]\d*$/.test(name);
+    const isOurs = found.kind === "there" && (isReview || /^[1-9]\d*$/.test(name));
     const id = `${project.name}/${name}`;
+    const kept = { id, project: project.name, task: "", at: clock.now(), path };
+    const adopted: Workspace = isReview ? { ...kept, kind: "clone", run: "" } : { ...kept, kind: kind.kind };
     strays.push({
       path,
-      workspace: isOurs ? { id, project: project.name, task: "", at: clock.now(), path, kind: kind.kind } : undefined,
+      workspace: isOurs ? adopted : undefined,
       reason: found.kind === "broken" ? found.reason : "It is not a workspace of Signalbox.",
     });
   }

@@ -2,6 +2,7 @@ import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Git, Obeyed } from "../../ports/git.ts";
+import { isCheckout } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
@@ -89,7 +90,7 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
     const collect: ControlRepository["collect"] = (order) =>
       inTurn(collectingFrom(order.folder), async () => {
         const known = await recordAt(order.folder);
-        if (known !== undefined && known.task !== order.task) throw releasedFault(order.folder);
+        if (known !== undefined && (known.task !== order.task || isCheckout(known))) throw releasedFault(order.folder);
         const task = known && (await store.getTask(order.task))?.task;
         if (known === undefined || task === undefined || known.kind === "folder" || task.branch === order.branch)
           return opened.control.collect(order);

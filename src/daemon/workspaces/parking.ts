@@ -1,4 +1,4 @@
-import type { Workspace } from "../../ports/records.ts";
+import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { noTask, type SavePorts, saveWorkspace } from "./pool.ts";
 import type { ProjectSettings } from "./project-settings.ts";
@@ -59,7 +59,8 @@ export async function parkWorkspace(
   };
   const workspace = await find();
   const project = workspace && (await store.getProject(workspace.project));
-  if (project === undefined || workspace?.kind !== kindNameOf(project)) return false;
+  if (project === undefined || workspace === undefined) return false;
+  if (!isCheckout(workspace) && workspace.kind !== kindNameOf(project)) return false;
   const workspaces = await workspacesOf(project);
   const found = await workspaces.kind.inspect(path);
   if (found.kind !== "there" || (found.parked && !found.dirty)) return false;

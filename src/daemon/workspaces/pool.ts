@@ -7,7 +7,7 @@ import type { Places } from "../../home/places.ts";
 import type { PortRange } from "../../home/workspace-fields.ts";
 import type { Turns } from "../../keyed.ts";
 import type { Salvage } from "../../ports/control-repository.ts";
-import type { Workspace } from "../../ports/records.ts";
+import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import { isOtherBranch } from "../task-work.ts";
@@ -29,7 +29,7 @@ export interface BindPorts {
 export function bindWorkspace(ports: BindPorts, project: Project, folder: string, task: Task): Promise<Workspace> {
   const { store, clock, inTurn } = ports;
   return inTurn(`pool ${project.name}`, async () => {
-    const all = (await store.workspaces.list({ project: project.name })).filter(({ kind }) => kind !== "folder");
+    const all = (await store.workspaces.list({ project: project.name })).filter(isPooled);
     const own = all.find((each) => each.task === task.id);
     if (own !== undefined) return own;
     // Free workspaces of another kind than the project's present one are about to be removed.
@@ -52,13 +52,19 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
   });
 }
 
+/** Whether a workspace counts for its project's pool: a folder that a person lent, and a judge's checkout, do not. */
+function isPooled(workspace: Workspace): boolean {
+  return workspace.kind !== "folder" && !isCheckout(workspace);
+}
+
 /** Returns a workspace to the pool. Does nothing if it was released before: another task may have it by now. */
 export async function unbindWorkspace({ store, inTurn, room }: BindPorts, workspace: Workspace): Promise<void> {
   // Collecting from the folder must end before another task gets it. This wait does not hold the pool's mutex.
   await inTurn(collectingFrom(workspace.path), () =>
     inTurn(`pool ${workspace.project}`, async () => {
       const now = await store.workspaces.get(workspace.id);
-      if (now?.task === workspace.task) await store.workspaces.put({ ...workspace, task: "" });
+      const free = isCheckout(workspace) ? { run: "", readyFor: "" } : {};
+      if (now?.task === workspace.task) await store.workspaces.put({ ...workspace, task: "", ...free });
     }),
   );
   room.freed(workspace.project);
@@ -119,7 +125,8 @@ export async function makeRoom(ports: PoolPorts, project: Project, task: string)
   const { diskBytes } = limits();
   if (!Number.isFinite(diskBytes)) return;
   const pool = (await store.workspaces.list({})).filter(({ kind }) => kind !== "folder");
-  if (pool.some((each) => each.project === project.name && (each.task === "" || each.task === task))) return;
+  const own = pool.filter((each) => each.project === project.name && isPooled(each));
+  if (own.some((each) => each.task === "" || each.task === task)) return;
   const projects = new Map((await store.listProjects()).map((each) => [each.name, each]));
   const sizes = new Map<Workspace, number>();
   for (const workspace of pool) {
@@ -189,7 +196,9 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
     }
     const project = await store.getProject(workspace.project);
     if (project === undefined) continue;
-    const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);
+    // What a judge has committed is not the task's work.
+    const owner = isCheckout(workspace) ? noTask : task;
+    const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, owner);
     // The writing of task files must end before another task gets the folder.
     await ports.inTurn(filesOf(task), () => unbindWorkspace(ports, workspace));
     if (salvage !== undefined) ports.parking.released(workspace);
@@ -237,7 +246,7 @@ export async function removeOtherKind(
 ): Promise<void> {
   await inTurn(`pool ${project.name}`, async () => {
     for (const workspace of await store.workspaces.list({ project: project.name })) {
-      const isOther = workspace.kind !== "folder" && workspace.kind !== kindNameOf(project);
+      const isOther = isPooled(workspace) && workspace.kind !== kindNameOf(project);
       if (!isOther || workspace.task !== "") continue;
       const { id, path: folder } = workspace;
       try {

@@ -12,8 +12,10 @@ import { fileNameOf, placeTaskFiles, readTaskFiles } from "./task-files.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const kind = { taskFileName: async () => "TASK.md" } as unknown as WorkspaceKind;
+const workspaces = { list: async () => [] };
+const noCheckouts = { workspaces } as unknown as Store;
 const fileOf = (role: string, runs: Readonly<Record<string, LiveRun>>) =>
-  fileNameOf(kind, { workspace: "/workspace", runs } as unknown as Task, role);
+  fileNameOf(noCheckouts, kind, { workspace: "/workspace", runs } as unknown as Task, role);
 
 const worker: LiveRun = { key: "worker#1", mode: "session" };
 const beside: LiveRun = { key: "reviewer#2", mode: "session", beside: true };
@@ -55,6 +57,7 @@ async function placedBeside(
     getDocument: async () => ({ text: "", authors: {} }),
     getTask: async () => undefined,
     runs: { get: async () => (isStarted ? {} : undefined) },
+    workspaces,
   } as unknown as Store;
   await placeTaskFiles(store, workflow, placing, { ...created.task, workspace: "/workspace", runs });
   return placed;
@@ -83,7 +86,7 @@ test.each([
 test("only trouble with the task file itself is a finding; every other error is thrown", async () => {
   const read = (code: string) =>
     readTaskFiles(
-      {} as Store,
+      noCheckouts,
       {
         ...kind,
         async readTaskFile() {
@@ -113,6 +116,7 @@ test("a file that is as the daemon placed it is not its agent's newest word; any
     getDocument: async () => ({ text, authors: {} }),
     getTask: async () => undefined,
     runs: { get: async () => ({}) },
+    workspaces,
   } as unknown as Store;
   const task = {
     ...blankIdentity,

@@ -7,6 +7,7 @@ import type { Task } from "../../engine/task.ts";
 import { renderTaskDocument } from "../../engine/task-frontmatter.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
+import { isCheckout } from "../../ports/records.ts";
 import type { Store, StoredDocument } from "../../ports/store.ts";
 import { badTaskFile, roleFileName, type WorkspaceKind } from "../../ports/workspaces.ts";
 import { runRecordId } from "../agents/run-order.ts";
@@ -24,11 +25,30 @@ export interface WrittenFile {
 /** The fields of a task that locate its files. */
 type WithFiles = Pick<Task, "id" | "workspace" | "runs">;
 
-/** The roles that have a file in the workspace: those with a live run, and always the main role, whose file is TASK.md. */
-function rolesOf(task: Pick<Task, "runs">): readonly { role: string; run: string }[] {
+/** A role that has a task file: those with a live run, and always the main role, whose file is TASK.md. */
+interface Writer {
+  readonly role: string;
+  /** Empty where no run of the role is live. */
+  readonly run: string;
+  /** The workspace, or the checkout of a judge. */
+  readonly folder: string;
+  /** The checkout is the run's own. */
+  readonly isOwn: boolean;
+}
+
+async function writersOf(store: Store, task: WithFiles): Promise<readonly Writer[]> {
   const main = defaultNames.roles.task;
-  const live = Object.entries(task.runs).map(([name, { key }]) => ({ role: name.split("/")[0] ?? name, run: key }));
-  return live.some(({ role }) => role === main) ? live : [{ role: main, run: "" }, ...live];
+  const checkouts = (await store.workspaces.list({ task: task.id })).filter(isCheckout);
+  const live = Object.entries(task.runs).map(([name, { key: run }]): Writer => {
+    const checkout = checkouts.find((each) => each.run === run)?.path;
+    return { role: roleOf(name), run, folder: checkout ?? task.workspace, isOwn: checkout !== undefined };
+  });
+  if (live.some(({ role }) => role === main)) return live;
+  return [{ role: main, run: "", folder: task.workspace, isOwn: false }, ...live];
+}
+
+function roleOf(name: string): string {
+  return name.split("/")[0] ?? name;
 }
 
 /** The mutex key for writing a task's files and for releasing its folder. */
@@ -36,18 +56,21 @@ export function filesOf(task: string): string {
   return `files ${task}`;
 }
 
-/** The name of a role's task file in the task's workspace. */
-export async function fileNameOf(kind: WorkspaceKind, task: WithFiles, role: string): Promise<string> {
-  // A role that is alone in the workspace uses the main file, whatever it is called.
-  return hasOwnFile(task, role) ? roleFileName(role) : kind.taskFileName(task.workspace);
+/** The name of a role's task file in the folder that it works in. */
+export async function fileNameOf(store: Store, kind: WorkspaceKind, task: WithFiles, role: string): Promise<string> {
+  const writers = await writersOf(store, task);
+  const writer = writers.find((each) => each.role === role);
+  return fileOf(kind, task, writer ?? { role, run: "", folder: task.workspace, isOwn: false });
 }
 
-function hasOwnFile(task: Pick<Task, "runs">, role: string): boolean {
+/** A role that is alone in its folder uses the main file, whatever it is called. */
+async function fileOf(kind: WorkspaceKind, task: WithFiles, { role, folder, isOwn }: Writer): Promise<string> {
+  return isOwn || !sharesFolder(task, role) ? kind.taskFileName(folder) : roleFileName(role);
+}
+
+function sharesFolder(task: Pick<Task, "runs">, role: string): boolean {
   if (role === defaultNames.roles.task) return false;
-  const isAlone =
-    rolesOf(task).every((each) => each.role === role || each.run === "") &&
-    Object.entries(task.runs).every(([name, run]) => name.split("/")[0] !== role || run.beside === undefined);
-  return !isAlone;
+  return Object.entries(task.runs).some(([name, run]) => roleOf(name) !== role || run.beside !== undefined);
 }
 
 /** Whether a run can have written anything: a run that has not started yet only finds the text of others. */
@@ -68,14 +91,15 @@ export const noFiles: TaskFiles = { files: [], unreadable: undefined, gone: [] }
 /** A file that cannot be read is a finding, not an error: the task can still be explained and cancelled. */
 export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: WithFiles): Promise<TaskFiles> {
   const read = await Promise.all(
-    rolesOf(task).map(async ({ role, run }): Promise<TaskFiles> => {
+    (await writersOf(store, task)).map(async (writer): Promise<TaskFiles> => {
+      const { role, run, folder, isOwn } = writer;
       if (!(await canHaveWritten(store, task, run))) return noFiles;
-      const name = await fileNameOf(kind, task, role);
+      const name = await fileOf(kind, task, writer);
       try {
-        const text = await kind.readTaskFile(task.workspace, name);
+        const text = await kind.readTaskFile(folder, name);
         if (text === undefined) return { ...noFiles, gone: run === "" ? [] : [name] };
-        if (isAsPlaced(store, join(task.workspace, name), text)) return noFiles;
-        return { ...noFiles, files: [{ role, run, text, isShared: hasOwnFile(task, role) }] };
+        if (isAsPlaced(store, join(folder, name), text)) return noFiles;
+        return { ...noFiles, files: [{ role, run, text, isShared: isOwn || sharesFolder(task, role) }] };
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== badTaskFile) throw error;
         return { ...noFiles, unreadable: { reason: error.message, fix: error.hint ?? "" } };
@@ -98,10 +122,14 @@ export async function taskFileTrouble(
   kind: WorkspaceKind,
   task: WithFiles,
 ): Promise<Unreadable | undefined> {
-  const roles = [defaultNames.roles.task, ...rolesOf(task).map(({ role }) => role)];
+  const writers = await writersOf(store, task);
+  const roles = [defaultNames.roles.task, ...writers.map(({ role }) => role)];
   const names = new Set(["TASK.md", ".signalbox", ...roles.map(roleFileName)]);
-  const looksWrong = [...names].some((name) => {
-    const found = lstatSync(join(task.workspace, name), { throwIfNoEntry: false });
+  const paths = [...new Set(writers.map(({ folder }) => folder))].flatMap((folder) =>
+    [...names].map((name) => [name, join(folder, name)] as const),
+  );
+  const looksWrong = paths.some(([name, path]) => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return false;
     return name === ".signalbox" ? !found.isDirectory() : !found.isFile() || found.size > maxBytes;
   });
@@ -121,26 +149,33 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
   const stored = await store.getTask(task.id);
   const shown = stored === undefined ? task : { ...task, updatedAt: new Date(stored.updatedAt).toISOString() };
   const text = renderTaskDocument(shown, parsedDocument(document));
-  const files = new Map<string, { readonly writers: Actor[]; isForNewRun: boolean }>();
+  const files = new Map<string, PlacedFile>();
   // A role that works alone uses the main file.
-  for (const writer of rolesOf(task)) {
-    const name = await fileNameOf(kind, task, writer.role);
-    const file = files.get(name) ?? { writers: [], isForNewRun: false };
-    files.set(name, file);
+  for (const writer of await writersOf(store, task)) {
+    const [folder, name] = [writer.folder, await fileOf(kind, task, writer)];
+    const file = files.get(join(folder, name)) ?? { folder, name, writers: [], isForNewRun: false };
+    files.set(join(folder, name), file);
     if (await canHaveWritten(store, task, writer.run)) file.writers.push(writer);
     else file.isForNewRun = true;
   }
-  for (const [name, { writers, isForNewRun }] of files) {
-    const before = await kind.readTaskFile(task.workspace, name);
+  for (const [path, { folder, name, writers, isForNewRun }] of files) {
+    const before = await kind.readTaskFile(folder, name);
     if (before === text) continue;
-    const path = join(task.workspace, name);
     const isUnchanged = before === undefined || isAsPlaced(store, path, before);
     const unread = isUnchanged ? document : withUnread(workflow, document, before, writers);
     if (unread !== document && !isForNewRun) continue;
     const next = unread === document ? text : renderTaskDocument(shown, parsedDocument(unread));
-    if (await kind.placeTaskFile(task.workspace, name, next, before))
-      placedTexts(store).set(path, hashed("sha256", next));
+    if (await kind.placeTaskFile(folder, name, next, before)) placedTexts(store).set(path, hashed("sha256", next));
   }
+}
+
+interface PlacedFile {
+  readonly folder: string;
+  readonly name: string;
+  /** The roles whose words it contains. */
+  readonly writers: Actor[];
+  /** It is made for a run that has not started yet. */
+  isForNewRun: boolean;
 }
 
 /**

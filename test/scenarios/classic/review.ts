@@ -59,8 +59,8 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → reviewing (engine rule 1): a reviewer that ends with a passing verdict written has passed the work",
-    { reviewer: [{ steps: [review("PASS"), { exit: 0 }] }] },
+    "agent-review → reviewing (engine rule 1): a reviewer that ends after it has handed in a passing verdict has passed the work",
+    { reviewer: [{ steps: [review("PASS"), handIn, { exit: 0 }] }] },
     async (life) => {
       await life.reaches("reviewing");
       await life.onlyAlive();
@@ -124,8 +124,8 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → working (engine rule 2): so does a verdict that the reviewer wrote before it ended",
-    { worker: [busy], reviewer: [{ steps: [review("FAIL"), { exit: 0 }] }] },
+    "agent-review → working (engine rule 2): so does a verdict that the reviewer handed in before it ended",
+    { worker: [busy], reviewer: [{ steps: [review("FAIL"), handIn, { exit: 0 }] }] },
     async (life) => {
       await life.reaches("working");
       await life.hears("worker#2", "# Fixing Issues");
@@ -184,8 +184,8 @@ export function reviews(scenes: Scenes): void {
   );
   scenario(
     scenes,
-    "agent-review → stuck (engine rule 3): so does a verdict that the reviewer of the second round wrote before it ended",
-    second(straight, review("FAIL", "Still bitter."), { exit: 0 }),
+    "agent-review → stuck (engine rule 3): so does a verdict that the reviewer of the second round handed in before it ended",
+    second(straight, review("FAIL", "Still bitter."), handIn, { exit: 0 }),
     async (life) => {
       await life.reaches("stuck");
       await life.onlyAlive();

@@ -67,8 +67,8 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → reviewing (engine rule 1): a reviewer that ends with a passing verdict written has passed the work",
-    { worker: [busy], reviewer: [{ steps: [review("PASS"), { exit: 0 }] }] },
+    "agent-review → reviewing (engine rule 1): a reviewer that ends after it has handed in a passing verdict has passed the work",
+    { worker: [busy], reviewer: [{ steps: [review("PASS"), handIn, { exit: 0 }] }] },
     async (life) => {
       await life.reaches("reviewing");
       await life.onlyAlive("worker#2");
@@ -97,8 +97,8 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
-    "agent-review → working (engine rule 2): a reviewer that ends with a failing verdict has failed the work; a dead worker is started with the message",
-    { worker: [busy], reviewer: [{ steps: [review("FAIL"), { exit: 0 }] }] },
+    "agent-review → working (engine rule 2): a reviewer that ends after it has handed in a failing verdict has failed the work; a dead worker is started with the message",
+    { worker: [busy], reviewer: [{ steps: [review("FAIL"), handIn, { exit: 0 }] }] },
     async (life) => {
       await life.reaches("working");
       const words = await life.hears("worker#2", "# Resuming");
@@ -121,7 +121,7 @@ export function reviews(scenes: Scenes): void {
     async (life) => {
       await life.reaches("stuck");
       // The verdict of the first round is still in the document, and is spent.
-      expect(await life.refusals()).toEqual(["reviewer stuck: gate-stale", "reviewer working: guard"]);
+      expect(await life.refusals()).toEqual(["reviewer stuck: gate-spent", "reviewer working: guard"]);
       expect((await life.does("explain")).replace(/\s+/g, " ")).toContain(
         'The task came here from "agent-review": the verdict of reviewer in ## Review is FAIL.',
       );

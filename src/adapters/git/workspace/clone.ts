@@ -240,7 +240,7 @@ export function quoted(path: string): string {
 
 /** Gives a clone a new git folder with one branch. The old git folder goes to the trash. */
 async function seatClone(plain: PlainRepository, seating: Seating): Promise<void> {
-  const { folder, index, heap } = seating;
+  const { folder, index, heap, showsAll } = seating;
   // Inside the folder, so that it is on the same disk. Git ignores a folder of this name.
   const draft = join(folder, ".git.new");
   const dotGit = join(folder, ".git");
@@ -256,6 +256,7 @@ async function seatClone(plain: PlainRepository, seating: Seating): Promise<void
     writeFile(join(draft, "packed-refs"), `# pack-refs with: peeled fully-peeled sorted \n${lines.join("")}`),
     writeFile(join(draft, "HEAD"), headText(seating)),
     copyIndex(index, join(draft, "index")),
+    ...(showsAll ? [writeFile(join(draft, "info/attributes"), plainAttributes)] : []),
   ]);
   await heap.take(dotGit, ".git");
   await rename(draft, dotGit);
@@ -275,6 +276,9 @@ const origin = `[remote "origin"]
 \turl = signalbox-has-no-remote://ask-for-a-push
 \tfetch = +refs/heads/*:refs/remotes/origin/*
 `;
+
+/** These come before the attributes of the work, which could hide a change from `git diff`. */
+const plainAttributes = "* !diff !merge\n";
 
 function identity(person: Person | undefined): string {
   if (person === undefined) return "";

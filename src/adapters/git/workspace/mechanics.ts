@@ -152,6 +152,7 @@ export interface Seating {
   readonly commit: string;
   readonly base: string;
   readonly baseBranch: string | undefined;
+  readonly showsAll: boolean;
   readonly index: string;
   readonly heap: Heap;
 }

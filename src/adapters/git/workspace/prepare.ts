@@ -117,7 +117,7 @@ interface Given {
   readonly found: Exclude<Found, { kind: "foreign" }>;
 }
 
-interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBranch" | "keep" | "holds"> {
+interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBranch" | "keep" | "holds" | "showsAll"> {
   /** Undefined if HEAD will be detached. */
   readonly branch: string | undefined;
   readonly commit: string;
@@ -200,6 +200,7 @@ async function isUntouched(
 
 async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promise<void> {
   const { folder, record, found, branch, commit, base, baseBranch, keep = [], holds = false } = making;
+  const { showsAll = false } = making;
   const heap = shop.heap(folder, holds);
   const index = shop.records.indexOf(folder);
   if (branch !== undefined) await mechanics.begin({ branch, commit });
@@ -218,7 +219,7 @@ async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promi
   const isSame = record?.phase === "ready" && record.commit === commit;
   await checkOut(shop, files, { index, commit, only: isSame ? cleared?.changed : undefined });
   if (cleared !== undefined && cleared.kept.length > 0) await clearLeftovers(shop, files, { folder, index, heap });
-  await mechanics.seat({ folder, folders, branch, commit, base, baseBranch, index, heap });
+  await mechanics.seat({ folder, folders, branch, commit, base, baseBranch, showsAll, index, heap });
   const moves = branch === undefined && folders !== undefined ? { moves: await movesOf(folders) } : {};
   await shop.records.write({ ...about, phase: "ready", commit, ...known, ...moves });
 }
