@@ -203,7 +203,10 @@ export const mergeRoutes = {
     summary: "Merge a task's work, check that the branch contains it, and move the task to its done state",
     access: "ask",
     query: record({}, { project: name }),
-    body: record({}, { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean, giveBack: boolean }),
+    body: record(
+      {},
+      { strategy: oneOf("merge", "ff"), local: boolean, dryRun: boolean, giveBack: boolean, unreviewed: boolean },
+    ),
     answer: mergeWire,
   }),
   undoMerge: route({
@@ -287,7 +290,7 @@ export const personRoutes = {
     summary: "Approve what the task asks of a person, for one commit; merge the work first if the workflow requires it",
     access: "human",
     query: ofTask,
-    body: record({}, { commit: shortText(64) }),
+    body: record({}, { commit: shortText(64), unreviewed: boolean }),
     answer: record({ commit: text, change: nullable(changeWire), merge: nullable(mergeWire) }),
   }),
 } as const;
@@ -322,7 +325,15 @@ export const workRoutes = {
     path: "/v1/tasks/:task/diff",
     summary: "Show a task's changes since it began, and the uncommitted changes in its workspace",
     access: "read",
-    query: record({}, { project: shortText(100), text: oneOf("true", "false"), committed: oneOf("true", "false") }),
+    query: record(
+      {},
+      {
+        project: shortText(100),
+        text: oneOf("true", "false"),
+        committed: oneOf("true", "false"),
+        sinceReview: oneOf("true", "false"),
+      },
+    ),
     answer: diffWire,
   }),
 } as const;

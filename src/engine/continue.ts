@@ -201,8 +201,20 @@ export function withWord(workflow: Workflow, before: Task, decision: Decision, w
   const told = word.tell === undefined ? woken : withMessage(workflow, before, woken, word.tell);
   if (word.approves === undefined) return told;
   const data = { commit: word.approves, status: before.status };
-  const approved: TaskEvent = { type: "task.approved", by: "human", data, set: {} };
-  return after(approved, told);
+  if (told.kind !== "moved" && told.kind !== "stayed") return told;
+  // Elsewhere work may be added after the approval, as where a plan is approved.
+  const isMerged = [before.status, told.task.status].some((status) => merges(stateOf(workflow, status)));
+  const judged = isMerged && word.approves !== "" ? { judged: { commit: word.approves, role: "human" } } : {};
+  const approved: TaskEvent = { type: "task.approved", by: "human", data, set: judged };
+  return after(approved, { ...told, task: { ...told.task, ...(judgedLater(told.events) ? {} : judged) } });
+}
+
+function merges({ do: work }: State): boolean {
+  return work.some(({ name }) => name === "merge" || name === "merge_pr");
+}
+
+function judgedLater(events: readonly TaskEvent[]): boolean {
+  return events.some(({ set }) => set.judged !== undefined);
 }
 
 /**

@@ -50,7 +50,8 @@ export type TaskEdit = Partial<
     | "prUrl"
     | "workspace"
     | "tmuxSession"
-  >
+  > &
+    Pick<TaskPosition, "judged">
 >;
 
 /** The task's place in its workflow. */

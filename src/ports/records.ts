@@ -194,6 +194,11 @@ export interface Finding extends Kept {
   readonly commit: string;
 }
 
+/** The commit of a task's work that its person was last shown. Its id is the task's. */
+export interface Seen extends Kept {
+  readonly commit: string;
+}
+
 /**
  * One need for a person, and whether the person was called for it. Its id is the need's key; `at` is when the need
  * arose. It is kept until its task has ended, so that the person is not called twice for the same need.

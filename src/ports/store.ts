@@ -12,6 +12,7 @@ import type {
   Message,
   PullRequestRecord,
   Run,
+  Seen,
   Usage,
   Workspace,
 } from "./records.ts";
@@ -86,6 +87,7 @@ export interface Store {
   readonly merges: Collection<Merge>;
   readonly pullRequests: Collection<PullRequestRecord>;
   readonly calls: Collection<CallRecord>;
+  readonly seen: Collection<Seen>;
 
   /** The runs without a recorded end, the oldest first. Its cost does not depend on how many have ended. */
   liveRuns(): Promise<readonly Run[]>;

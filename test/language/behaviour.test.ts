@@ -861,7 +861,7 @@ transitions: [{ from: a, to: b }, { from: b, to: c, gate: { section: "## Review"
   expect(life.move("c")).toEqual([]);
 });
 
-test("A verdict for another commit than the branch is at is stale.", () => {
+test("A PASS for another commit than the branch is at is stale; a FAIL counts.", () => {
   const life = begin(
     'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Review", verdict: PASS } }]',
   );
@@ -871,6 +871,39 @@ test("A verdict for another commit than the branch is at is stale.", () => {
   expect(codes(life.move("b"))).toEqual(["gate-stale"]);
   life.artifacts = { Review: { role: "reviewer", commit: "2222" } };
   expect(life.move("b")).toEqual([]);
+  const failed = begin(
+    'states: { a: , b: { terminal: true } }\ntransitions: [{ from: a, to: b, gate: { section: "## Review", verdict: FAIL } }]',
+  );
+  failed.write("## Review\nFAIL");
+  failed.head = "2222";
+  failed.artifacts = { Review: { role: "reviewer", commit: "1111" } };
+  expect(failed.move("b")).toEqual([]);
+});
+
+test("A judge that asks with a stale PASS is over; another one begins with the present commit while attempts are left.", () => {
+  const life = begin(`
+roles: { critic: { mode: session, permissions: reduced, prompt: p } }
+states:
+  a: { waits_for: human, next: review }
+  review: { agent: { role: critic }, limits: { attempts: 2 }, outcomes: [{ then: b }, { on: failed, then: c }] }
+  b: { terminal: true }
+  c: { terminal: true, outcome: failed }
+transitions: [{ from: review, to: b, by: critic, gate: { section: "## Review", verdict: PASS } }]
+prompts: { p: Judge. }`);
+  life.head = "1111";
+  life.request({ kind: "continue", actor: human });
+  const first = life.task.runs.critic?.key ?? "";
+  life.write("## Review\nPASS");
+  life.artifacts = { Review: { role: "critic", commit: "1111" } };
+  life.head = "2222";
+  const asksAs = (run: string) => life.request({ kind: "move", to: "b", actor: { role: "critic", run } });
+  asksAs(first);
+  expect([life.task.status, life.task.runs.critic?.key !== first, life.task.wait.at]).toEqual(["review", true, "2222"]);
+  life.write("## Review\nPASS, again");
+  life.artifacts = { Review: { role: "critic", commit: "2222" } };
+  life.head = "3333";
+  asksAs(life.task.runs.critic?.key ?? "");
+  expect(life.task.status).toBe("c");
 });
 
 test("A section counts only if a role that owns it wrote it.", () => {

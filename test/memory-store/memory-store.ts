@@ -94,6 +94,7 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     merges: of("merges"),
     pullRequests: of("pullRequests"),
     calls: of("calls"),
+    seen: of("seen"),
   };
 }
 

@@ -105,6 +105,7 @@ create index artifact_by_task on artifact (task, id);
 ${kinds.map(tableOf).join("")}`,
   `create index live_run on run (at, position) where ${isLive};`,
   tableOf("person_call"),
+  tableOf("seen"),
 ];
 
 /** The table for records of one kind. */

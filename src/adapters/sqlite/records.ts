@@ -56,6 +56,7 @@ type Collections = Pick<
   | "merges"
   | "pullRequests"
   | "calls"
+  | "seen"
   | "liveRuns"
 >;
 
@@ -76,6 +77,7 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     merges: of("merge"),
     pullRequests: of("pull_request"),
     calls: of("person_call"),
+    seen: of("seen"),
   };
 }
 

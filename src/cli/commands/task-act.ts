@@ -79,20 +79,21 @@ export const approve = command({
     positional: tasks,
     flags: {
       commit: textFlag("SHA", "Approve only if the work is still at this commit, the one that you reviewed"),
+      unreviewed: flag("Approve also what nobody has reviewed, if task diff has shown it to you"),
       json,
     },
   },
   docs: {
     brief: "Approve a task's work, or say yes to its question",
-    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. The task's history records the commit.
+    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. The task's history records the commit.
 
 --json: { commit, change: ${changeForm}, merge }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
 ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it is")}`,
   },
-  func({ commit, json }, ...references) {
+  func({ commit, unreviewed, json }, ...references) {
     return forEach(this, references, json, {
       act: async (_, call, reference) =>
-        call(routes.approveTask, { ...(await nameTask(call, reference)), body: given({ commit }) }),
+        call(routes.approveTask, { ...(await nameTask(call, reference)), body: given({ commit, unreviewed }) }),
       isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
       tell: (own, answer) => {
         if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);

@@ -22,20 +22,22 @@ export const merge = command({
       local: flag("Merge here, even if the task has a pull request"),
       "dry-run": flag("Only say what would be merged"),
       "no-give-back": noGiveBack,
+      unreviewed: flag("Merge also what nobody has reviewed, if task diff has shown it to you"),
       undo: flag("Undo the task's merges, with a new commit for each"),
       json,
     },
   },
   docs: {
     brief: "Merge a task's work into the default branch, and end the task",
-    fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
+    fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. If the work has moved since its review, it is merged only with --unreviewed. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
 
 --json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, empty, commits, changed, dryRun, untested, warnings, task }. ${severalForm}
 ${taskExitCodes("not merged, or not yet")}`,
   },
   func(flags, ...references) {
     const { strategy, local, undo, json } = flags;
-    const body = given({ strategy, local, dryRun: flags["dry-run"], giveBack: !flags["no-give-back"] });
+    const { unreviewed } = flags;
+    const body = given({ strategy, local, dryRun: flags["dry-run"], giveBack: !flags["no-give-back"], unreviewed });
     return forEach(this, references, json, {
       act: async (_, call, reference) => {
         const about = await nameTask(call, reference);

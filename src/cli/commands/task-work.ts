@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import { routes } from "../../api/routes.ts";
-import type { DiffPart, DiffView } from "../../api/tasks.ts";
+import type { DiffPart, DiffView, TaskView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
 import { createCall } from "../connect.ts";
 import { nameTask, shownTask, workspaceOf } from "../find.ts";
@@ -21,6 +21,7 @@ export const diff = command({
       stat: flag("Only show how many lines of each file have changed"),
       "name-only": flag("Only name the files that have changed"),
       committed: flag("Leave out uncommitted changes"),
+      "since-review": flag("Begin at the commit that was reviewed last"),
       json,
     },
   },
@@ -43,10 +44,15 @@ ${taskExitCodes("failed")}`,
     const { params, query } = await nameTask(call, reference);
     const { task } = await call(routes.getTask, { params, query });
     const text = stat || names ? "false" : "true";
-    const about = { params: { task: task.id }, query: { text, committed: committed ? "true" : "false" } } as const;
+    const sinceReview = flags["since-review"] ? "true" : "false";
+    const about = {
+      params: { task: task.id },
+      query: { text, committed: committed ? "true" : "false", sinceReview },
+    } as const;
     const view = await call(routes.diffTask, about);
     if (json) return this.print(writeJson(view));
     this.say(headline(shownTask(task), view));
+    if (task.judged !== null && flags["since-review"]) this.say(reviewedLine(task.judged));
     const write = (part: DiffPart) =>
       stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
     const parts = [write(view.committed)];
@@ -57,6 +63,10 @@ ${taskExitCodes("failed")}`,
       this.say(`The diff is cut. To see all of it: git diff ${view.base} ${view.commit}`);
   },
 });
+
+function reviewedLine({ commit, role }: NonNullable<TaskView["judged"]>): string {
+  return `Shown since ${commit.slice(0, 10)}, which ${role === "human" ? "you have" : `${role} has`} reviewed.`;
+}
 
 function headline(name: string, { target, base, commit, committed, uncommitted }: DiffView): string {
   if (commit === "") return `${name} has no commit yet${uncommitted === null ? "" : ", but uncommitted changes"}.`;

@@ -6,6 +6,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import { sentences } from "../../text.ts";
 import { targetTrouble } from "../moved-target.ts";
 import { targetOf } from "../project.ts";
+import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { findTips, lastSeen, type MergeableWork, mergeableWork, type Tips, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import {
@@ -126,8 +127,15 @@ export async function workToMerge(
 ): Promise<MergeableWork> {
   const project = await ports.store.getProject(task.project);
   if (project === undefined) return { kind: "refused", reason: "The project was removed." };
-  const work = await mergeableWork(ports.store, await ports.workspacesOf(project), project, task, leaves);
-  if (work.kind === "refused" || only === undefined || only === work.commit) return work;
+  const own = await ports.workspacesOf(project);
+  const work = await mergeableWork(ports.store, own, project, task, leaves);
+  if (work.kind === "refused") return work;
+  if (only === undefined || only === work.commit) {
+    const unreviewed = await unreviewedWork(own, project, task, work.commit, ports.where());
+    if (unreviewed === undefined) return work;
+    const { reason, fix } = unreviewedTrouble(task, unreviewed);
+    return { kind: "refused", reason: `${reason}\n${fix}` };
+  }
   const [from, to] = [short(only), short(work.commit)];
   const reason = `The branch has moved since it was approved, from ${from} to ${to}. Review the newer commits, and approve those.`;
   return { kind: "refused", reason };

@@ -5,6 +5,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Core, Repositories } from "../core.ts";
 import { mergePullRequest } from "../forge/pull-request.ts";
+import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { findTips, mergeableWork, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import type { Clash } from "./conflicts.ts";
@@ -23,7 +24,8 @@ export async function mergeOnForge(
   task: Task,
   wanted: Wanted,
 ): Promise<Merge | undefined> {
-  const result = forge === undefined ? undefined : await mergePullRequest(forge, project, task, wanted.only);
+  const result =
+    forge === undefined ? undefined : await mergePullRequest(forge, project, task, wanted.only ?? task.judged?.commit);
   if (result === undefined || result.kind === "none") return undefined;
   const merge = newMerge(task, wanted, clock.now());
   if (result.kind === "refused") {
@@ -76,6 +78,11 @@ export async function previewMerge(
   const none = { commits: 0, changed: [] };
   const work = await mergeableWork(store, own, project, task);
   if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
+  const unreviewed = await unreviewedWork(own, project, task, work.commit, where);
+  if (unreviewed !== undefined) {
+    const { reason, fix } = unreviewedTrouble(task, unreviewed);
+    return { merge: { ...merge, state: "refused", reason: `${reason}\n${fix}` }, ...none };
+  }
   const { target, strategy } = wanted;
   const whole = await wholeWork(own, project, task, known, work.commit, where, known?.at ?? 0);
   if (whole.kind === "conflict") {

@@ -10,6 +10,7 @@ import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { landingsOf } from "../merging/stack.ts";
 import { baseOf, mustHave } from "../project.ts";
+import { noteSeen } from "../reviewed.ts";
 import { isOtherBranch, lastSeen, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
@@ -29,7 +30,10 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
     const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined, merge);
     const where = core.repositories.where();
     const landings = merge?.state === "merged" && merge.commit === commit ? await landingsOf(core.store, merge) : [];
-    const base = commit === "" ? "" : await beginOf(own, project, commit, target, landings[0]?.before, where);
+    const reviewed = asked.query.sinceReview === "true" ? reviewedCommit(task) : undefined;
+    const begin = async () => reviewed ?? beginOf(own, project, commit, target, landings[0]?.before, where);
+    const base = commit === "" ? "" : await begin();
+    if (bytes > 0) await noteSeen(core, asked.caller, task, commit);
     const isUncommitted = found?.kind === "there" && found.dirty && asked.query.committed !== "true";
     return {
       target,
@@ -40,6 +44,14 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
       workspace: task.workspace,
     };
   };
+}
+
+/** The commit that the last verdict is about. */
+function reviewedCommit({ id, judged }: Task): string {
+  if (judged !== undefined) return judged.commit;
+  throw new Fault("task.unjudged", "Nobody has reviewed this task's work yet.", {
+    hint: `See all of it: signalbox task diff ${id}`,
+  });
 }
 
 const nothing: DiffPart = { files: [], text: "", isCut: false };

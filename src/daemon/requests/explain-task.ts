@@ -25,6 +25,7 @@ import {
   warnOfModules,
 } from "../merging/conflicts.ts";
 import { eventsOf, remoteOf } from "../project.ts";
+import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
 
 export function explainTask(core: Core): Handler<Routes["explainTask"]> {
@@ -44,6 +45,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       blocked: [
         ...troubles.map(({ reason, fix }) => ({ reason, fix })),
         ...(await whyHere(core, workflow, task)),
+        ...(await staleReview(core, workflow, task, facts.head)),
         // The reasons a person is needed come first, worded as in lists and calls.
         ...needs.filter(({ text }) => !troubles.some(({ reason }) => reason === text)).map(shownNeed),
         ...(await givenBackConflict(core, task)),
@@ -96,8 +98,25 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   const isFailed = (workflow.states[from]?.out[status] ?? []).flatMap(({ gates }) => gates);
   const verdict = isFailed.find((gate) => gate.verdict === "FAIL");
   if (verdict === undefined) return [];
+  const forCommit = task.judged === undefined ? "" : `, for commit ${task.judged.commit.slice(0, 10)}`;
   const fix = `Read the task file: signalbox task show ${id}`;
-  return [{ reason: `The task came here from "${from}": the verdict of ${by} in ## ${verdict.section} is FAIL.`, fix }];
+  return [
+    {
+      reason: `The task came here from "${from}": the verdict of ${by} in ## ${verdict.section} is FAIL${forCommit}.`,
+      fix,
+    },
+  ];
+}
+
+/** Work that has moved since its verdict, in a state in which a person could merge it. */
+async function staleReview(core: Core, workflow: Workflow, task: Task, head: string): Promise<readonly Block[]> {
+  const state = workflow.states[task.status];
+  if (core.repositories === undefined || head === "" || state === undefined || !isPersonsTurn(state)) return [];
+  const project = await core.store.getProject(task.project);
+  if (project === undefined || task.judged === undefined || task.judged.commit === head) return [];
+  const own = await core.repositories.workspacesOf(project);
+  const unreviewed = await unreviewedWork(own, project, task, head, core.repositories.where());
+  return unreviewed === undefined ? [] : [unreviewedTrouble(task, unreviewed)];
 }
 
 /** If a task is held because its agent died, the agent's last output often says why. */

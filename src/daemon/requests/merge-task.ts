@@ -26,6 +26,7 @@ import {
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
+import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
 import { refusal } from "../submit.ts";
 import { pullRequestView, viewOf } from "../views.ts";
 import { ask } from "./move-task.ts";
@@ -35,10 +36,13 @@ type About = Asked<{ readonly project?: string }, unknown>;
 /** Merges the task's work, checks that the target contains it, and only then moves the task to its done state. */
 export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
   return async (asked) => {
-    const stored = await findTask(core, asked);
+    const { strategy = "merge", dryRun = false, giveBack = true, unreviewed = false } = asked.body;
+    const found = await findTask(core, asked);
+    const { workflow, facts } = await core.look(found.task);
+    const isWord = unreviewed && !dryRun && asked.caller.kind === "human";
+    if (isWord) await judgeUnreviewed(core, found.task, facts.head);
+    const stored = isWord ? await findTask(core, asked) : found;
     const { task } = stored;
-    const { strategy = "merge", dryRun = false, giveBack = true } = asked.body;
-    const { workflow, facts } = await core.look(task);
     const project = await mustHave(core, task.project);
     const through = mergingState(workflow, task.status);
     if (through !== undefined && !dryRun) return letItMerge(core, asked, stored, project, through, facts);
@@ -59,6 +63,7 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
       const warnings = await warnOfModules(core, task);
       const empty = merge.before === merge.after && (await isUnchanged(core, task));
+      await noteSeen(core, asked.caller, task, merge.commit);
       const view = await mergeView(core, merge);
       return { ...view, commits, changed: [...changed], empty, dryRun, untested, warnings };
     }

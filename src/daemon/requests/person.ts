@@ -16,6 +16,7 @@ import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { learningIn } from "../merging/conflicts.ts";
 import { mustHave } from "../project.ts";
+import { judgeUnreviewed, seenCommit } from "../reviewed.ts";
 import { refusal } from "../submit.ts";
 import type { Addition } from "../task-documents.ts";
 import { isoTime, viewOf } from "../views.ts";
@@ -51,16 +52,18 @@ const wish = { kind: "continue" } as const;
 /** A person approves the task's work at one commit. */
 export function approveTask(core: Core): Handler<Routes["approveTask"]> {
   return async (asked) => {
+    const found = await findTask(core, asked);
+    await mustBePerson(core, asked, found, wish);
+    const { workflow, facts } = await core.look(found.task);
+    const commit = facts.head || (await collectedOf(core, found.task));
+    if (asked.body.unreviewed === true) await judgeUnreviewed(core, found.task, commit);
     const stored = await findTask(core, asked);
-    await mustBePerson(core, asked, stored, wish);
     const { task } = stored;
-    const { workflow, facts } = await core.look(task);
     const nobody = whyNothingToApprove(workflow, task, facts.document);
     if (nobody !== undefined) await refuse(core, stored, wish, nobody);
     const elsewhere = otherBranch(facts);
     if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
-    const commit = facts.head || (await collectedOf(core, task));
-    const other = isOther(task, commit, asked.body.commit);
+    const other = isOther(task, commit, asked.body.commit ?? (await seenCommit(core, task)));
     if (other !== undefined) await refuse(core, stored, wish, other);
     const request: Request = {
       ...wish,
@@ -102,7 +105,9 @@ function isOther(task: Task, commit: string, given: string | undefined): Reason 
   }
   if (commit.startsWith(wanted)) return undefined;
   const text =
-    commit === "" ? "The task has no commit yet." : `The branch is at ${commit.slice(0, 10)}, not at ${given}.`;
+    commit === ""
+      ? "The task has no commit yet."
+      : `The branch is at ${commit.slice(0, 10)}, not at ${given.slice(0, 10)}, which you were shown.`;
   return { code: "moved-on", text, fix: `See the newer changes: signalbox task diff ${task.id}` };
 }
 

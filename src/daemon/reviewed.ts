@@ -1,0 +1,111 @@
+import type { Judged, Task } from "../engine/task.ts";
+import { Fault } from "../fault.ts";
+import type { Project } from "../ports/store.ts";
+import type { Caller } from "./callers.ts";
+import type { Core } from "./core.ts";
+import { targetOf } from "./project.ts";
+import { lastSeen, type Where } from "./task-work.ts";
+import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
+
+/** Work that has moved since it was judged. */
+export interface Unreviewed {
+  readonly judged: Judged;
+  readonly commit: string;
+  /** How many commits were not there when it was judged. */
+  readonly commits: number;
+}
+
+/**
+ * What of a task's work nobody has judged; undefined where its workflow does not judge, and where merging the judged commit
+ * would give the same files: a merge of the target into the branch, or a rebase, adds nothing.
+ */
+export async function unreviewedWork(
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  commit: string,
+  where: Where,
+): Promise<Unreviewed | undefined> {
+  const { judged } = task;
+  if (judged === undefined || judged.commit === commit) return undefined;
+  const target = await lastSeen(own.control, targetOf(project, task), where);
+  if (target !== undefined && (await givesSame(own, target, judged.commit, commit))) return undefined;
+  const commits = await own.control.countCommits(judged.commit, commit).catch(orNone);
+  return { judged, commit, commits };
+}
+
+async function givesSame({ control }: ProjectWorkspaces, onto: string, judged: string, now: string): Promise<boolean> {
+  const nobody = { name: "Signalbox", email: "signalbox@localhost" };
+  const entry = { strategy: "merge", message: "", date: 0 } as const;
+  const trees = await Promise.all(
+    [judged, now].map(async (branch) => {
+      const [result] = await control
+        .mergeAll({ onto, author: nobody, entries: [{ ...entry, branch }] })
+        .catch(orNothing);
+      if (result?.kind === "merged") return result.tree;
+      return result?.kind === "up-to-date" ? "none" : undefined;
+    }),
+  );
+  return trees[0] !== undefined && trees[0] === trees[1];
+}
+
+/** A judged commit that git no longer has cannot be compared. */
+function orNone(error: unknown): number {
+  if (error instanceof Fault && error.retry !== "later") return 0;
+  throw error;
+}
+
+function orNothing(error: unknown): readonly [] {
+  orNone(error);
+  return [];
+}
+
+/** Says what nobody has judged, and what a person can do about it. */
+export function unreviewedTrouble(
+  { id }: Pick<Task, "id">,
+  { judged, commit, commits }: Unreviewed,
+): { readonly reason: string; readonly fix: string } {
+  const whose = judged.role === "human" ? "You approved" : `The verdict of ${judged.role} is for`;
+  const many = commits === 0 ? "" : commits === 1 ? ", with 1 commit more" : `, with ${commits} commits more`;
+  return {
+    reason: `${whose} ${short(judged.commit)}, but the branch is at ${short(commit)}${many}. Nobody has reviewed the difference.`,
+    fix: [
+      `See the difference: signalbox task diff ${id} --since-review`,
+      `Then merge it without a review: signalbox task merge ${id} --unreviewed`,
+      `Or let its agent hand it over again: signalbox task request-changes ${id} -m "Hand over the newest commit."`,
+    ].join("\n"),
+  };
+}
+
+/** Notes that the person was shown a commit. */
+export async function noteSeen(
+  { store, clock }: Pick<Core, "store" | "clock">,
+  caller: Caller,
+  { id, project }: Task,
+  commit: string,
+): Promise<void> {
+  if (caller.kind !== "human" || commit === "" || (await store.seen.get(id))?.commit === commit) return;
+  await store.seen.put({ id, project, task: id, at: clock.now(), commit });
+}
+
+/** The commit that the person was last shown; undefined where the person was shown none. */
+export async function seenCommit({ store }: Pick<Core, "store">, { id }: Task): Promise<string | undefined> {
+  return (await store.seen.get(id))?.commit;
+}
+
+/**
+ * A person merges work that nobody has judged: it counts as judged by the person, if the person was shown the present commit.
+ */
+export async function judgeUnreviewed(core: Core, task: Task, commit: string): Promise<void> {
+  if (task.judged === undefined || task.judged.commit === commit) return;
+  if ((await seenCommit(core, task)) !== commit)
+    throw new Fault("merge.unseen", `You were not shown ${short(commit)}, at which the branch is.`, {
+      hint: `See what was not reviewed: signalbox task diff ${task.id} --since-review`,
+    });
+  const judged: Judged = { commit, role: "human" };
+  await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set: { judged } });
+}
+
+function short(commit: string): string {
+  return commit.slice(0, 10);
+}

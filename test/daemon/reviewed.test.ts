@@ -1,0 +1,107 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Asked } from "../../src/daemon/handlers.ts";
+import { diffTask } from "../../src/daemon/requests/diff-task.ts";
+import { explainTask } from "../../src/daemon/requests/explain-task.ts";
+import { mergeTask, syncTask } from "../../src/daemon/requests/merge-task.ts";
+import { approveTask } from "../../src/daemon/requests/person.ts";
+import { startGitStage } from "./git-stage.ts";
+
+const id = "b1111";
+
+/** A person's approval merges the work. */
+const flow = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, when: merged == true, hooks: [release_workspace] }
+`;
+
+/** A task whose agent has committed a cup, which a reviewer has judged. */
+async function startReviewed() {
+  const stage = await startGitStage({ poolSize: 3, flow });
+  const { core, git, repository, store } = stage;
+  const asked = <Body>(body: Body, query = {}): Asked<object, Body> => ({
+    ...{ params: { task: id }, query, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
+  });
+  const { workspace } = await stage.begin(id);
+  const commit = (file: string) => {
+    writeFileSync(join(workspace, file), "full\n");
+    git(workspace, "add", file);
+    git(workspace, "commit", "-qm", file);
+    return git(workspace, "rev-parse", "HEAD");
+  };
+  const judged = { commit: commit("cup.md"), role: "reviewer" };
+  await core.submit(id, { kind: "edit", actor: { role: "engine" }, set: { judged } });
+  return {
+    ...{ ...stage, workspace, commit, reviewed: judged.commit },
+    merge: (body: { dryRun?: boolean; unreviewed?: boolean } = {}) => mergeTask(core)(asked(body)),
+    approve: (body: { unreviewed?: boolean } = {}) => approveTask(core)(asked(body)),
+    diff: (query = {}) => diffTask(core)(asked(undefined as never, query)),
+    sync: () => syncTask(core)(asked({})),
+    explain: async () => (await explainTask(core)(asked(undefined))).blocked.map(({ reason }) => reason).join("\n"),
+    judged: async () => (await store.getTask(id))?.task.judged,
+    mains: (file: string) => git(repository, "ls-tree", "--name-only", "main", file),
+  };
+}
+
+test("reviewed work is merged; work with a later commit is refused, and a dry run and explain say so", async () => {
+  const { merge, commit, explain, reviewed, mains } = await startReviewed();
+  expect(await merge({ dryRun: true })).toMatchObject({ state: "merged" });
+  const later = commit("saucer.md");
+  const told = `The verdict of reviewer is for ${reviewed.slice(0, 10)}, but the branch is at ${later.slice(0, 10)}, with 1 commit more.`;
+  expect(await merge({ dryRun: true })).toMatchObject({ state: "refused", reason: expect.stringContaining(told) });
+  expect(await merge()).toMatchObject({ state: "refused", reason: expect.stringContaining(told) });
+  expect(await explain()).toContain(told);
+  expect([mains("cup.md"), mains("saucer.md")]).toEqual(["", ""]);
+});
+
+test("unreviewed work is merged on a person's word, once the person was shown the difference", async () => {
+  const { merge, diff, commit, judged, mains, store } = await startReviewed();
+  await diff();
+  commit("saucer.md");
+  await expect(merge({ unreviewed: true })).rejects.toThrow("You were not shown");
+  const { base, committed } = await diff({ sinceReview: "true" });
+  expect([base, committed.files.map(({ path }) => path)]).toEqual([(await judged())?.commit, ["saucer.md"]]);
+  // Shown too early: what comes after it was not shown.
+  const last = commit("spoon.md");
+  await expect(merge({ unreviewed: true })).rejects.toThrow(last.slice(0, 10));
+  await diff({ sinceReview: "true" });
+  expect(await merge({ unreviewed: true })).toMatchObject({ state: "merged", task: { status: "done" } });
+  expect(await judged()).toEqual({ commit: last, role: "human" });
+  expect([mains("cup.md"), mains("saucer.md"), mains("spoon.md")]).toEqual(["cup.md", "saucer.md", "spoon.md"]);
+  const events = (await store.listEvents({ task: id }, 0, 200)).map(({ event }) => event);
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "task.edited", by: "human", data: { changed: ["judged"] } }),
+  );
+});
+
+test("a merge of the target branch without a conflict needs no new review", async () => {
+  const { merge, sync, git, repository, reviewed, judged, mains } = await startReviewed();
+  writeFileSync(join(repository, "kettle.md"), "hot\n");
+  git(repository, "add", "kettle.md");
+  git(repository, "commit", "-qm", "kettle");
+  await sync();
+  expect((await judged())?.commit).toBe(reviewed);
+  expect(await merge()).toMatchObject({ state: "merged" });
+  expect([mains("cup.md"), mains("kettle.md")]).toEqual(["cup.md", "kettle.md"]);
+});
+
+test("an approval is for the commit that the person was last shown", async () => {
+  const { approve, diff, commit, mains } = await startReviewed();
+  await diff();
+  commit("saucer.md");
+  await expect(approve()).rejects.toThrow("which you were shown");
+  await diff();
+  // The person has seen it, but no reviewer has.
+  expect(await approve()).toMatchObject({
+    merge: { state: "refused", reason: expect.stringContaining("1 commit more") },
+  });
+  expect(await approve({ unreviewed: true })).toMatchObject({ merge: { state: "merged" } });
+  expect(mains("saucer.md")).toBe("saucer.md");
+});
