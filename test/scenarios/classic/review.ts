@@ -195,7 +195,7 @@ export function reviews(scenes: Scenes): void {
   scenario(
     scenes,
     "agent-review → stuck (human asked): a person does not wait for the reviewer of the second round",
-    second(straight, review("FAIL", "Still bitter."), "hang"),
+    second(straight, review("FAIL", "Still bitter."), handIn, "hang"),
     async (life) => {
       await life.until(({ counters }) => counters.review_round === 2);
       await life.hasWritten("Still bitter");
