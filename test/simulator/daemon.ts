@@ -11,7 +11,7 @@ import type { ControlRepository } from "../../src/ports/control-repository.ts";
 import type { Git } from "../../src/ports/git.ts";
 import type { Harness } from "../../src/ports/harness.ts";
 import type { ProcessTable } from "../../src/ports/processes.ts";
-import type { Kept } from "../../src/ports/records.ts";
+import { isCheckout, type Kept } from "../../src/ports/records.ts";
 import type { Collection, Project, Store } from "../../src/ports/store.ts";
 import type { Commands, Log } from "../../src/ports/system.ts";
 import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
@@ -239,13 +239,16 @@ export function createNotary(world: World): Store {
       if (task === "") return;
       const others = (await store.workspaces.list({})).filter((each) => each.path === path && each.task !== "");
       if (others.length > 1) violate("at most one task has a workspace", `${path} is bound ${others.length} times.`);
-      const own = await store.workspaces.list({ task });
+      const bound = await store.workspaces.list({ task });
+      const own = bound.filter((each) => !isCheckout(each));
+      const runs = bound.filter(isCheckout).map(({ run }) => run);
+      if (new Set(runs).size < runs.length) violate("a judge has one checkout", `${task} has two for one run.`);
       if (own.length > 1) violate("at most one task has a workspace", `${task} has ${own.length} workspaces.`);
     }),
     agents: checked(store.agents, () => checkAgents(world)),
-    merges: checked(store.merges, (merge) => {
+    merges: checked(store.merges, async (merge) => {
       note(`${merge.task} merge ${merge.state}${merge.endedAt === undefined ? "" : ", ended"}`);
-      checkMerge(world, merge);
+      await checkMerge(world, merge);
     }),
   };
 }

@@ -138,7 +138,8 @@ export function createMemoryControl(
     const result = commits.merge(onto, branch);
     if (result.kind === "up-to-date") return result;
     if (result.kind === "conflict") return conflict(result.files);
-    return { kind: "merged", commit: commits.add([onto, branch], result.tree, `${message} ${date}`), tree: "" };
+    const commit = commits.add([onto, branch], result.tree, `${message} ${date}`);
+    return { kind: "merged", commit, tree: hash("sha1", JSON.stringify([...result.tree].sort())) };
   };
   const waits = (commit: string, at: string | undefined) => {
     const files = at === undefined ? [] : commits.changed(at, commit).filter((path) => usersChanges.has(path));

@@ -2,9 +2,10 @@ import { apply, type Effect, type TaskEvent } from "../../src/engine/decision.ts
 import { ownsSection } from "../../src/engine/gate.ts";
 import type { Task } from "../../src/engine/task.ts";
 import { taskRef } from "../../src/ports/control-repository.ts";
-import type { Merge } from "../../src/ports/records.ts";
+import { isCheckout, type Merge } from "../../src/ports/records.ts";
 import type { SavedDecision, StoredArtifact, StoredDocument } from "../../src/ports/store.ts";
 import type { Tickets } from "../../src/ports/tickets.ts";
+import { changedPaths } from "./memory-repositories.ts";
 import { authorOf, isSame, mainBranch, type Program, type World } from "./world.ts";
 
 /** The knowledge about a task from its history alone. */
@@ -69,16 +70,17 @@ function checkArtifact(
   if (author.role !== role) world.violate(promise, `## ${section} of ${task} is by ${author.role}, not ${role}.`);
   if (!ownsSection(world.workflow, author.role, section))
     world.violate(promise, `## ${section} of ${task} is by ${author.role}, who does not own it.`);
-  const isVerdict = moves.some(({ data }) =>
-    world.workflow.ways.some(
-      ({ from, to, gates }) =>
-        from === data.from && to === data.to && gates.some((gate) => gate.section === section && gate.verdict),
-    ),
+  const verdicts = moves.flatMap(({ data }) =>
+    world.workflow.ways
+      .filter(({ from, to }) => from === data.from && to === data.to)
+      .flatMap(({ gates }) => gates.flatMap((gate) => (gate.section === section ? [gate.verdict] : []))),
   );
+  const isVerdict = verdicts.some((verdict) => verdict !== undefined);
   if (isVerdict && used.has(text)) world.violate(promise, `The verdict in ## ${section} of ${task} counted before.`);
   if (isVerdict) used.add(text);
   const seenAt = authors[section]?.commit ?? "";
-  if (isVerdict && seenAt !== "" && commit !== "" && seenAt !== commit)
+  // A FAIL sends the work back, whatever was added to it since.
+  if (verdicts.includes("PASS") && seenAt !== "" && commit !== "" && seenAt !== commit)
     world.violate(promise, `The verdict in ## ${section} of ${task} is for another commit.`);
 }
 
@@ -109,9 +111,18 @@ export function isInMain({ repositories }: World, task: Task, seen?: string): bo
   return work === undefined || (main !== undefined && commits.isAncestor(work, main));
 }
 
-export function checkMerge({ repositories, violate }: World, { state, commit, task }: Merge): void {
+export async function checkMerge({ store, repositories, violate }: World, merge: Merge): Promise<void> {
+  const { state, commit, task, endedAt } = merge;
   const main = repositories.branches.get(mainBranch);
   if (state !== "merged" || commit === "" || main === undefined) return;
+  const judged = (await store.getTask(task))?.task.judged;
+  const { commits } = repositories;
+  if (endedAt === undefined && judged !== undefined && judged.commit !== commit && merge.after !== merge.before) {
+    const reviewed = commits.merge(merge.before, judged.commit);
+    const isSame =
+      reviewed.kind === "merged" && changedPaths(reviewed.tree, commits.get(merge.after).tree).length === 0;
+    if (!isSame) violate("what is merged is what was reviewed", `${task} was merged with more than was reviewed.`);
+  }
   if (!repositories.commits.isAncestor(commit, main))
     violate("done only if in main", `${task} counts as merged, but ${commit.slice(0, 7)} is not in main.`);
 }
@@ -165,7 +176,7 @@ export async function checkEffect(world: World, task: Task, effect: Effect): Pro
   const live = [...programs.values()].filter((each) => each.task === task.id && each.isLive);
   switch (effect.action) {
     case "acquire_workspace": {
-      const bound = await store.workspaces.list({ task: task.id });
+      const bound = (await store.workspaces.list({ task: task.id })).filter((each) => !isCheckout(each));
       // A task that moved on while it waited for a workspace needs none: its release comes next.
       const owed = (await store.openEffects(task.id)).map((each) => each.effect.action);
       if (bound.length === 0 && owed.includes("release_workspace")) return;
