@@ -154,6 +154,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     held: "held" in set ? set.held : task.held,
     reason: set.reason ?? task.reason,
     log: set.log ?? task.log,
+    protectedChanges: set.protectedChanges ?? task.protectedChanges,
   };
 }
 
@@ -220,5 +221,6 @@ function arrive(task: Task, set: Arrival): Task {
     held: set.held,
     reason: set.reason ?? task.reason,
     log: task.log,
+    protectedChanges: task.protectedChanges,
   };
 }

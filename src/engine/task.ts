@@ -50,7 +50,8 @@ export type TaskEdit = Partial<
     | "prUrl"
     | "workspace"
     | "tmuxSession"
-  >
+  > &
+    Pick<TaskPosition, "protectedChanges">
 >;
 
 /** The task's place in its workflow. */
@@ -89,6 +90,11 @@ export interface TaskPosition {
   readonly reason: string;
   /** The messages of a dialogue. */
   readonly log: readonly LogEntry[];
+  /**
+   * What of the things that decide about work the task's own work has changed, in words for people. Missing or empty if
+   * nothing: then no person has to see it.
+   */
+  readonly protectedChanges?: readonly string[] | undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ function changes(
   const work = typeof edit === "function" ? edit(base) : { ...base, ...edit };
   const all = new Set([...Object.keys(base), ...Object.keys(work)]);
   const changed = [...all].filter((path) => base[path] !== work[path]);
-  return protectedChanges({ base: filesOf(base), work: filesOf(work), changed, command, protect });
+  return protectedChanges({ base: filesOf(base), work: filesOf(work), changed, commands: [command], protect });
 }
 
 const paths = (found: ReturnType<typeof changes>) => found.map(({ path }) => path);
@@ -102,7 +102,7 @@ describe("of a Makefile", () => {
   const text =
     "RUN = sh run.sh\n\nall: build\n\ntest: lint unit\n\t@echo done\nunit:\n\t$(RUN)\nlint:\n\teslint .\nbuild:\n\tcc a.c\n";
   const base = { Makefile: text };
-  const after = (from: string, to: string) => changes(base, { Makefile: text.replace(from, to) }, ["make", "test"]);
+  const edited = (from: string, to: string) => changes(base, { Makefile: text.replace(from, to) }, ["make", "test"]);
 
   test.each([
     ["the recipe", "@echo done", "@true"],
@@ -111,12 +111,12 @@ describe("of a Makefile", () => {
     ["a variable", "sh run.sh", "true"],
     ["a new rule for a needed target", "build:\n", "unit:\n\ttrue\nbuild:\n"],
   ])("%s is protected", (_, from, to) => {
-    expect(after(from, to)).toMatchObject([{ path: "Makefile", what: "the targets that run the tests" }]);
+    expect(edited(from, to)).toMatchObject([{ path: "Makefile", what: "the targets that run the tests" }]);
   });
 
   test("a target that the tests do not need is not, nor are comments", () => {
-    expect(after("\tcc a.c", "\tcc -O2 a.c")).toEqual([]);
-    expect(after("all:", "# Builds everything.\nall:")).toEqual([]);
+    expect(edited("\tcc a.c", "\tcc -O2 a.c")).toEqual([]);
+    expect(edited("all:", "# Builds everything.\nall:")).toEqual([]);
   });
 
   test("a file that make prefers is", () => {

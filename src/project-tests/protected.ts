@@ -21,15 +21,15 @@ export interface Judged {
   readonly work: ProjectFiles;
   /** The paths that differ between the two; of a renamed file both names. */
   readonly changed: readonly string[];
-  /** The test command that the base has. Empty if it has none: then the work's own command is given. */
-  readonly command: readonly string[];
+  /** The commands that test the work. */
+  readonly commands: readonly (readonly string[])[];
   /** The patterns under `protect` in the configuration. */
   readonly protect: readonly string[];
 }
 
 /** Which of the things that decide about work the work itself has changed, in the order of their paths. */
-export function protectedChanges({ base, work, changed, command, protect }: Judged): readonly ProtectedChange[] {
-  const sources = testSources(command, base);
+export function protectedChanges({ base, work, changed, commands, protect }: Judged): readonly ProtectedChange[] {
+  const sources = testSources(commands, base);
   const isNamed = protect.map(globOf);
   return [...new Set(changed)].sort().flatMap((path) => {
     const whole = isNamed.some((glob) => glob.test(path)) ? 'protected by "protect"' : wholeFile(path, sources);

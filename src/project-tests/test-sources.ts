@@ -2,7 +2,7 @@ import { fieldOf } from "../json.ts";
 import type { ProjectFiles } from "./finders.ts";
 import { readJson } from "./manifests.ts";
 
-/** What a test command runs, as far as its words tell. */
+/** What test commands run, as far as its words tell. */
 export interface TestSources {
   /** Names of scripts in package.json, with their pre and post scripts. */
   readonly scripts: ReadonlySet<string>;
@@ -14,18 +14,18 @@ export interface TestSources {
   readonly words: ReadonlySet<string>;
 }
 
-/** Follows a command through the scripts of package.json. Files that a named script loads in turn are not followed. */
-export function testSources(argv: readonly string[], files: ProjectFiles): TestSources {
+/** Follows commands through the scripts of package.json. Files that a named script loads in turn are not followed. */
+export function testSources(commands: readonly (readonly string[])[], files: ProjectFiles): TestSources {
   const scripts = new Set<string>();
   const targets = new Set<string>();
   const named = new Set<string>();
   const words = new Set<string>();
   const own = ownScripts(files);
   // Of `sh -c "…"` the argument is a text of its own.
-  const texts = [
-    argv.map((word) => (/\s/.test(word) ? "" : word)).join(" "),
-    ...argv.filter((each) => /\s/.test(each)),
-  ];
+  const texts = commands.flatMap((argv) => [
+    argv.filter((word) => !/\s/.test(word)).join(" "),
+    ...argv.filter((word) => /\s/.test(word)),
+  ]);
   for (let text = texts.shift(); text !== undefined; text = texts.shift()) {
     for (const segment of segmentsOf(text)) {
       for (const word of segment) words.add(word);

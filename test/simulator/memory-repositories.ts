@@ -221,6 +221,13 @@ export function createMemoryControl(
       const content = commit === "" ? undefined : commits.get(commit).tree.get(String(path));
       return content === undefined ? undefined : Buffer.from(content);
     },
+    async listFiles(commit, folder) {
+      const start = folder === "" ? "" : `${folder}/`;
+      const paths = [...commits.get(commit).tree.keys()].filter((path) => path.startsWith(start));
+      const names = new Set(paths.map((path) => path.slice(start.length).split("/")));
+      return [...names].map(([name = "", ...rest]) => ({ name, mode: rest.length === 0 ? "100644" : "040000", id: commit }));
+    },
+    replaceFiles: unavailable,
     async merge({ author: _, ...order }) {
       const answer = merge(order);
       if (answer.kind === "diverged") throw new Fault("git.diverged", "That takes a merge.");

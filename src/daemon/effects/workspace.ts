@@ -15,6 +15,7 @@ import type { Merging } from "../merging/merging.ts";
 import { otherTargetFix } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
+import { beganRef, type Protection } from "../protection.ts";
 import type { Submit } from "../submit.ts";
 import { keptWork } from "../task-work.ts";
 import type { Parking } from "../workspaces/parking.ts";
@@ -65,6 +66,7 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     // The branches that existed before the agent: it may check them out later, but they are not its own.
     const workspace = { ...leased, branches: leased.branches ?? branches };
     if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
+    await noteBeginning(workspaces.control, task, base.commit);
     await prepare(ports, workspaces, project, settings, task, workspace, base, key);
     const { stored } = await ports.submit(task.id, {
       kind: "edit",
@@ -74,6 +76,11 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     await placeTaskFiles(ports.store, await ports.workflowOf(task), workspaces.kind, stored.task);
     await ports.publishAgents();
   };
+}
+
+/** Records where the task's work begins, once: agents can move their branches to any commit. */
+async function noteBeginning(control: ProjectWorkspaces["control"], { id }: Task, commit: string): Promise<void> {
+  if ((await control.commitAt(beganRef(id))) === undefined) await control.moveRef(beganRef(id), commit, undefined);
 }
 
 /** Waits while all workspaces are taken. Returns undefined where the task no longer wants one. */
@@ -218,6 +225,7 @@ interface GitEffectPorts extends CommandPorts {
   endRuns(task: string): Promise<void>;
   endCommands(task: string): Promise<void>;
   readonly merging: Merging;
+  readonly protection: Protection;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;
   workflowOf(task: Task): Promise<Workflow>;

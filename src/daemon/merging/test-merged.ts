@@ -8,6 +8,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Repositories } from "../core.ts";
 import { type CommandPorts, runInWorkspace } from "../effects/commands.ts";
 import { testsOf } from "../effects/tests.ts";
+import type { Protection } from "../protection.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import type { Predictions } from "./conflicts.ts";
@@ -20,6 +21,7 @@ export type Landing = Pick<LandPorts, "where" | "test">;
 
 interface RepositoriesPorts extends Omit<MergingPorts, "landingOf">, Omit<CommandPorts, "signal"> {
   readonly predictions: Predictions;
+  readonly protection: Protection;
   readonly places: Places;
   readonly signal: AbortSignal;
   readonly settingsOf: SettingsOf;

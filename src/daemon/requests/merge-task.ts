@@ -26,7 +26,9 @@ import {
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
+import { type Protected, protectedWord, seeIt, whatIsChanged } from "../protection.ts";
 import { refusal } from "../submit.ts";
+import { isOtherBranch, taskCommit } from "../task-work.ts";
 import { pullRequestView, viewOf } from "../views.ts";
 import { ask } from "./move-task.ts";
 
@@ -41,6 +43,8 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const { workflow, facts } = await core.look(task);
     const project = await mustHave(core, task.project);
     const through = mergingState(workflow, task.status);
+    // The task is held in the state that merges: a person who merges it confirms what it was held for.
+    if (task.held?.word === protectedWord && !dryRun) return mergeHeld(core, asked, stored, project);
     if (through !== undefined && !dryRun) return letItMerge(core, asked, stored, project, through, facts);
     const to = doneState(workflow, task.status);
     const actor = await (through === undefined
@@ -57,13 +61,42 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
         ...([core.store, own, project, task, wanted, looked, known, core.places.workspaces] as const),
       );
       const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
-      const warnings = await warnOfModules(core, task);
+      const warnings = [...(await protectedWarnings(core, task)), ...(await warnOfModules(core, task))];
       const empty = merge.before === merge.after && (await isUnchanged(core, task));
       const view = await mergeView(core, merge);
       return { ...view, commits, changed: [...changed], empty, dryRun, untested, warnings };
     }
     return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
+}
+
+/** Starts the workflow's merge again. */
+async function mergeHeld(core: Core, asked: About, stored: StoredTask, project: Project): Promise<MergeView> {
+  await mustBeShown(core, stored.task);
+  const { task } = await ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
+  const reason = `The task's workflow merges it, in "${stored.task.status}".`;
+  return {
+    ...{ state: "waits", reason, files: [], target: targetOf(project, stored.task) },
+    ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
+  };
+}
+
+/**
+ * A person may merge changes to what decides about work if the task was marked with them before. Otherwise it is marked now,
+ * and the refusal shows the changes.
+ */
+async function mustBeShown(core: Core, task: Task): Promise<Protected | undefined> {
+  const { protection, workspacesOf } = gitOf(core);
+  const project = await mustHave(core, task.project);
+  const commit = await taskCommit(await workspacesOf(project), project, task).catch((error) => {
+    // The merge itself reports that.
+    if (!isOtherBranch(error)) throw error;
+  });
+  if (commit === undefined) return undefined;
+  const found = await protection.of(task, commit);
+  if (found.content === "" || (await protection.isMarked(task.id, found))) return found;
+  await protection.mark(task, commit);
+  throw new Fault(protectedWord, whatIsChanged(found), { hint: seeIt(task) });
 }
 
 /** For a workflow that merges by itself: moves the task to the state that merges. */
@@ -84,6 +117,7 @@ async function letItMerge(
       `${stored.task.workspace} has uncommitted changes, which would not be merged.`,
       { hint: "Commit them there, or remove them." },
     );
+  await mustBeShown(core, stored.task);
   const { task } = await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
   return {
     ...{
@@ -108,6 +142,8 @@ async function mergeAndMove(
   local = false,
 ): Promise<MergeView> {
   const git = gitOf(core);
+  const shown = await mustBeShown(core, task);
+  if (shown !== undefined) await git.protection.confirm(task.id, shown);
   // Read before the merge, which releases the workspace.
   const modules = await unpushedModules(core, task);
   const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
@@ -117,10 +153,27 @@ async function mergeAndMove(
     return { ...(await mergeView(core, onForge)), ...unrehearsed, warnings: await warnings(onForge) };
   // Also read before the merge, which deletes the branch.
   const isEmpty = await isUnchanged(core, task);
-  const merge = await git.merging.ask(task, wanted);
+  // Only the commit whose changes the person could see.
+  const merge = await git.merging.ask(task, { ...wanted, only: wanted.only ?? shown?.commit ?? "" });
   const empty = isEmpty && merge.state === "merged" && merge.before === merge.after;
   const untested = merge.state === "merged" && (await isUntested(core, project, merge));
   return { ...(await mergeView(core, merge)), ...unrehearsed, empty, untested, warnings: await warnings(merge) };
+}
+
+/** The changes to what decides about work, as a warning. */
+export async function protectedWarnings(core: Core, task: Task): Promise<readonly string[]> {
+  const { repositories } = core;
+  const project = repositories && (await core.store.getProject(task.project));
+  if (repositories === undefined || project === undefined) return [];
+  try {
+    const commit = await taskCommit(await repositories.workspacesOf(project), project, task);
+    const found = commit === undefined ? undefined : await repositories.protection.of(task, commit);
+    return found === undefined || found.content === "" ? [] : [whatIsChanged(found)];
+  } catch (error) {
+    // What cannot be read is reported elsewhere.
+    if (error instanceof Fault) return [];
+    throw error;
+  }
 }
 
 /** Whether the task's branch has no commit of its own: its agent may have committed nothing, or to another branch. */
