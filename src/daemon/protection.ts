@@ -10,9 +10,10 @@ import type { ProjectFiles } from "../project-tests/finders.ts";
 import type { ProtectedChange } from "../project-tests/protected.ts";
 import { sha256 } from "../sha256.ts";
 import { type CommitFiles, commitFiles, readingCommits } from "./commit-files.ts";
+import type { Core } from "./core.ts";
 import { eventsOf, projectOf, targetOf } from "./project.ts";
 import type { Submit } from "./submit.ts";
-import { lastSeen, type Where } from "./task-work.ts";
+import { lastSeen, taskCommit, type Where } from "./task-work.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 
@@ -56,8 +57,15 @@ export interface Protection {
    * no workflow can forget it.
    */
   mustBeConfirmed(task: Task, commit: string): Promise<void>;
-  /** The test command of the base, and the commit. Undefined if the base has none. */
+  /** The test command of the base. Undefined if the base has none. `folder`: where the tests run. */
   commandOf(task: Task, commit: string, folder: ProjectFiles): Promise<BaseCommand | undefined>;
+  /**
+   * The protected files of a workspace that differ from its commit, in words for people. Git is not asked which files
+   * differ: an agent can make it ignore them.
+   */
+  uncommitted(task: Task, commit: string, folder: ProjectFiles): Promise<readonly string[]>;
+  /** A commit of the work with the base's protected files in place of its own; the work's commit if it changes none. */
+  asTheBaseHas(task: Task, found: Protected): Promise<string>;
 }
 
 interface BaseCommand {
@@ -82,12 +90,17 @@ export function createProtection(ports: ProtectionPorts): Protection {
     return { project, control };
   };
 
+  const configuredFor = async (project: Project, task: Task) => {
+    const { testCommand } = ports.settingsOf(project);
+    return [...(testCommand.length > 0 ? [testCommand] : []), ...commandsIn(await ports.workflowOf(task))];
+  };
+
   const of = async (task: Task, commit: string): Promise<Protected> => {
     const { project, control } = await placeOf(task);
     const base = await baseOf(ports, control, project, task, commit);
     if (base === "" || base === commit) return { base, commit, ...nothing };
-    const { testCommand, protect } = ports.settingsOf(project);
-    const configured = [...(testCommand.length > 0 ? [testCommand] : []), ...commandsIn(await ports.workflowOf(task))];
+    const { protect } = ports.settingsOf(project);
+    const configured = await configuredFor(project, task);
     const key = JSON.stringify([control.folder, base, commit, configured, protect]);
     return known.get(key, () => compare(control, base, commit, configured, protect));
   };
@@ -132,7 +145,39 @@ export function createProtection(ports: ProtectionPorts): Protection {
       const base = await baseOf(ports, control, project, task, commit);
       return base === "" ? undefined : detect(commitFiles(control, base), folder);
     },
+    async uncommitted(task, commit, folder) {
+      const { project, control } = await placeOf(task);
+      const { protect, copy, link } = ports.settingsOf(project);
+      const changes = await differences(control, commit, folder, await configuredFor(project, task), protect);
+      const { globOf } = await import("../project-tests/protected.ts");
+      const ours = [...copy, ...link].map(globOf);
+      return changes.flatMap(({ path, what }) => (ours.some((glob) => glob.test(path)) ? [] : [`${path} (${what})`]));
+    },
+    async asTheBaseHas(task, { base, commit, changes }) {
+      if (changes.length === 0) return commit;
+      const { control } = await placeOf(task);
+      const files = changes.map(({ path, restored }) => ({ path, text: restored }));
+      return control.replaceFiles({ commit, from: base, files });
+    },
   };
+}
+
+/** The changes of a task's present work, as a warning. */
+export async function warnOfProtected(
+  { store, repositories }: Pick<Core, "store" | "repositories">,
+  task: Task,
+): Promise<readonly string[]> {
+  const project = repositories && (await store.getProject(task.project));
+  if (repositories === undefined || project === undefined) return [];
+  try {
+    const commit = await taskCommit(await repositories.workspacesOf(project), project, task);
+    const found = commit === undefined ? undefined : await repositories.protection.of(task, commit);
+    return found === undefined || found.content === "" ? [] : [whatIsChanged(found)];
+  } catch (error) {
+    // What cannot be read is reported elsewhere.
+    if (error instanceof Fault) return [];
+    throw error;
+  }
 }
 
 /** The changes as a sentence. */
@@ -211,6 +256,32 @@ async function compare(
   const lines = changes.map(({ path, what }) => `${path} (${what})`);
   return { base, commit, changes, lines, content: sha256(JSON.stringify([ids, lines])) };
 }
+
+/** The protected files in a folder that differ from a commit: those in its root, and those that the tests run. */
+async function differences(
+  control: ControlRepository,
+  commit: string,
+  folder: ProjectFiles,
+  configured: readonly (readonly string[])[],
+  protect: readonly string[],
+): Promise<readonly ProtectedChange[]> {
+  const [{ protectedChanges }, { testSources }, bestOf] = await Promise.all([
+    import("../project-tests/protected.ts"),
+    import("../project-tests/test-sources.ts"),
+    loadBestOf(),
+  ]);
+  const base = commitFiles(control, commit);
+  return readingCommits([base], () => {
+    const found = configured.length > 0 ? undefined : bestOf(base);
+    const commands = found === undefined ? configured : [found.argv];
+    const paths = [...base.list(""), ...folder.list(""), ...testSources(commands, base).files, ...deeper];
+    const isFile = (path: string) => base.has(path) || folder.has(path);
+    const changed = paths.filter((path) => isFile(path) && base.read(path) !== folder.read(path));
+    return protectedChanges({ base, work: folder, changed, commands, protect });
+  });
+}
+
+const deeper = ["bin/test", "script/test", ".cargo/config.toml", ".cargo/config", ".config/nextest.toml"];
 
 async function loadBestOf(): Promise<(files: ProjectFiles) => BaseCommand | undefined> {
   const { findTestCommand } = await import("../project-tests/find-test-command.ts");

@@ -47,6 +47,8 @@ ${taskExitCodes("failed")}`,
     const view = await call(routes.diffTask, about);
     if (json) return this.print(writeJson(view));
     this.say(headline(shownTask(task), view));
+    if (view.protectedChanges.length > 0)
+      this.say(this.talkPaint.yellow(`It changes what decides about work: ${view.protectedChanges.join("; ")}.`));
     const write = (part: DiffPart) =>
       stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
     const parts = [write(view.committed)];

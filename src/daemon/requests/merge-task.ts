@@ -26,7 +26,7 @@ import {
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
-import { type Protected, protectedWord, seeIt, whatIsChanged } from "../protection.ts";
+import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
 import { refusal } from "../submit.ts";
 import { isOtherBranch, taskCommit } from "../task-work.ts";
 import { pullRequestView, viewOf } from "../views.ts";
@@ -44,12 +44,15 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const project = await mustHave(core, task.project);
     const through = mergingState(workflow, task.status);
     // The task is held in the state that merges: a person who merges it confirms what it was held for.
-    if (task.held?.word === protectedWord && !dryRun) return mergeHeld(core, asked, stored, project);
+    const isHeld = task.held?.word === protectedWord;
+    if (isHeld && !dryRun) return mergeHeld(core, asked, stored, project);
     if (through !== undefined && !dryRun) return letItMerge(core, asked, stored, project, through, facts);
     const to = doneState(workflow, task.status);
-    const actor = await (through === undefined
-      ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
-      : mayMove(core, asked, stored, workflow, facts, through));
+    const actor = isHeld
+      ? await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }))
+      : await (through === undefined
+          ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
+          : mayMove(core, asked, stored, workflow, facts, through));
     const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
       const { workspacesOf, where } = gitOf(core);
@@ -61,7 +64,7 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
         ...([core.store, own, project, task, wanted, looked, known, core.places.workspaces] as const),
       );
       const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
-      const warnings = [...(await protectedWarnings(core, task)), ...(await warnOfModules(core, task))];
+      const warnings = [...(await warnOfProtected(core, task)), ...(await warnOfModules(core, task))];
       const empty = merge.before === merge.after && (await isUnchanged(core, task));
       const view = await mergeView(core, merge);
       return { ...view, commits, changed: [...changed], empty, dryRun, untested, warnings };
@@ -158,22 +161,6 @@ async function mergeAndMove(
   const empty = isEmpty && merge.state === "merged" && merge.before === merge.after;
   const untested = merge.state === "merged" && (await isUntested(core, project, merge));
   return { ...(await mergeView(core, merge)), ...unrehearsed, empty, untested, warnings: await warnings(merge) };
-}
-
-/** The changes to what decides about work, as a warning. */
-export async function protectedWarnings(core: Core, task: Task): Promise<readonly string[]> {
-  const { repositories } = core;
-  const project = repositories && (await core.store.getProject(task.project));
-  if (repositories === undefined || project === undefined) return [];
-  try {
-    const commit = await taskCommit(await repositories.workspacesOf(project), project, task);
-    const found = commit === undefined ? undefined : await repositories.protection.of(task, commit);
-    return found === undefined || found.content === "" ? [] : [whatIsChanged(found)];
-  } catch (error) {
-    // What cannot be read is reported elsewhere.
-    if (error instanceof Fault) return [];
-    throw error;
-  }
 }
 
 /** Whether the task's branch has no commit of its own: its agent may have committed nothing, or to another branch. */
