@@ -16,6 +16,7 @@ import type { Submit } from "./submit.ts";
 import { lastSeen, taskCommit, type Where } from "./task-work.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
+import { changedRunners, findRunners, type Runners } from "./workspaces/runners.ts";
 
 interface ProtectionPorts {
   readonly store: Store;
@@ -33,6 +34,8 @@ export interface Protected {
   readonly base: string;
   readonly commit: string;
   readonly changes: readonly ProtectedChange[];
+  /** Installed programs that run the tests, and that differ from what the setup installed. */
+  readonly runners: readonly string[];
   /** The changes in words for people, one each. */
   readonly lines: readonly string[];
   /** A hash of the changed contents; empty if there are none. */
@@ -64,6 +67,8 @@ export interface Protection {
    * differ: an agent can make it ignore them.
    */
   uncommitted(task: Task, commit: string, folder: ProjectFiles): Promise<readonly string[]>;
+  /** The words of the commands that test a commit, through the scripts that they run. */
+  wordsOf(task: Task, commit: string): Promise<readonly string[]>;
   /** A commit of the work with the base's protected files in place of its own; the work's commit if it changes none. */
   asTheBaseHas(task: Task, found: Protected): Promise<string>;
 }
@@ -79,7 +84,7 @@ export function beganRef(task: string): string {
   return `refs/signalbox/began/${task}`;
 }
 
-const nothing = { changes: [], lines: [], content: "" };
+const nothing = { changes: [], runners: [], lines: [], content: "" };
 
 export function createProtection(ports: ProtectionPorts): Protection {
   const { store, clock } = ports;
@@ -98,11 +103,20 @@ export function createProtection(ports: ProtectionPorts): Protection {
   const of = async (task: Task, commit: string): Promise<Protected> => {
     const { project, control } = await placeOf(task);
     const base = await baseOf(ports, control, project, task, commit);
-    if (base === "" || base === commit) return { base, commit, ...nothing };
+    if (base === "") return { base, commit, ...nothing };
     const { protect } = ports.settingsOf(project);
     const configured = await configuredFor(project, task);
+    const runners = await planted(task, () => wordsOf(control, base, configured));
+    if (base === commit) return withRunners({ base, commit, ...nothing }, runners);
     const key = JSON.stringify([control.folder, base, commit, configured, protect]);
-    return known.get(key, () => compare(control, base, commit, configured, protect));
+    return withRunners(await known.get(key, () => compare(control, base, commit, configured, protect)), runners);
+  };
+  /** Runners in the task's workspace that differ from what the setup installed. */
+  const planted = async (task: Task, words: () => Promise<readonly string[]>): Promise<Runners> => {
+    const [workspace] = task.workspace === "" ? [] : await store.workspaces.list({ task: task.id });
+    if (workspace?.runners === undefined || workspace.path !== task.workspace) return {};
+    const now = await findRunners(workspace.path, await words());
+    return Object.fromEntries(changedRunners(workspace.runners, now).map((path) => [path, now[path] ?? ""]));
   };
   const mark = async (task: Task, commit: string): Promise<Protected> => {
     const found = await of(task, commit);
@@ -152,6 +166,10 @@ export function createProtection(ports: ProtectionPorts): Protection {
       const { globOf } = await import("../project-tests/protected.ts");
       const ours = [...copy, ...link].map(globOf);
       return changes.flatMap(({ path, what }) => (ours.some((glob) => glob.test(path)) ? [] : [`${path} (${what})`]));
+    },
+    async wordsOf(task, commit) {
+      const { project, control } = await placeOf(task);
+      return wordsOf(control, commit, await configuredFor(project, task));
     },
     async asTheBaseHas(task, { base, commit, changes }) {
       if (changes.length === 0) return commit;
@@ -254,7 +272,27 @@ async function compare(
     changes.map(({ path }) => [path, work.idOf(path), before.idOf(path)]),
   );
   const lines = changes.map(({ path, what }) => `${path} (${what})`);
-  return { base, commit, changes, lines, content: sha256(JSON.stringify([ids, lines])) };
+  return { base, commit, changes, runners: [], lines, content: sha256(JSON.stringify([ids, lines])) };
+}
+
+function withRunners(found: Protected, runners: Runners): Protected {
+  const paths = Object.keys(runners);
+  if (paths.length === 0) return found;
+  const lines = [...found.lines, ...paths.map((path) => `${path} (the test runner, changed since the setup)`)];
+  return { ...found, runners: paths, lines, content: sha256(JSON.stringify([found.content, runners])) };
+}
+
+async function wordsOf(
+  control: ControlRepository,
+  commit: string,
+  configured: readonly (readonly string[])[],
+): Promise<readonly string[]> {
+  const [{ testSources }, bestOf] = await Promise.all([import("../project-tests/test-sources.ts"), loadBestOf()]);
+  const files = commitFiles(control, commit);
+  return readingCommits([files], () => {
+    const found = configured.length > 0 ? undefined : bestOf(files);
+    return [...testSources(found === undefined ? configured : [found.argv], files).words];
+  });
 }
 
 /** The protected files in a folder that differ from a commit: those in its root, and those that the tests run. */

@@ -40,6 +40,8 @@ export interface Workspace extends Kept {
   readonly readyFor?: string;
   /** The user's branches when the task got the workspace; missing until then, and in old records. */
   readonly branches?: readonly string[];
+  /** The installed programs that run the tests, by path, with a hash of each after the setup; missing without a setup. */
+  readonly runners?: Readonly<Record<string, string>>;
 }
 
 /** The merge of a task's work into a branch. Its id is the task's: a task is merged at most once. */

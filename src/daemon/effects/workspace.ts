@@ -32,6 +32,7 @@ import {
 } from "../workspaces/pool.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
+import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, mergeWork, nameBranch, syncRepo } from "./branch.ts";
@@ -43,6 +44,7 @@ interface AcquirePorts extends BindPorts, PoolPorts, CommandPorts {
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
   readonly settingsOf: SettingsOf;
+  readonly protection: Pick<Protection, "wordsOf">;
   /** Publishes the folders of agents, which the command line must know. */
   publishAgents(): Promise<void>;
 }
@@ -169,8 +171,12 @@ async function prepare(
     if (isLeft || !isUnsaved(error)) throw error;
     return kind.prepare({ ...order, keep, ...(await save()) });
   });
+  const words = await ports.protection.wordsOf(task, base.commit);
+  await removePlanted(own, workspace, settings, base.commit, await findRunners(folder, words));
   await furnish(ports, kind, settings, task, workspace, key);
-  await ports.store.workspaces.put({ ...workspace, readyFor: task.id });
+  const { runners: _, ...rest } = workspace;
+  const runners = settings.setup.length === 0 ? {} : { runners: await findRunners(folder, words) };
+  await ports.store.workspaces.put({ ...rest, ...runners, readyFor: task.id });
 }
 
 /**
@@ -188,6 +194,20 @@ async function bringBack(
   if (commit === undefined || workspace.kind !== "worktree") return commit;
   await control.restoreBranch({ repository, branch: task.branch, commit });
   return commit;
+}
+
+/**
+ * A test runner that the task before has left in a kept folder must not decide about this one. If it differs from what the
+ * setup installed, or if no setup has installed it, its folder is removed.
+ */
+async function removePlanted(
+  { control }: ProjectWorkspaces,
+  { path, runners: installed = {} }: Workspace,
+  { setup }: ProjectSettings,
+  commit: string,
+  now: Runners,
+): Promise<void> {
+  await removeInstalled(control, commit, path, setup.length === 0 ? Object.keys(now) : changedRunners(installed, now));
 }
 
 /** Copies the files that git does not bring, and runs the setup. After a crash all of it is repeated. */

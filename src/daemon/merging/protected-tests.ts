@@ -43,7 +43,7 @@ export function protectedTests(ports: ProtectedTestsPorts): Perform {
     if (commit === undefined) return inWorkspace(effect, context);
     await mustBeCommitted(protection, task, commit, await ports.folderOf(task));
     const found = await protection.mark(task, commit);
-    if (found.changes.length === 0) return inWorkspace(effect, context);
+    if (found.content === "") return inWorkspace(effect, context);
     const folder = join(places.workspaces, ".testing", project.name);
     const tested = await protection.asTheBaseHas(task, found);
     const ofBase = testsOf({ ...ports, baseCommandOf, folderOf: async () => folder, portOf: async () => undefined });

@@ -11,6 +11,7 @@ import { testsOf } from "../effects/tests.ts";
 import type { Protection } from "../protection.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import type { Predictions } from "./conflicts.ts";
 import type { LandPorts } from "./land.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
@@ -55,6 +56,7 @@ export interface TestMergedPorts extends CommandPorts {
   readonly store: Store;
   readonly places: Places;
   readonly settingsOf: SettingsOf;
+  readonly protection: Pick<Protection, "wordsOf">;
 }
 
 /**
@@ -110,10 +112,18 @@ export async function checkOut(
   const branch = `merging/${commit.slice(0, 12)}`;
   const order = { folder, branch, base: commit, existing: true, salvaged: true, keep: settings.keep };
   const { how } = await kind.prepare(order);
-  if (how === "ready") return;
+  // The tests of other work have run in this folder, and may have changed what the setup installed.
+  const words = await ports.protection.wordsOf(task, commit);
+  const planted = changedRunners(installed.get(folder) ?? {}, await findRunners(folder, words));
+  if (how === "ready" && planted.length === 0) return;
+  await removeInstalled(own.control, commit, folder, planted);
   const setup = settings.setup.length > 0 || !findsSetup ? settings.setup : await detectedSetup(folder);
   await furnish(ports, kind, { ...settings, setup }, folder, project, task, commit);
+  installed.set(folder, await findRunners(folder, words));
 }
+
+/** The runners in each of these folders after its setup. Forgotten with the daemon, and then installed again. */
+const installed = new Map<string, Runners>();
 
 async function detectedSetup(folder: string): Promise<readonly string[]> {
   const { findSetupCommand } = await import("../../project-tests/find-test-command.ts");

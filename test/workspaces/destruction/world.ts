@@ -72,6 +72,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     endRuns: async () => {},
     endCommands: async () => {},
     // Does nothing: the simulation parks workspaces at random times.
+    protection: { wordsOf: async () => [] },
     parking: { released() {} },
   };
   const effects = { acquire_workspace: acquireWorkspace(ports), release_workspace: releaseWorkspace(ports) };
