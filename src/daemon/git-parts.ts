@@ -103,7 +103,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     where,
   });
   const forge = forgeOf && {
-    ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
+    ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
     mergeMethod: () => setting("forgeMerge"),
     opened: () => watch?.wake(),
   };
