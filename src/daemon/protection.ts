@@ -221,7 +221,9 @@ async function baseOf(
   commit: string,
 ): Promise<string> {
   const root = await rootOf(store, task);
-  const tip = await lastSeen(control, targetOf(project, root), where());
+  const target = targetOf(project, root);
+  await control.syncFrom({ from: project.path, name: "user", only: [target] });
+  const tip = await lastSeen(control, target, where());
   const common = tip === undefined ? undefined : await control.mergeBase(tip, commit);
   const began = (await control.commitAt(beganRef(root.id))) ?? (await control.commitAt(beganRef(task.id)));
   if (began === undefined) return common ?? tip ?? "";

@@ -32,7 +32,7 @@ Examples:
   signalbox task diff coffee#12
   signalbox task diff coffee#12 --committed > coffee.patch
 
---json: { target, base, commit, committed: ${part}, uncommitted, workspace }. uncommitted has the same form as committed, or is null
+--json: { target, base, commit, committed: ${part}, uncommitted, protectedChanges, workspace }. uncommitted has the same form as committed, or is null
 ${taskExitCodes("failed")}`,
   },
   async func(flags, reference) {
