@@ -13,8 +13,11 @@ const quick = readFileSync(join(root, "workflows/crew.yml"), "utf8")
 /** The project: its script runs a runner of its own, which runs every file in `checks`. */
 const project: Readonly<Record<string, string>> = {
   "package.json": `${JSON.stringify({ name: "brew", scripts: { test: "node tools/run.mjs", dev: "node ." } }, undefined, 2)}\n`,
-  "tools/run.mjs":
-    'import { readdirSync } from "node:fs";\nfor (const name of readdirSync("checks")) await import(`../checks/${name}`);\n',
+  "tools/run.mjs": [
+    'import { readdirSync } from "node:fs";',
+    'for (const name of readdirSync("checks")) await import("../checks/" + name);',
+    "",
+  ].join("\n"),
   "checks/first.mjs": 'import { beans } from "../beans.mjs";\nif (beans !== 2) throw new Error("weak coffee");\n',
   "held/taste.mjs": "export const taste = 1;\n",
   "beans.mjs": "export const beans = 2;\n",

@@ -224,8 +224,13 @@ export function createMemoryControl(
     async listFiles(commit, folder) {
       const start = folder === "" ? "" : `${folder}/`;
       const paths = [...commits.get(commit).tree.keys()].filter((path) => path.startsWith(start));
-      const names = new Set(paths.map((path) => path.slice(start.length).split("/")));
-      return [...names].map(([name = "", ...rest]) => ({ name, mode: rest.length === 0 ? "100644" : "040000", id: commit }));
+      const modes = new Map(
+        paths.map((path) => {
+          const [name = "", ...rest] = path.slice(start.length).split("/");
+          return [name, rest.length === 0 ? "100644" : "040000"] as const;
+        }),
+      );
+      return [...modes].map(([name, mode]) => ({ name, mode, id: commit }));
     },
     replaceFiles: unavailable,
     async merge({ author: _, ...order }) {
