@@ -372,7 +372,7 @@ export const routes = {
     summary: "Trust a repository's configuration and its commands with the present content",
     access: "human",
     body: nothing,
-    answer: record({ hash: text, file: text, commands: list(text) }),
+    answer: record({ hash: text, file: text, commands: list(text), choices: list(text) }),
   }),
 } as const;
 

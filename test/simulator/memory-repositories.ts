@@ -9,6 +9,7 @@ import {
   taskRef,
 } from "../../src/ports/control-repository.ts";
 import type { FileName } from "../../src/ports/git.ts";
+import type { ProjectFiles } from "../../src/project-tests/finders.ts";
 
 /** A tree: the content of each file by its path. */
 export type Tree = ReadonlyMap<string, string>;
@@ -222,6 +223,18 @@ export function createMemoryControl(
       const content = commit === "" ? undefined : commits.get(commit).tree.get(String(path));
       return content === undefined ? undefined : Buffer.from(content);
     },
+    async listFiles(commit, folder) {
+      const start = folder === "" ? "" : `${folder}/`;
+      const paths = [...commits.get(commit).tree.keys()].filter((path) => path.startsWith(start));
+      const modes = new Map(
+        paths.map((path) => {
+          const [name = "", ...rest] = path.slice(start.length).split("/");
+          return [name, rest.length === 0 ? "100644" : "040000"] as const;
+        }),
+      );
+      return [...modes].map(([name, mode]) => ({ name, mode, id: commit }));
+    },
+    replaceFiles: unavailable,
     async merge({ author: _, ...order }) {
       const answer = merge(order);
       if (answer.kind === "diverged") throw new Fault("git.diverged", "That takes a merge.");
@@ -266,6 +279,17 @@ export function createMemoryControl(
     pushBranch: unavailable,
     deleteRemoteBranch: unavailable,
     tidy: async () => false,
+  };
+}
+
+/** The files of a working copy, as a program there would read them. */
+export function filesIn({ folders }: Repositories, path: string): ProjectFiles {
+  const files = folders.get(path)?.files ?? new Map<string, string>();
+  return {
+    has: (name) => files.has(name),
+    canRun: () => false,
+    list: (folder) => (folder === "" ? [...files.keys()].filter((name) => !name.includes("/")).sort() : []),
+    read: (name) => files.get(name),
   };
 }
 
