@@ -213,7 +213,7 @@ export const mergeRoutes = {
     summary: "Revert a task's merges, each with a new commit on the default branch",
     access: "human",
     query: record({}, { project: name }),
-    body: nothing,
+    body: record({}, { dryRun: boolean }),
     answer: mergeWire,
   }),
   syncTask: route({

@@ -16,10 +16,11 @@ import { count, listed, writeJson } from "./text.ts";
 export function tellMerge(context: Context, answer: MergeView): void {
   const { state, target, task, dryRun } = answer;
   const name = shownTask(task);
-  if (dryRun) tellRehearsal(context, answer);
+  if (dryRun && state === "undone") tellUndoRehearsal(context, answer);
+  else if (dryRun) tellRehearsal(context, answer);
   else if (state === "merged") tellMerged(context, answer);
   else if (state === "undone") {
-    context.print(`Undid the merges of ${name} into ${target}`);
+    context.print(`Undid the ${answer.reason === "" ? "merge" : "merges"} of ${name} into ${target}`);
     if (answer.reason !== "") context.print(answer.reason);
     if (task.phase === "over")
       context.say(`To bring its work back in a new task: signalbox task create --from ${task.id}`);
@@ -74,14 +75,27 @@ function tellRehearsal({ print, say, talkPaint }: Context, answer: MergeView): v
     print(
       `${name} would merge ${count(commits, "commit")} into ${target}, and change ${count(changed.length, "file")}:`,
     );
-    for (const path of changed.slice(0, maxShown)) print(`  ${path}`);
-    if (changed.length > maxShown) print(`  … and ${changed.length - maxShown} more`);
+    printFiles(print, changed);
   }
   if (state === "waits") say(`${talkPaint.yellow("It would wait.")} ${reason}`);
   if (answer.untested) say(`The result of the merge would not be tested. ${testThem}`);
 }
 
+function tellUndoRehearsal({ print, say }: Context, { target, reason, changed, task }: MergeView): void {
+  const merges = reason === "" ? "merge" : "merges";
+  const brings = changed.length === 0 ? "Nothing would change" : `This would change ${count(changed.length, "file")}`;
+  print(`Would undo the ${merges} of ${shownTask(task)} into ${target}. ${brings}${changed.length === 0 ? "." : ":"}`);
+  printFiles(print, changed);
+  if (reason !== "") print(reason);
+  say(`Nothing has changed. To do it: signalbox task merge ${task.id} --undo`);
+}
+
 const maxShown = 30;
+
+function printFiles(print: Context["print"], paths: readonly string[]): void {
+  for (const path of paths.slice(0, maxShown)) print(`  ${path}`);
+  if (paths.length > maxShown) print(`  … and ${paths.length - maxShown} more`);
+}
 
 function short(commit: string): string {
   return commit.slice(0, 10);

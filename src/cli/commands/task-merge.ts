@@ -1,4 +1,5 @@
 import { routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
 import { readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { nameTask, shownTask } from "../find.ts";
@@ -20,7 +21,7 @@ export const merge = command({
         brief: "merge: always a merge commit (the default); ff: never one",
       },
       local: flag("Merge here, even if the task has a pull request"),
-      "dry-run": flag("Only say what would be merged"),
+      "dry-run": flag("Only say what would be merged, or with --undo what would be undone"),
       "no-give-back": noGiveBack,
       undo: flag("Undo the task's merges, with a new commit for each"),
       json,
@@ -35,11 +36,24 @@ ${taskExitCodes("not merged, or not yet")}`,
   },
   func(flags, ...references) {
     const { strategy, local, undo, json } = flags;
-    const body = given({ strategy, local, dryRun: flags["dry-run"], giveBack: !flags["no-give-back"] });
+    const dryRun = flags["dry-run"];
+    const onlyForMerges = given({
+      strategy,
+      local: local || undefined,
+      "no-give-back": flags["no-give-back"] || undefined,
+    });
+    const [useless] = undo ? Object.keys(onlyForMerges) : [];
+    if (useless !== undefined)
+      throw new Fault("usage", `--${useless} is about how a merge is made, and --undo makes none.`, {
+        hint: "Leave one of them out. With --undo only --dry-run and --json have a meaning.",
+      });
+    const body = given({ strategy, local, dryRun, giveBack: !flags["no-give-back"] });
     return forEach(this, references, json, {
       act: async (_, call, reference) => {
         const about = await nameTask(call, reference);
-        return undo ? call(routes.undoMerge, { ...about, body: {} }) : call(routes.mergeTask, { ...about, body });
+        return undo
+          ? call(routes.undoMerge, { ...about, body: { dryRun } })
+          : call(routes.mergeTask, { ...about, body });
       },
       isFailed: ({ state }) => state !== "merged" && state !== "undone",
       tell: tellMerge,

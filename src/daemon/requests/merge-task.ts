@@ -24,7 +24,7 @@ import {
   warnOfModules,
 } from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
-import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
+import { mergeOnForge, previewMerge, previewUndo, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
 import { refusal } from "../submit.ts";
 import { pullRequestView, viewOf } from "../views.ts";
@@ -168,6 +168,10 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
   return async (asked) => {
     const { task } = await findTask(core, asked);
     const project = await mustHave(core, task.project);
+    if (asked.body.dryRun === true) {
+      const { merge, commits, changed } = await previewUndo(gitOf(core), project, task);
+      return { ...(await mergeView(core, merge)), ...unrehearsed, commits, changed: [...changed], dryRun: true };
+    }
     const merge = await undoMerge(gitOf(core), project, task, "human");
     return { ...(await mergeView(core, merge)), ...unrehearsed };
   };
