@@ -216,6 +216,16 @@ export const mergeRoutes = {
     body: record({}, { dryRun: boolean }),
     answer: mergeWire,
   }),
+  cancelMerge: route({
+    name: "cancelMerge",
+    method: "POST",
+    path: "/v1/tasks/:task/merge/cancel",
+    summary: "Take a merge that a person asked for out of the queue, unless it is published already",
+    access: "human",
+    query: record({}, { project: name }),
+    body: nothing,
+    answer: mergeWire,
+  }),
   syncTask: route({
     name: "syncTask",
     method: "POST",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
-import type { routes } from "../api/routes.ts";
+import { routes } from "../api/routes.ts";
 import type { DiffPart, GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
@@ -9,7 +9,7 @@ import { Fault } from "../fault.ts";
 import { createCall } from "./connect.ts";
 import type { Context } from "./context.ts";
 import { exitCodeOfError, exitCodes, tellChange, writeFailure } from "./fast/tell.ts";
-import { shownTask } from "./find.ts";
+import { type NamedTask, shownTask } from "./find.ts";
 import { count, listed, writeJson } from "./text.ts";
 
 /** Prints how a merge ended, and what happens next. */
@@ -57,6 +57,53 @@ function tellUnmerged({ say, talkPaint }: Context, { state, reason, task, givenB
     say(`${shownTask(task)} is in ${task.status}. To see what can be done: ${look}`);
   }
 }
+
+/** Prints how an attempt to stop a merge ended. */
+export function tellStopped({ print, say, talkPaint }: Context, answer: MergeView): void {
+  const { state, target, task, reason } = answer;
+  if (state !== "merged") {
+    print(`Stopped the merge of ${shownTask(task)}; nothing was merged into ${target}`);
+    say(`${reason} The task is in ${task.status}.`);
+    return;
+  }
+  say(`${talkPaint.red("Too late.")} ${shownTask(task)} was merged into ${target} before the merge could be stopped.`);
+  say(`To undo it: signalbox task merge ${task.id} --undo`);
+}
+
+/**
+ * Waits for a request that may merge. If it takes long, says on a terminal what it waits for. The daemon goes on with the
+ * merge after Ctrl-C, so that says how to stop it. `goesOn`: what goes on, in a sentence.
+ */
+export async function whileMerging<T>(
+  { say }: Context,
+  call: Call,
+  about: NamedTask,
+  { reference, goesOn }: { readonly reference: string; readonly goesOn: string },
+  asking: Promise<T>,
+): Promise<T> {
+  const leave = () => {
+    say(`\n${goesOn} To stop the merge: signalbox task merge ${reference} --cancel`);
+    process.exit(interruptedCode);
+  };
+  const tellStage = async () => {
+    const { where } = await call(routes.explainTask, about);
+    say(`${where}\nCtrl-C stops only the waiting.`);
+  };
+  const isAtTerminal = process.stderr.isTTY === true;
+  const timer = isAtTerminal ? setTimeout(() => void tellStage().catch(() => {}), noticeTimeout) : undefined;
+  process.once("SIGINT", leave);
+  try {
+    return await asking;
+  } finally {
+    clearTimeout(timer);
+    process.removeListener("SIGINT", leave);
+  }
+}
+
+/** What shells report for a program that Ctrl-C has ended. */
+const interruptedCode = 130;
+/** Merges that are over sooner, in milliseconds, need no notice. */
+const noticeTimeout = 1_500;
 
 /** Which agent has to resolve a conflict. */
 export function whoResolves({ run, how }: GivenBackView): string {

@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly hasFailed: boolean;
   /** Its work is in the merge queue. */
   readonly isMerging: boolean;
+  /** A person asked for that merge, and can stop it. */
+  readonly canStopMerge?: boolean;
   /** It has commits or files that can be shown, wherever its branch is. */
   readonly hasWork: boolean;
   /** Its project has a remote that branches can be pushed to. */

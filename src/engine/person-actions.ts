@@ -65,7 +65,16 @@ export function personActions(
     withOwnKeys([
       ...[spawn(seen), attach(seen), respawn(seen), reply(seen), answer(seen), approve(seen)],
       ...requestChanges(seen),
-      ...[merge(seen), createPr(seen), send(seen), goOn(seen), retry(seen), sync(seen), cancel(seen)],
+      ...[
+        merge(seen),
+        ...stopMerge(seen),
+        createPr(seen),
+        send(seen),
+        goOn(seen),
+        retry(seen),
+        sync(seen),
+        cancel(seen),
+      ],
       ...moves(seen),
       ...looks(seen),
       ...folders(seen),
@@ -183,6 +192,13 @@ function merge(seen: Seen): PersonAction {
         ? no(`The workflow "${workflow.name}" has no terminal state with the outcome done.`, explain(task))
         : judge(merged(seen), { kind: "move", to, actor: human });
   return action(seen, "merge", "Merge the task's work", "m", allowance);
+}
+
+/** Only for a merge that a person asked for. */
+function stopMerge(seen: Seen): readonly PersonAction[] {
+  const { around, task } = seen;
+  if (!around.isMerging || around.canStopMerge !== true) return [];
+  return [action(seen, "merge-cancel", "Stop the merge", "M", free, `merge ${task.id} --cancel`)];
 }
 
 function createPr(seen: Seen): PersonAction {

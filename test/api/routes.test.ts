@@ -625,6 +625,7 @@ describe("merging", () => {
     const { json } = await post(`/v1/tasks/${task.id}/merge`);
     expect(json).toMatchObject({ state: "merged", target: "main", dryRun: false, task: { status: "served" } });
     expect(git("rev-parse", "main").trim()).toBe(json.after);
+    expect((await post(`/v1/tasks/${task.id}/merge/cancel`)).json.error.code).toBe("merge.nothing");
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json).toMatchObject({ state: "undone" });
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json.error.code).toBe("merge.nothing");
   });

@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
 import { nameTask, shownTask } from "../find.ts";
 import { pause, untilInterrupted } from "../screen.ts";
-import { forEach, tellMerge, tellSaid } from "../tell.ts";
+import { forEach, tellMerge, tellSaid, whileMerging } from "../tell.ts";
 import { count, given, repositories, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import {
@@ -91,8 +91,12 @@ ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it
   },
   func({ commit, json }, ...references) {
     return forEach(this, references, json, {
-      act: async (_, call, reference) =>
-        call(routes.approveTask, { ...(await nameTask(call, reference)), body: given({ commit }) }),
+      act: async (own, call, reference) => {
+        const about = await nameTask(call, reference);
+        const asking = call(routes.approveTask, { ...about, body: given({ commit }) });
+        const goesOn = "Your approval counts, and a merge that it needs goes on.";
+        return whileMerging(own, call, about, { reference, goesOn }, asking);
+      },
       isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
       tell: (own, answer) => {
         if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);

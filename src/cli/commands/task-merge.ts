@@ -3,7 +3,7 @@ import { Fault } from "../../fault.ts";
 import { readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { nameTask, shownTask } from "../find.ts";
-import { forEach, tellMerge, whoResolves } from "../tell.ts";
+import { forEach, tellMerge, tellStopped, whileMerging, whoResolves } from "../tell.ts";
 import { count, given, listed, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { flag, json, oneTask, pullRequestForm, severalForm, taskExitCodes, tasks, textFlag } from "./parameters.ts";
@@ -24,6 +24,7 @@ export const merge = command({
       "dry-run": flag("Only say what would be merged, or with --undo what would be undone"),
       "no-give-back": noGiveBack,
       undo: flag("Undo the task's merges, with a new commit for each"),
+      cancel: flag("Stop a merge that you asked for and that is not published yet"),
       json,
     },
   },
@@ -31,32 +32,40 @@ export const merge = command({
     brief: "Merge a task's work into the default branch, and end the task",
     fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
 
+The daemon merges: Ctrl-C stops only the waiting, and the merge goes on. To stop the merge itself, use --cancel. A task that is moved or cancelled before its merge is published is not merged either.
+
 --json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, empty, commits, changed, dryRun, untested, warnings, task }. ${severalForm}
 ${taskExitCodes("not merged, or not yet")}`,
   },
   func(flags, ...references) {
-    const { strategy, local, undo, json } = flags;
+    const { strategy, local, undo, cancel, json } = flags;
     const dryRun = flags["dry-run"];
     const onlyForMerges = given({
       strategy,
       local: local || undefined,
       "no-give-back": flags["no-give-back"] || undefined,
     });
-    const [useless] = undo ? Object.keys(onlyForMerges) : [];
+    const [useless] = undo || cancel ? Object.keys(onlyForMerges) : [];
+    const which = undo ? "--undo" : "--cancel";
     if (useless !== undefined)
-      throw new Fault("usage", `--${useless} is about how a merge is made, and --undo makes none.`, {
-        hint: "Leave one of them out. With --undo only --dry-run and --json have a meaning.",
+      throw new Fault("usage", `--${useless} is about how a merge is made, and ${which} makes none.`, {
+        hint: `Leave --${useless} or ${which} out.`,
+      });
+    if (cancel && (undo || dryRun))
+      throw new Fault("usage", `--cancel cannot be combined with ${undo ? "--undo" : "--dry-run"}.`, {
+        hint: "--cancel stops a merge before it is published; --undo reverts one that was.",
       });
     const body = given({ strategy, local, dryRun, giveBack: !flags["no-give-back"] });
     return forEach(this, references, json, {
-      act: async (_, call, reference) => {
+      act: async (own, call, reference) => {
         const about = await nameTask(call, reference);
-        return undo
-          ? call(routes.undoMerge, { ...about, body: { dryRun } })
-          : call(routes.mergeTask, { ...about, body });
+        if (undo) return call(routes.undoMerge, { ...about, body: { dryRun } });
+        if (cancel) return call(routes.cancelMerge, { ...about, body: {} });
+        const asking = call(routes.mergeTask, { ...about, body });
+        return dryRun ? asking : whileMerging(own, call, about, { reference, goesOn: "The merge goes on." }, asking);
       },
-      isFailed: ({ state }) => state !== "merged" && state !== "undone",
-      tell: tellMerge,
+      isFailed: ({ state }) => (cancel ? state === "merged" : state !== "merged" && state !== "undone"),
+      tell: cancel ? tellStopped : tellMerge,
     });
   },
 });

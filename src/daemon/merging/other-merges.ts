@@ -9,7 +9,8 @@ import { findTips, mergeableWork, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import type { Clash } from "./conflicts.ts";
 import { messageOf } from "./land.ts";
-import { lineOf, type MergingPorts, newMerge, noteMerge, type Wanted } from "./merging.ts";
+import { noteMerge } from "./merge-history.ts";
+import { lineOf, type MergingPorts, newMerge, type Wanted } from "./merging.ts";
 import { type Landed, landingsOf, publishCommit, revertAll, stackUp, wholeWork } from "./stack.ts";
 
 /**

@@ -192,6 +192,7 @@ async function surroundings(core: Core, task: Task, head: string): Promise<Surro
     hasWorked: runs.length > 0,
     hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
     isMerging: isMerging && task.phase !== "over",
+    canStopMerge: merge?.to !== "",
     hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
     hasRemote: await hasRemote(core, task.project),
   };

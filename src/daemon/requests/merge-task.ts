@@ -177,6 +177,38 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
   };
 }
 
+/** A person's brake: takes their merge out of the queue, and stops its tests. What is published by then stays merged. */
+export function cancelMerge(core: Core): Handler<Routes["cancelMerge"]> {
+  return async (asked) => {
+    const { task } = await findTask(core, asked);
+    const { merging } = gitOf(core);
+    const known = await core.store.merges.get(task.id);
+    if (known?.endedAt === undefined && known?.to === "") throw workflowsMerge(task);
+    const release = core.commands.stop(merging.testedAs(task.id) ?? task.id);
+    try {
+      const merge = await merging.cancel(task.id);
+      if (merge === undefined) throw nothingToStop(task, known);
+      return { ...(await mergeView(core, merge)), ...unrehearsed };
+    } finally {
+      release();
+    }
+  };
+}
+
+function workflowsMerge({ id, project, number, status }: Task): Fault {
+  return new Fault("merge.workflows", `The workflow of ${project}#${number} merges it, in "${status}".`, {
+    hint: `Cancel the task: signalbox task cancel ${id}\nOr let no workflow of the project merge for now: signalbox pause --project ${project}`,
+  });
+}
+
+function nothingToStop({ id, project, number }: Task, merge: Merge | undefined): Fault {
+  const hint =
+    merge?.state === "merged"
+      ? `It was merged into "${merge.target}". To undo that: signalbox task merge ${id} --undo`
+      : `See where it is: signalbox task explain ${id}`;
+  return new Fault("merge.nothing", `No merge of ${project}#${number} is in progress.`, { hint });
+}
+
 /** A caller that may not move the task to `to` may not merge it either, and is refused before anything is merged. */
 async function mayMove(
   core: Core,
