@@ -8,6 +8,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { Run } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { sentence } from "../../text.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
 import { lifeOf } from "../agents/run-signs.ts";
@@ -96,8 +97,8 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   const isFailed = (workflow.states[from]?.out[status] ?? []).flatMap(({ gates }) => gates);
   const verdict = isFailed.find((gate) => gate.verdict === "FAIL");
   if (verdict === undefined) return [];
-  const fix = `Read the task file: signalbox task show ${id}`;
-  return [{ reason: `The task came here from "${from}": the verdict of ${by} in ## ${verdict.section} is FAIL.`, fix }];
+  const fix = `Read why: signalbox task show ${id} --section ${shellWord(verdict.section)}`;
+  return [{ reason: `The task came here from "${from}": the ${by}'s verdict in ## ${verdict.section} is FAIL.`, fix }];
 }
 
 /** If a task is held because its agent died, the agent's last output often says why. */
