@@ -100,3 +100,26 @@ transitions:
   expect(explained.replace(/\s+/g, " ")).toContain("the next task is started only when another ends in done.");
   expect(await signalbox(["task", "spawn", id], coffee)).toMatchObject({ code: 0 });
 });
+
+test("spawn in a paused project says that the agent waits for the end of the pause", async () => {
+  const { signalbox, home, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  writeFileSync(
+    join(home, "workflows", "line.yml"),
+    `name: line
+version: 1
+states:
+  queued: { waits_for: slot, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+`,
+  );
+  for (const summary of ["One pot", "Two pots"])
+    await signalbox(["task", "create", summary, "--workflow", "line", "--no-spawn"], coffee);
+  expect((await signalbox(["task", "spawn", "1"], coffee)).stderr).toMatch(/^To see its agent at work: /);
+  await signalbox(["pause", "--project", "coffee"], coffee);
+  const { stderr } = await signalbox(["task", "spawn", "2"], coffee);
+  expect(stderr).toBe(
+    "Its agent is not started yet. The project coffee is paused. Resume with: signalbox resume --project coffee\n",
+  );
+});

@@ -295,9 +295,9 @@ export const respawn = command({
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json }, ...references) {
-    const hint = ({ task }: { readonly task: Pick<TaskView, "id" | "runs"> }) =>
+    const hint = ({ task }: { readonly task: TaskView }) =>
       task.runs.length > 0
-        ? `To see its agent at work: signalbox task attach ${task.id}`
+        ? whereItWorks(task)
         : `Its workspace is being restored. To see when that is done: signalbox task explain ${task.id}`;
     return askChange(this, routes.respawnTask, references, json, hint);
   },
@@ -337,8 +337,13 @@ export const spawn = command({
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json }, ...references) {
-    const hint = ({ task }: { readonly task: { readonly id: string } }) =>
-      `To see its agent at work: signalbox task attach ${task.id}`;
-    return askChange(this, routes.spawnTask, references, json, hint);
+    return askChange(this, routes.spawnTask, references, json, ({ task }) => whereItWorks(task));
   },
 });
+
+/** Where a person sees the agent that is started, or why it is not started yet. */
+function whereItWorks({ id, paused }: TaskView): string {
+  return paused === ""
+    ? `To see its agent at work: signalbox task attach ${id}`
+    : `Its agent is not started yet. ${paused}`;
+}
