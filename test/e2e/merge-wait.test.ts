@@ -38,3 +38,19 @@ test("a merge that is tested says so on a terminal; Ctrl-C stops only the waitin
   expect((await signalbox("task", "merge", "1", "--cancel")).stderr).toContain("No merge of coffee#1 is in progress.");
   expect((await signalbox("task", "actions", "1")).stdout).not.toContain("--cancel");
 });
+
+test("a person in a task's workspace is told that signalbox only shows tasks there, and where to act", async () => {
+  const stage = await startBrew(["coffee"]);
+  const folder = stage.in("coffee");
+  const workspace = await workOn((...args) => stage.signalbox(args, folder), "cup");
+  expect((await stage.signalbox(["task", "explain", "."], workspace)).code).toBe(0);
+  for (const verb of ["merge", "cancel", "spawn"]) {
+    const { code, stderr } = await stage.signalbox(["task", verb, "."], workspace);
+    expect([verb, code]).toEqual([verb, 1]);
+    expect(stderr).toContain("signalbox shows tasks but changes nothing for a person: the caller could be the agent.");
+    expect(stderr).toContain("outside of workspaces");
+  }
+  stage.env.SHELL = "/bin/true";
+  const shell = await stage.signalbox(["task", "shell", "cup"], folder);
+  expect(shell.stderr).toContain("Here signalbox shows tasks, and changes none: come back before you merge or cancel.");
+});
