@@ -513,7 +513,7 @@ transitions:
     expect(blocked).toEqual([
       {
         reason: "All workspaces of tiny are taken (1).",
-        fix: expect.stringContaining("signalbox project update tiny --pool-size 5"),
+        fix: expect.stringContaining("signalbox project update tiny --pool-size 2"),
       },
     ]);
     expect(next).toEqual([{ what: "Start when a slot is free", at: null }]);

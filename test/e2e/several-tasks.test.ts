@@ -85,8 +85,9 @@ transitions:
   const start = `signalbox task spawn ${id}`;
   const waits = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(waits.replace(/\s+/g, " ")).toContain(
-    `This task starts by itself when that task ends in done. After dropped, start it: ${start} `,
+    `This task starts by itself when a task that has one ends in done. A task that ends in dropped frees its workspace, but starts nothing. Then start this one: ${start} `,
   );
+  expect(waits).toContain("--pool-size 2");
   expect(waits).toContain("Start when a task that has a slot ends in done");
   const cancelled = (await signalbox(["task", "cancel", "1"], coffee)).stderr;
   expect(cancelled).toContain(`coffee#2 waits for the free slot and does not start by itself: ${start}\n`);
@@ -98,6 +99,7 @@ transitions:
   const explained = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(explained.match(/A slot is free/g)).toHaveLength(1);
   expect(explained.replace(/\s+/g, " ")).toContain("the next task is started only when another ends in done.");
+  expect(explained).toContain("Start when another task ends in done, or you start a task of coffee");
   expect(await signalbox(["task", "spawn", id], coffee)).toMatchObject({ code: 0 });
 });
 
