@@ -170,11 +170,26 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
     const project = await mustHave(core, task.project);
     if (asked.body.dryRun === true) {
       const { merge, commits, changed } = await previewUndo(gitOf(core), project, task);
-      return { ...(await mergeView(core, merge)), ...unrehearsed, commits, changed: [...changed], dryRun: true };
+      const rehearsed = { ...unrehearsed, commits, changed: [...changed], dryRun: true };
+      return { ...(await mergeView(core, merge)), ...rehearsed, warnings: await closedTicket(core, project, task) };
     }
     const merge = await undoMerge(gitOf(core), project, task, "human");
-    return { ...(await mergeView(core, merge)), ...unrehearsed };
+    return { ...(await mergeView(core, merge)), ...unrehearsed, warnings: await closedTicket(core, project, task) };
   };
+}
+
+/** Undoing a merge does not change the ticket that the merge has closed. */
+async function closedTicket(core: Core, project: Project, { ticket = "" }: Task): Promise<string[]> {
+  if (ticket === "") return [];
+  try {
+    const found = (await core.ticketsOf(project).list()).tickets.find(({ id }) => id === ticket);
+    if (found?.status !== "closed") return [];
+    return [`Its ticket ${ticket} stays closed. To work on it again: signalbox ticket reopen ${ticket}`];
+  } catch (error) {
+    // Tickets that cannot be read are reported by the commands about tickets; the merge is undone nevertheless.
+    if (error instanceof Fault) return [];
+    throw error;
+  }
 }
 
 /** A person's brake: takes their merge out of the queue, and stops its tests. What is published by then stays merged. */
