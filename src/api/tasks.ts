@@ -218,6 +218,16 @@ export const mergeRoutes = {
     summary: "Revert a task's merges, each with a new commit on the default branch",
     access: "human",
     query: record({}, { project: name }),
+    body: record({}, { dryRun: boolean }),
+    answer: mergeWire,
+  }),
+  cancelMerge: route({
+    name: "cancelMerge",
+    method: "POST",
+    path: "/v1/tasks/:task/merge/cancel",
+    summary: "Take a merge that a person asked for out of the queue, unless it is published already",
+    access: "human",
+    query: record({}, { project: name }),
     body: nothing,
     answer: mergeWire,
   }),
@@ -293,7 +303,13 @@ export const personRoutes = {
     access: "human",
     query: ofTask,
     body: record({}, { commit: shortText(64), unreviewed: boolean }),
-    answer: record({ commit: text, change: nullable(changeWire), merge: nullable(mergeWire) }),
+    answer: record({
+      commit: text,
+      change: nullable(changeWire),
+      merge: nullable(mergeWire),
+      /** The workflow merges next, and the task's branch has no commit of its own. */
+      empty: boolean,
+    }),
   }),
 } as const;
 

@@ -535,7 +535,7 @@ transitions:
     expect(blocked).toEqual([
       {
         reason: "All workspaces of tiny are taken (1).",
-        fix: expect.stringContaining("signalbox project update tiny --pool-size 5"),
+        fix: expect.stringContaining("signalbox project update tiny --pool-size 2"),
       },
     ]);
     expect(next).toEqual([{ what: "Start when a slot is free", at: null }]);
@@ -647,6 +647,7 @@ describe("merging", () => {
     const { json } = await post(`/v1/tasks/${task.id}/merge`);
     expect(json).toMatchObject({ state: "merged", target: "main", dryRun: false, task: { status: "served" } });
     expect(git("rev-parse", "main").trim()).toBe(json.after);
+    expect((await post(`/v1/tasks/${task.id}/merge/cancel`)).json.error.code).toBe("merge.nothing");
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json).toMatchObject({ state: "undone" });
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json.error.code).toBe("merge.nothing");
   });
@@ -993,6 +994,12 @@ transitions:
     await cancel(given);
     await until(async () => (await slots())[0] === "A  idle");
     expect((await crew()).leftOver).toEqual([given]);
+    // The same if the ended task has left its ticket in progress.
+    const file = join(tea, ".tickets", `${given}.md`);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace("status: open", "status: in_progress"));
+    expect((await crew()).leftOver).toEqual([given]);
+    writeFileSync(file, text);
   });
 
   test("runs: every idle agent gets the most urgent unassigned ticket, up to the limit", async () => {
