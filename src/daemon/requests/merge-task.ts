@@ -28,6 +28,7 @@ import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/ot
 import { mustHave, remoteName, targetOf } from "../project.ts";
 import { refusal } from "../submit.ts";
 import { pullRequestView, viewOf } from "../views.ts";
+import { unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
 import { ask } from "./move-task.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
@@ -75,15 +76,16 @@ async function letItMerge(
   to: string,
   { numbers, unreadable }: Facts,
 ): Promise<MergeView> {
+  const { workspace } = stored.task;
+  const found = workspace === "" ? undefined : await (await gitOf(core).workspacesOf(project)).kind.inspect(workspace);
+  if (found?.kind === "broken") throw unreadableWorkspace(stored.task, found.reason);
   if (unreadable?.otherBranch !== undefined)
     throw new Fault("merge.other-branch", unreadable.reason, { hint: unreadable.fix });
   // A workflow may ignore uncommitted files, which tests often leave. A person may not know that they exist.
   if (numbers.dirty === 1)
-    throw new Fault(
-      "merge.uncommitted",
-      `${stored.task.workspace} has uncommitted changes, which would not be merged.`,
-      { hint: "Commit them there, or remove them." },
-    );
+    throw new Fault("merge.uncommitted", `${workspace} has uncommitted changes, which would not be merged.`, {
+      hint: "Commit them there, or remove them.",
+    });
   const { task } = await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
   return {
     ...{
