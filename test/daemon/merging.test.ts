@@ -694,7 +694,7 @@ test("a merge can be undone, also below later merges, and only once", async () =
 });
 
 test("the remote gets the merge too; if it refuses, nothing has moved and the task stays", async () => {
-  const { work, merge, repository, git, tip } = await startStage();
+  const { work, merge, explain, repository, git, tip } = await startStage();
   const remote = join(repository, "..", "remote.git");
   execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
   git(repository, "remote", "add", "origin", remote);
@@ -710,6 +710,13 @@ test("the remote gets the merge too; if it refuses, nothing has moved and the ta
   expect(answer).toMatchObject({ state: "refused", task: { status: "busy" } });
   expect(answer.reason).toContain("could not be pushed");
   expect([tip(), git(remote, "rev-parse", "main")]).toEqual([before, before]);
+  // The remote's own words, and not only "git says:".
+  const { blocked, task } = await explain("b2222");
+  expect(blocked[0]?.reason).toContain("only by pull request");
+  expect(task.needs[0]).toMatchObject({
+    text: expect.stringContaining("Read the remote's message"),
+    brief: expect.stringMatching(/^Not merged at [^\n]*only by pull request[^\n]*$/),
+  });
 });
 
 test("the work is merged onto commits that others pushed meanwhile, and the user's branch gets both", async () => {

@@ -11,6 +11,7 @@ import { damageOf, readDatabase } from "../../home/database.ts";
 import { findRepository, homePlaces, packageVersion } from "../../home/places.ts";
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { firstStatement } from "../../text.ts";
 import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
 import { loadFound } from "../findings.ts";
@@ -280,7 +281,7 @@ function lookAtTasks(stored: Stored | undefined): readonly Finding[] {
   const { troubled = [] } = stored ?? {};
   if (troubled.length === 0) return ok("none is held");
   const shown = troubled.slice(0, maxShown).flatMap(({ task, why }) => {
-    const [line = ""] = why.split("\n");
+    const line = firstStatement(why).replace(/\s+/g, " ");
     return warning(`${task} ${line}`, `signalbox task explain ${task}`);
   });
   const rest = troubled.length - maxShown;
