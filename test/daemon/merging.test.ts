@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/system.ts";
@@ -718,6 +718,34 @@ test("the remote gets the merge too; if it refuses, nothing has moved and the ta
     brief: expect.stringMatching(/^Not merged at [^\n]*only by pull request[^\n]*$/),
   });
 });
+
+test("a merge waits for a remote whose folder is gone, says how to name another, and continues when it is back", async () => {
+  const { work, merge, explain, repository, git, tip, until, core, adapter } = await startStage();
+  const remote = join(repository, "..", "remote.git");
+  execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
+  git(repository, "remote", "add", "origin", remote);
+  await work("b1111", { "cup.md": "full\n" });
+  renameSync(remote, `${remote}-away`);
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "waits", task: { status: "busy" } });
+  expect(answer.reason).toContain(`there is no folder ${remote}`);
+  const rename = `git -C ${repository} remote set-url origin ADDRESS && signalbox project trust coffee`;
+  expect(answer.reason).toContain(rename);
+  expect((await explain("b1111")).task.needs[0]?.text).toContain("remote set-url");
+  renameSync(`${remote}-away`, remote);
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(git(remote, "rev-parse", "main")).toBe(tip());
+
+  // The advice.
+  await work("b2222", { "pot.md": "full\n" });
+  renameSync(remote, `${remote}-away`);
+  expect(await merge("b2222")).toMatchObject({ state: "waits" });
+  git(repository, "remote", "set-url", "origin", `${remote}-away`);
+  await core.store.updateProject("coffee", { obeyed: await adapter.obeyed(repository) });
+  await merge("b2222");
+  await until("b2222", ({ isOpen }) => !isOpen);
+  expect(git(`${remote}-away`, "rev-parse", "main")).toBe(tip());
+}, 60_000);
 
 test("the work is merged onto commits that others pushed meanwhile, and the user's branch gets both", async () => {
   const stage = await startStage();
