@@ -11,6 +11,7 @@ import { damageOf, readDatabase } from "../../home/database.ts";
 import { findRepository, homePlaces, packageVersion } from "../../home/places.ts";
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { firstStatement } from "../../text.ts";
 import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
 import { loadFound } from "../findings.ts";
@@ -113,14 +114,16 @@ export interface Stored {
   readonly projects: readonly { readonly name: string; readonly path: string }[];
   /** Problems of default branches. Only a running daemon knows them. */
   readonly branches?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
+  /** Workspaces that were set aside, because they could not be saved. Only a running daemon knows them. */
+  readonly unsaved?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
 }
 
 const pageSize = "1000";
 
 /** Asks the running daemon. */
 export async function askStored(call: Call, file: string): Promise<Stored> {
-  // An older daemon does not report branches.
-  const { damage, stuck, branches = [] } = await call(routes.check);
+  // An older daemon does not report branches and unsaved workspaces.
+  const { damage, stuck, branches = [], unsaved = [] } = await call(routes.check);
   const { projects } = await call(routes.listProjects);
   const troubled: Stored["troubled"][number][] = [];
   const held = new Set<string>();
@@ -142,7 +145,7 @@ export async function askStored(call: Call, file: string): Promise<Stored> {
   for (const { task, action, reason } of stuck) {
     if (!held.has(task)) troubled.push({ task, why: `${action} failed: ${reason}` });
   }
-  return { version: writtenVersion(file), damage, troubled, projects, branches };
+  return { version: writtenVersion(file), damage, troubled, projects, branches, unsaved };
 }
 
 /** Reads the file without writing to it. Undefined if there is none. */
@@ -278,7 +281,7 @@ function lookAtTasks(stored: Stored | undefined): readonly Finding[] {
   const { troubled = [] } = stored ?? {};
   if (troubled.length === 0) return ok("none is held");
   const shown = troubled.slice(0, maxShown).flatMap(({ task, why }) => {
-    const [line = ""] = why.split("\n");
+    const line = firstStatement(why).replace(/\s+/g, " ");
     return warning(`${task} ${line}`, `signalbox task explain ${task}`);
   });
   const rest = troubled.length - maxShown;
@@ -286,7 +289,7 @@ function lookAtTasks(stored: Stored | undefined): readonly Finding[] {
 }
 
 function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
-  const { projects = [], branches = [] } = stored ?? {};
+  const { projects = [], branches = [], unsaved = [] } = stored ?? {};
   const gone = projects.flatMap(({ name, path }) => {
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     if (isFolder && findRepository(path) !== undefined) return [];
@@ -296,7 +299,11 @@ function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
       `signalbox project update ${name} --path PATH\nor, to remove it with its tasks and their history: signalbox project remove ${name}`,
     );
   });
-  const wrong = [...gone, ...branches.flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix))];
+  const wrong = [
+    ...gone,
+    ...branches.flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix)),
+    ...unsaved.flatMap(({ project, reason, fix }) => warning(`${project}: ${reason}`, fix)),
+  ];
   if (wrong.length > 0) return wrong;
   return ok(
     projects.length === 0 ? "none yet; in a repository: signalbox init" : projects.map(({ name }) => name).join(", "),

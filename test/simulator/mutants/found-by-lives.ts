@@ -54,8 +54,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/agents/heal-run.ts",
-        from: "return await sweepRun(ports, watch.run);",
-        to: "return false;",
+        from: "const hasSwept = await sweepRun(ports, watch.run);",
+        to: "const hasSwept = false;",
       },
     ],
   },
@@ -126,8 +126,8 @@ export const foundByLives: readonly Mutant[] = [
       },
       {
         file: "src/engine/gate.ts",
-        from: 'if (artifact.role !== "human" && !ownsSection(',
-        to: 'if (artifact.role === "nobody" && !ownsSection(',
+        from: 'if (artifact.role === "human" || ownsSection(',
+        to: 'if (artifact.role !== "nobody" || ownsSection(',
       },
     ],
   },
@@ -136,7 +136,7 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/gate.ts",
-        from: 'if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;',
+        from: 'if (gate.verdict !== "PASS" || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;',
         to: "if (head !== null) return undefined;",
       },
     ],
@@ -205,8 +205,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/workspaces/pool.ts",
-        from: "const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);",
-        to: "const salvage = undefined;",
+        from: "let salvage = await saveWorkspace(ports, own, workspace.path, owner);",
+        to: "let salvage: Salvage | undefined = { saved: undefined, ignored: [], repositories: [], refused: [] };",
       },
       {
         file: "src/daemon/effects/workspace.ts",
@@ -252,8 +252,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/gate.ts",
-        from: "return fieldReason(gate, section.body) ?? verdictReason(gate, section.body);",
-        to: "void verdictReason;\n  return fieldReason(gate, section.body);",
+        from: "return stale ?? fieldReason(gate, section.body) ?? verdictReason(gate, section.body);",
+        to: "void verdictReason;\n  return stale ?? fieldReason(gate, section.body);",
       },
     ],
   },

@@ -139,8 +139,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/workspaces/guard-workspaces.ts",
-        from: "if (known !== undefined && known.task !== order.task) throw",
-        to: "if (known === undefined && order.task === known) throw",
+        from: "if (known !== undefined && (known.task !== order.task || isCheckout(known))) throw",
+        to: "if (known !== undefined && isCheckout(known)) throw",
       },
     ],
     test: "src/daemon/workspaces/guard-workspaces.test.ts",
