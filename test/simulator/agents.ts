@@ -342,7 +342,9 @@ export function attend(world: World, lots: Lots, { task }: StoredTask, ask: AskA
   const asks = task.held !== undefined || state.wait.kind === "human" || (state.wait.kind === "open" && !hasAgent);
   if (!asks) return;
   const [route, body] = wishOf(world, lots, task, state);
-  ask(route, task.id, body).catch(() => undefined);
+  // A person with time looks at what nobody has reviewed, and merges it.
+  const isShown = route === "mergeTask" && world.isCalm ? ask("diffTask", task.id, {}) : Promise.resolve();
+  isShown.then(() => ask(route, task.id, body)).catch(() => undefined);
 }
 
 function wishOf(world: World, lots: Lots, task: Task, state: State): readonly [route: string, body: unknown] {
@@ -359,7 +361,7 @@ function wishOf(world: World, lots: Lots, task: Task, state: State): readonly [r
   }
   if (targets.some((to) => outcomeOf(to) === "done") && lots.chance(0.7)) {
     if (world.isCalm) makeMergeable(world, task);
-    return ["mergeTask", {}];
+    return ["mergeTask", world.isCalm ? { unreviewed: true } : {}];
   }
   return state.wait.kind === "human" && lots.chance(0.5) ? ["continueTask", {}] : move();
 }

@@ -54,8 +54,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/agents/heal-run.ts",
-        from: "const hasSwept = await sweepRun(ports, watch.run);",
-        to: "const hasSwept = false;",
+        from: "return await sweepRun(ports, watch.run);",
+        to: "return false;",
       },
     ],
   },
