@@ -72,8 +72,9 @@ export async function gatherFacts(
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
   const counts = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
-  const about = await aboutOf(store, task, head);
-  for (const { role, run, text } of [...outside.files.filter(counts), given]) {
+  const texts = [...outside.files.filter(counts), given].filter(({ text }) => text !== undefined);
+  const about = texts.length === 0 ? () => head : await aboutOf(store, task, head);
+  for (const { role, run, text } of texts) {
     if (text === undefined) continue;
     const author = run === undefined || run === "" ? { role } : { role, run };
     const written =
