@@ -79,7 +79,7 @@ test.skipIf(!canMount())(
     await create();
     await eventOf(home, task.id, ({ type, revision }) => type === "task.settled" && revision > 2);
     const isWhole = async () => {
-      expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
+      expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [], unsaved: [] });
       const { tasks } = await ask(routes.listTasks, { query: { limit: "1000" } });
       expect(new Set(tasks.map(({ id }) => id))).toEqual(saved);
       const { events } = await readExport(home, task.id);

@@ -49,7 +49,7 @@ export async function killBusyDaemons({ seed, kills, tasks, askersEach }: Killin
       clients.up();
     }
     await clients.stop();
-    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
+    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [], unsaved: [] });
     const problems = await Promise.all(
       ids.map(async (id) =>
         problemsOf(await readExport(home, id), clients.acknowledged.get(id) ?? [], linesOf(home.base, id)),

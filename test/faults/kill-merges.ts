@@ -105,7 +105,7 @@ export async function killMergingDaemons({ seed, kills, tasksEach }: MergeKillin
     expect(git(user, "status", "--porcelain")).toBe("");
     for (const folder of [user, join(home.places.control, "coffee.git")])
       expect(git(folder, "fsck", "--no-dangling", "--no-progress")).toBe("");
-    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
+    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [], unsaved: [] });
   } finally {
     await killDaemons();
     home.remove();

@@ -65,7 +65,7 @@ test.for(losses)(
       "2 Two",
       "1 One",
     ]);
-    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [] });
+    expect(await ask(routes.check)).toEqual({ damage: [], stuck: [], branches: [], unsaved: [] });
   },
 );
 
