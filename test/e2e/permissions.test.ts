@@ -45,7 +45,8 @@ test("agents have full permissions only after a person has allowed them for the 
   // After it is revoked, a person at a terminal is asked. The default is no.
   await signalbox(["project", "update", "coffee", "--full-permissions", "ask"]);
   const person = { base, env, folder: repository };
-  const create = (branch: string) => atTerminal([process.execPath, main, "task", "create", branch, "Another"], person);
+  const create = (branch: string) =>
+    atTerminal([process.execPath, main, "task", "create", branch, "Another cup"], person);
   const refusing = create("two");
   await refusing.shows(/work with full permissions in The Parrot \(teller\)[\s\S]*without asking[\s\S]*\[y\/N\]/);
   refusing.press("Enter");
