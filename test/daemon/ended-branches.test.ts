@@ -173,8 +173,8 @@ test("a task that ended long ago leaves no files or refs, and can still be shown
   await until("b1111", ({ isOpen }) => !isOpen);
   expect(await upkeep(29)).toEqual([0, 0]);
   expect(files.every((file) => existsSync(file))).toBe(true);
-  expect(await refs()).toEqual(["refs/signalbox/tasks/b1111"]);
-  expect(await upkeep(31)).toEqual([2, 1]);
+  expect(await refs()).toEqual(["refs/signalbox/began/b1111", "refs/signalbox/tasks/b1111"]);
+  expect(await upkeep(31)).toEqual([2, 2]);
   expect(files.filter((file) => existsSync(file))).toEqual([]);
   expect(await refs()).toEqual([]);
   expect((await diff("b1111")).committed.files).toMatchObject([{ path: "cup.md" }]);
@@ -197,7 +197,9 @@ test("unmerged, salvaged or open work, and work that an open task needs, is neve
   const before = (await refs()).filter((ref) => ref.startsWith("refs/signalbox/"));
   await upkeep(4000);
   const after = await refs();
-  expect(before.filter((ref) => !after.includes(ref))).toEqual(["refs/signalbox/tasks/b2222"]);
+  expect(before.filter((ref) => !after.includes(ref))).toEqual([
+    ...["refs/signalbox/began/b1111", "refs/signalbox/began/b2222", "refs/signalbox/tasks/b2222"],
+  ]);
   expect(after.some((ref) => ref.startsWith("refs/signalbox/salvage/b1111/"))).toBe(true);
   expect(open.every((file) => existsSync(file))).toBe(true);
 });
