@@ -93,6 +93,8 @@ test("a moved repository is recognised by its worktrees, and init says how to up
     .toContain(`signalbox/${id}`);
   const now = at("coffee2");
   renameSync(at("coffee"), now);
+  // A git that was still running when the repository was moved leaves a part of a folder.
+  mkdirSync(join(at("coffee"), ".git", "refs"), { recursive: true });
   const refused = await signalbox(["init"], now);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toBe(

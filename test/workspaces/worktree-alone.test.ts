@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { addExclude } from "../../src/adapters/git/workspace/git-files.ts";
 import { faultOf } from "../git/stage.ts";
 import { plantAll } from "../poisoned/plant.ts";
 import { createTrap } from "../poisoned/trap.ts";
@@ -223,6 +224,14 @@ test("the exclude block hides task files, and the user's own TASK.md stays", asy
   await prepare({ branch: "next", salvaged: true });
   expect(user.read("TASK.md")).toBe("the user's own\n");
   expect(existsSync(join(folder, "TASK.md"))).toBe(false);
+});
+
+test("the folder of a repository that is moved meanwhile does not appear again", async () => {
+  const { user } = await open();
+  const common = join(user.folder, ".git");
+  renameSync(user.folder, `${user.folder}-moved`);
+  expect((await faultOf(addExclude(common))).code).toBe("git.not-a-repository");
+  expect(existsSync(user.folder)).toBe(false);
 });
 
 test("a branch is deleted only at the expected commit, and never while a person has it checked out", async () => {

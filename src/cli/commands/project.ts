@@ -273,7 +273,7 @@ export async function registerProject(
 
 /** The project whose folder is gone and whose workspaces are worktrees of this repository. */
 function lostProject(home: string, projects: readonly ProjectView[], root: string): ProjectView | undefined {
-  const gone = projects.filter(({ path }) => !existsSync(path));
+  const gone = projects.filter(({ path }) => !hasRepository(path));
   if (gone.length === 0) return undefined;
   const worktrees = worktreesOf(root);
   const { workspaces } = homePlaces(home);
@@ -281,6 +281,15 @@ function lostProject(home: string, projects: readonly ProjectView[], root: strin
     const folders = [workspaces, realPath(workspaces)].map((folder) => join(folder, name) + sep);
     return worktrees.some((path) => folders.some((folder) => path.startsWith(folder)));
   });
+}
+
+/** A git process that was still running when the repository was moved may have left a folder with few files there. */
+function hasRepository(folder: string): boolean {
+  const git = join(folder, ".git");
+  return (
+    [join(git, "HEAD"), join(folder, "HEAD")].some(existsSync) ||
+    statSync(git, { throwIfNoEntry: false })?.isFile() === true
+  );
 }
 
 /** The paths of a repository's worktrees, from git. */

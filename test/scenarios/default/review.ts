@@ -122,8 +122,9 @@ export function reviews(scenes: Scenes): void {
       await life.reaches("stuck");
       // The verdict of the first round is still in the document, and is spent.
       expect(await life.refusals()).toEqual(["reviewer stuck: gate-spent", "reviewer working: guard"]);
+      const { judged } = await life.now();
       expect((await life.does("explain")).replace(/\s+/g, " ")).toContain(
-        `The task came here from "agent-review": the reviewer's verdict in ## Review is FAIL. Read why: signalbox task show ${life.id} --section Review`,
+        `The task came here from "agent-review": the reviewer's verdict in ## Review is FAIL, for commit ${judged?.commit.slice(0, 10)}. Read why: signalbox task show ${life.id} --section Review`,
       );
       expect(await life.does("show", "--section", "Review")).toContain("Still bitter.");
       await life.hears("worker#1", "# Stuck");

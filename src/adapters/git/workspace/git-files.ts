@@ -87,8 +87,22 @@ async function change(commonFolder: string, write: (rest: string) => string): Pr
   const before = bytes === "none" ? "" : bytes.toString("latin1");
   const after = write(withoutBlocks(before));
   if (after === before) return;
-  await mkdir(dirname(path), { recursive: true });
+  await makeInfoFolder(dirname(path));
   await writeWhole(path, Buffer.from(after, "latin1"), { mode: entryAt(path)?.mode ?? 0o644 });
+}
+
+/** Not with its parents: the folder of a repository that was just moved must not appear again. */
+async function makeInfoFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT") throw error;
+    throw new Fault("git.not-a-repository", `${dirname(folder)} is no longer there.`, {
+      hint: "If the repository was moved: signalbox project update NAME --path PATH",
+    });
+  }
 }
 
 /** Also removes blocks that were copied or truncated: a block ends at the first line that is not ours. */
