@@ -19,6 +19,7 @@ import type { Calls } from "./needs/calls.ts";
 import type { Needs } from "./needs/needs.ts";
 import type { Performer } from "./perform.ts";
 import type { TicketsOf } from "./project.ts";
+import type { Refusals } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { WorkflowCache } from "./store-cache.ts";
@@ -57,6 +58,7 @@ export interface Core {
   /** The same for reports: an unreadable workspace is part of the answer, not a fault. */
   lookFor(task: Task): Promise<Seen>;
   readonly submit: Submit;
+  readonly refusals: Refusals;
   /** The mutex for writes about a task without `submit`. */
   readonly inTurn: Turns;
   /** What is needed to push branches and open pull requests; undefined where there is no forge. */

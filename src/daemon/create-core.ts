@@ -31,6 +31,7 @@ import { createNeeds, noticeRuns } from "./needs/needs.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { performersOf } from "./performers.ts";
 import { allTasks, noTickets, type TicketsOf } from "./project.ts";
+import { createRefusals } from "./refusals.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createWorkflowCache } from "./store-cache.ts";
@@ -178,8 +179,10 @@ export function createCore(ports: CorePorts): RunningCore {
       },
     });
   const looking = { store, workflowOf, factsOf, ...(parts === undefined ? {} : { outsideOf: parts.outsideOf }) };
+  const refusals = createRefusals({ store, clock });
   const submit = createSubmit({
     ...looking,
+    refusals,
     inTurn,
     clock,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
@@ -281,6 +284,7 @@ export function createCore(ports: CorePorts): RunningCore {
     look: (task) => gatherFacts(looking, task),
     lookFor: (task) => gatherFacts(looking, task, undefined, { clock, limit: lookTimeout }),
     submit,
+    refusals,
     inTurn,
     forge: parts?.forge,
     pools: parts?.pools,

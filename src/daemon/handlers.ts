@@ -5,7 +5,7 @@ import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
 import { addAgents, assignAgent, cleanAgents, listAgents, listHarnesses } from "./requests/agents.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
-import { backup, check, openapi, pause, resume, status, stop, trust } from "./requests/daemon.ts";
+import { backup, check, health, openapi, pause, resume, status, stop, trust } from "./requests/daemon.ts";
 import { diffTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
@@ -74,7 +74,7 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
 ]);
 
 function needsConfig(name: keyof Routes): boolean {
-  return routes[name].access !== "read" && !brakes.has(name);
+  return routes[name].method !== "GET" && !brakes.has(name);
 }
 
 /** Refuses while no configuration is known: the defaults could allow what the person has forbidden. */
@@ -87,6 +87,7 @@ function whileConfigured({ config }: Core, handler: Answering): Answering {
 }
 
 const handlers = {
+  health,
   status,
   openapi,
   stop,

@@ -88,6 +88,10 @@ async function scopeOf(core: Core, { project, all }: { project?: string; all?: b
   throw new Fault("usage", "Name a project, or give --all.");
 }
 
+export function health(core: Core): Handler<Routes["health"]> {
+  return async () => ({ version: core.version, pid: process.pid });
+}
+
 export function status(core: Core): Handler<Routes["status"]> {
   return async () => ({
     version: core.version,

@@ -92,7 +92,9 @@ export function streamEvents(core: Core) {
 
 /** The filters of a query. An agent is named by its role or by its run. */
 async function selection(core: Core, { query, caller, folder }: Asked<EventQuery, unknown>) {
-  const { project, task: reference, agent } = query;
+  const { project, agent } = query;
+  // A run sees the events of its own task only.
+  const reference = query.task ?? (caller.kind === "run" ? "." : undefined);
   const about = { params: { task: reference ?? "" }, caller, folder, body: {}, lastEvent: "" };
   const task =
     reference === undefined
