@@ -93,8 +93,11 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
   const stopping = new AbortController();
   const killing = new AbortController();
   let isRecovered = false;
-  const config = createLiveConfig(places.config, log, ({ port }) => {
+  const config = createLiveConfig(places.config, log, ({ port }, changed) => {
     void web?.use(port);
+    running?.configChanges
+      .noticed(changed)
+      .catch((error) => log.error("A changed setting was not recorded", { error }));
     if (isRecovered) running?.configured();
   });
   let web: WebDoor | undefined;

@@ -87,6 +87,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** Imperative, without a full stop. */
   readonly summary: string;
   readonly access: Access;
+  /** Whether a granted request is added to history as `request.granted`; others add an event of their own. */
+  readonly isNoted?: true;
   readonly query?: Wire<Query>;
   readonly body?: Wire<Body>;
   readonly answer: Wire<Answer>;

@@ -46,6 +46,17 @@ export type PermissionsView = TypeOf<typeof permissionsWire>;
 
 /** The routes about projects. */
 export const projectRoutes = {
+  announceConfig: route({
+    name: "announceConfig",
+    method: "POST",
+    path: "/v1/config",
+    summary: "Announce that a person changes a setting in a configuration file, so that history names the person",
+    access: "person",
+    isNoted: true,
+    /** `file`: the changed file. `hash`: the hash of its new text. The value may be a secret, and is not sent. */
+    body: record({ key: shortText(200), file: shortText(4_000), hash: shortText(100) }),
+    answer: record({}),
+  }),
   listProjects: route({
     name: "listProjects",
     method: "GET",
@@ -60,6 +71,7 @@ export const projectRoutes = {
     path: "/v1/projects",
     summary: "Register a repository: the one at a path, or a clone of the one at an address",
     access: "person",
+    isNoted: true,
     body: record({ name }, { path: shortText(4_000), url: shortText(4_000), ...projectSettings }),
     answer: projectWire,
   }),
@@ -92,6 +104,7 @@ export const projectRoutes = {
     path: "/v1/projects/:project",
     summary: "Change a project's settings",
     access: "person",
+    isNoted: true,
     body: record({}, { ...projectSettings, path: shortText(4_000) }),
     answer: projectWire,
   }),
@@ -101,6 +114,7 @@ export const projectRoutes = {
     path: "/v1/projects/:project",
     summary: "Forget a project and its ended tasks; the repository and the salvaged files stay",
     access: "person",
+    isNoted: true,
     /**
      * The control repository with the salvaged work, the number of salvages, and the workspaces that could not be
      * removed.
@@ -130,6 +144,7 @@ export const projectRoutes = {
     path: "/v1/projects/:project/trust",
     summary: "Approve the repository's git settings and hooks as shown; held tasks continue",
     access: "person",
+    isNoted: true,
     body: record({ fingerprint: name }),
     answer: changesWire,
   }),

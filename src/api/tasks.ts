@@ -220,6 +220,7 @@ export const mergeRoutes = {
     path: "/v1/tasks/:task/sync",
     summary: "Merge the default branch into the task's branch",
     access: "person",
+    isNoted: true,
     query: record({}, { project: name }),
     body: record({}, { from: name, giveBack: boolean }),
     answer: record({
@@ -238,6 +239,7 @@ export const mergeRoutes = {
     path: "/v1/tasks/:task/pull-request",
     summary: "Push the task's branch and open its pull request, or update the existing one",
     access: "person",
+    isNoted: true,
     query: record({}, { project: name }),
     body: record({}, { title: line, body: text, draft: boolean }),
     answer: pullRequestWire,

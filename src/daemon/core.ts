@@ -8,6 +8,7 @@ import type { Project, Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Ids, Log } from "../ports/system.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./callers.ts";
+import type { ConfigChanges } from "./config-changes.ts";
 import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge.ts";
@@ -81,6 +82,7 @@ export interface Core {
   readonly git: Git | undefined;
   readonly ticketsOf: TicketsOf;
   readonly crew: CrewRunner;
+  readonly configChanges: ConfigChanges;
   /** The user's current configuration, and the problems of its file. */
   config(): CurrentConfig;
   /** A task was created or changed: notifies everything that caches or watches tasks. */

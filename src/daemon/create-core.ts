@@ -15,6 +15,7 @@ import { type AgentsPorts, createAgents } from "./agents/agents.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createPauses } from "./agents/dispatch.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
+import { createConfigChanges } from "./config-changes.ts";
 import type { Core } from "./core.ts";
 import { createCrewRunner, openCrewState } from "./crew/crew.ts";
 import { createDaemonStore } from "./daemon-store.ts";
@@ -285,6 +286,7 @@ export function createCore(ports: CorePorts): RunningCore {
     lookFor: (task) => gatherFacts(looking, task, undefined, { clock, limit: lookTimeout }),
     submit,
     refusals,
+    configChanges: createConfigChanges({ store, clock, places }),
     inTurn,
     forge: parts?.forge,
     pools: parts?.pools,

@@ -303,6 +303,31 @@ test("from the repository the same commands come from the person, and move the t
   expect(await status()).toBe("spilled");
 });
 
+test("history names the person who sets a value, pauses or resumes, and says that the author of another change is unknown", async () => {
+  const after = async (from: number) =>
+    (await api(`/v1/events?after=${from}&limit=5000`)).json.events
+      .filter(({ task }: { task: string }) => task === "")
+      .map(({ type, by, data }: { type: string; by: string; data: Record<string, unknown> }) =>
+        [type, by, data.request ?? data.keys].join(" "),
+      );
+  const last = async () => (await api("/v1/events?limit=5000")).json.last;
+  const begin = await last();
+  expect((await signalbox(["config", "set", "agents.stall", "7m"])).code).toBe(0);
+  await expect
+    .poll(() => after(begin))
+    .toEqual(["request.granted human announceConfig", "config.changed human agents.stall"]);
+  expect(JSON.stringify((await api(`/v1/events?after=${begin}`)).json)).not.toContain("7m");
+  const next = await last();
+  writeFileSync(places.config, readFileSync(places.config, "utf8").replace("7m", "8m"));
+  await expect.poll(() => after(next)).toEqual(["config.changed unknown agents.stall"]);
+  const paused = await last();
+  expect((await signalbox(["pause", "--all"])).code).toBe(0);
+  expect((await signalbox(["resume", "--all"])).code).toBe(0);
+  expect(await after(paused)).toEqual(["request.granted human pause", "request.granted human resume"]);
+  const { stdout } = await signalbox(["events", "--after", String(paused)]);
+  expect(stdout).toMatch(/home {3}request\.granted {4}human {6,}pause: \{"all":true,"now":false\}/);
+});
+
 test("after its task is over, a workspace counts as the person's folder again", async () => {
   await signalbox(["task", "cancel", task]);
   await expect.poll(() => JSON.parse(readFileSync(places.agents, "utf8")).folders).not.toContain(workspace);

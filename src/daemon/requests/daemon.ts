@@ -10,6 +10,7 @@ import { trust as remember } from "../../home/trust.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Agents } from "../agents/agents.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
+import { claimOf } from "../authorise.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
@@ -86,6 +87,14 @@ async function scopeOf(core: Core, { project, all }: { project?: string; all?: b
   if (all === true) return "";
   if (project !== undefined) return (await mustHave(core, project)).name;
   throw new Fault("usage", "Name a project, or give --all.");
+}
+
+/** The request is in history, and so is the change itself once the daemon has noticed it. */
+export function announceConfig(core: Core): Handler<Routes["announceConfig"]> {
+  return async ({ body, caller }) => {
+    core.configChanges.announce(body.hash, claimOf(caller).role);
+    return {};
+  };
 }
 
 export function health(core: Core): Handler<Routes["health"]> {
