@@ -64,7 +64,10 @@ export interface Store {
   /** Makes the failed effects of a task owed again. */
   retryEffects(task: string, at: number): Promise<number>;
 
-  /** History after a position, the oldest first. */
+  /**
+   * History after a position, the oldest first. A page of large events may be shorter than `limit`; only an empty page
+   * is the end.
+   */
   listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
   lastEvent(): Promise<number>;
   /** The last number given to an event or an effect. It never decreases, whatever is deleted. */

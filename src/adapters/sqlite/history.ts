@@ -101,12 +101,17 @@ export function createEvents(
   };
 }
 
+/** Beyond this many characters, a page ends. Parsing more would block the daemon. */
+const maxPage = 1024 * 1024;
+
 /** A row may contain many events, so rows are read one by one until the limit is reached. */
 function take(rows: Iterable<Row>, after: number, limit: number): readonly StoredEvent[] {
   const found: StoredEvent[] = [];
+  let size = 0;
   for (const row of rows) {
+    size += row[6].length;
     for (const event of toEvents(row)) if (event.position > after) found.push(event);
-    if (found.length >= limit) break;
+    if (found.length >= limit || (size >= maxPage && found.length > 0)) break;
   }
   return found.slice(0, limit);
 }
