@@ -40,6 +40,8 @@ const statusWire = record({
   savingProblem: record({ reason: text, fix: text }),
   /** Since when the agents' tmux server has not answered, and what to do; empty if it answers. */
   terminalProblem: record({ reason: text, fix: text }),
+  /** How many requests without a valid credential were refused since the daemon started. */
+  refused: integer(0),
   /** What is wrong with the configuration. The last valid one is in use; if there is none, changes are refused. */
   configProblems: list(text),
   /** `atWork`: they have a seat. `idle`: their programs still run. `waiting`: they wait for a seat. */

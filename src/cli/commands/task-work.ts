@@ -116,7 +116,7 @@ export const shell = command({
   parameters: { positional: oneTask },
   docs: {
     brief: "Open a shell in a task's workspace",
-    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace, signalbox shows tasks but refuses to change them, because the caller may be the agent.
+    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace signalbox acts for nobody, because the caller may be the agent: run it elsewhere.
 
 ${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
   },

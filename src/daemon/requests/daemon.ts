@@ -113,6 +113,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     storeProblem: core.storeLoss()?.message ?? "",
     savingProblem: savingProblem(core),
     terminalProblem: core.agents?.terminalTrouble() ?? { reason: "", fix: "" },
+    refused: core.refusals.strangers(),
     configProblems: core.config().problems,
     agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
