@@ -15,6 +15,7 @@ import { flag, json, oneTask, taskExitCodes } from "./parameters.ts";
 const part = "{ files: [{ path, from, added, deleted }], text, isCut }";
 
 export const diff = command({
+  isForRuns: true,
   parameters: {
     positional: oneTask,
     flags: {
@@ -125,7 +126,7 @@ export const shell = command({
   parameters: { positional: oneTask },
   docs: {
     brief: "Open a shell in a task's workspace",
-    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace, signalbox shows tasks but refuses to change them, because the caller may be the agent.
+    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace signalbox acts for nobody, because the caller may be the agent: run it elsewhere.
 
 ${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
   },

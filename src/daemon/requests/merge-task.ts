@@ -27,7 +27,6 @@ import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
-import { refusal } from "../submit.ts";
 import { pullRequestView, viewOf } from "../views.ts";
 import { ask } from "./move-task.ts";
 
@@ -191,7 +190,7 @@ async function mayMove(
   const actor = await actorFor(core, stored, asked, request);
   const decision = decide(workflow, stored.task, request(actor), facts);
   if (decision.kind !== "rejected") return actor;
-  await core.store.addEvents(stored.task.id, [refusal(request(actor), decision.reasons)], core.clock.now());
+  await core.refusals.note(stored.task, request(actor), decision.reasons);
   throw new Refusal(decision.reasons);
 }
 
