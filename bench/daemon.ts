@@ -218,7 +218,7 @@ function readOne(connection: Socket): Promise<string> {
 async function ready(): Promise<void> {
   for (;;) {
     try {
-      await socketRequest({ socket, method: "GET", path: "/v1/status", headers: {} });
+      await socketRequest({ socket, method: "GET", path: "/v1/health", headers: {} });
       return;
     } catch {
       await sleep(20);

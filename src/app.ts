@@ -25,6 +25,7 @@ import { errorBodyOf } from "./api/client.ts";
 import { notifierOf, notifyChannels, openStore, startWatchdog, type Watchdog } from "./app-parts.ts";
 import { cacheDetection, type Harnesses } from "./daemon/agents/harnesses.ts";
 import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-order.ts";
+import { createAuthorise } from "./daemon/authorise.ts";
 import { publishAgents } from "./daemon/callers.ts";
 import { type CorePorts, createCore, type RunningCore } from "./daemon/create-core.ts";
 import { portVariable, runCommand } from "./daemon/effects/commands.ts";
@@ -92,8 +93,11 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
   const stopping = new AbortController();
   const killing = new AbortController();
   let isRecovered = false;
-  const config = createLiveConfig(places.config, log, ({ port }) => {
+  const config = createLiveConfig(places.config, log, ({ port }, changed) => {
     void web?.use(port);
+    running?.configChanges
+      .noticed(changed)
+      .catch((error) => log.error("A changed setting was not recorded", { error }));
     if (isRecovered) running?.configured();
   });
   let web: WebDoor | undefined;
@@ -166,7 +170,10 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     // Load usage before listening: the first request may ask for it.
     await core.agents?.book.open();
     const handlers = createHandlers(core);
-    const ports = { handlers, callers: core.callers, log, version, warning: () => config.current().warning ?? "" };
+    const ports = {
+      ...{ handlers, callers: core.callers, authorise: createAuthorise(core), log, version },
+      warning: () => config.current().warning ?? "",
+    };
     const placePrograms = () => placeRunPrograms(places, config.resolved().agentsAliases);
     const listen = async () => {
       socket?.leave();

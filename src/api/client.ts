@@ -87,6 +87,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** Imperative, without a full stop. */
   readonly summary: string;
   readonly access: Access;
+  /** Whether a granted request is added to history as `request.granted`; others add an event of their own. */
+  readonly isNoted?: true;
   readonly query?: Wire<Query>;
   readonly body?: Wire<Body>;
   readonly answer: Wire<Answer>;
@@ -95,11 +97,12 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
 }
 
 /**
- * read: any caller on the socket, whose folder only the user can open; over TCP only with a credential.
- * ask: people and runs; a refusal of any other caller is recorded in the task's history.
- * human: people only.
+ * Who may ask. The routes are the whole table: nothing else in the daemon widens it.
+ * anyone: every process that can open the socket; over TCP only with a credential.
+ * run: a person, and a live run about its own task.
+ * person: a person only.
  */
-type Access = "read" | "ask" | "human";
+type Access = "anyone" | "run" | "person";
 
 /** The type of a route's body. */
 export type BodyOf<R> = R extends Route<infer _Query, infer Body, infer _Answer> ? Body : never;

@@ -37,7 +37,7 @@ function operation(route: Route): JsonSchema {
   return {
     operationId: route.name,
     summary: route.summary,
-    ...(route.access === "read" ? { security: [{}, { token: [] }] } : { security: [{ token: [] }] }),
+    ...(route.access === "anyone" ? { security: [{}, { token: [] }] } : { security: [{ token: [] }] }),
     ...(inPath.length + inQuery.length > 0 ? { parameters: [...inPath, ...inQuery] } : {}),
     ...(route.body
       ? { requestBody: { required: true, content: { "application/json": { schema: route.body.schema } } } }

@@ -46,12 +46,23 @@ export type PermissionsView = TypeOf<typeof permissionsWire>;
 
 /** The routes about projects. */
 export const projectRoutes = {
+  announceConfig: route({
+    name: "announceConfig",
+    method: "POST",
+    path: "/v1/config",
+    summary: "Announce that a person changes a setting in a configuration file, so that history names the person",
+    access: "person",
+    isNoted: true,
+    /** `file`: the changed file. `hash`: the hash of its new text. The value may be a secret, and is not sent. */
+    body: record({ key: shortText(200), file: shortText(4_000), hash: shortText(100) }),
+    answer: record({}),
+  }),
   listProjects: route({
     name: "listProjects",
     method: "GET",
     path: "/v1/projects",
     summary: "List the projects",
-    access: "read",
+    access: "person",
     answer: record({ projects: list(projectWire) }),
   }),
   addProject: route({
@@ -59,7 +70,8 @@ export const projectRoutes = {
     method: "POST",
     path: "/v1/projects",
     summary: "Register a repository: the one at a path, or a clone of the one at an address",
-    access: "human",
+    access: "person",
+    isNoted: true,
     body: record({ name }, { path: shortText(4_000), url: shortText(4_000), ...projectSettings }),
     answer: projectWire,
   }),
@@ -68,7 +80,7 @@ export const projectRoutes = {
     method: "GET",
     path: "/v1/projects/:project",
     summary: "Show a project",
-    access: "read",
+    access: "person",
     answer: projectWire,
   }),
   projectWorkflow: route({
@@ -76,7 +88,7 @@ export const projectRoutes = {
     method: "GET",
     path: "/v1/projects/:project/workflow",
     summary: "Show the present workflow of the project's new tasks",
-    access: "read",
+    access: "person",
     answer: record({
       name: text,
       from: oneOf("built-in", "user", "project", "file"),
@@ -91,7 +103,8 @@ export const projectRoutes = {
     method: "PATCH",
     path: "/v1/projects/:project",
     summary: "Change a project's settings",
-    access: "human",
+    access: "person",
+    isNoted: true,
     body: record({}, { ...projectSettings, path: shortText(4_000) }),
     answer: projectWire,
   }),
@@ -100,7 +113,8 @@ export const projectRoutes = {
     method: "DELETE",
     path: "/v1/projects/:project",
     summary: "Forget a project and its ended tasks; the repository and the salvaged files stay",
-    access: "human",
+    access: "person",
+    isNoted: true,
     /**
      * The control repository with the salvaged work, the number of salvages, and the workspaces that could not be
      * removed.
@@ -112,7 +126,7 @@ export const projectRoutes = {
     method: "GET",
     path: "/v1/projects/:project/permissions",
     summary: "Show which agents of such a task would work with full permissions, and whether a person has allowed it",
-    access: "read",
+    access: "person",
     query: record({}, { workflow: shortText(4_000), harness: name, reviewHarness: name }),
     answer: permissionsWire,
   }),
@@ -121,7 +135,7 @@ export const projectRoutes = {
     method: "GET",
     path: "/v1/projects/:project/changes",
     summary: "Show which git settings and hooks of the repository have changed since a person last approved them",
-    access: "read",
+    access: "person",
     answer: changesWire,
   }),
   trustProject: route({
@@ -129,7 +143,8 @@ export const projectRoutes = {
     method: "POST",
     path: "/v1/projects/:project/trust",
     summary: "Approve the repository's git settings and hooks as shown; held tasks continue",
-    access: "human",
+    access: "person",
+    isNoted: true,
     body: record({ fingerprint: name }),
     answer: changesWire,
   }),

@@ -34,6 +34,9 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     `${requestText(request)}: ${items(reasons)
       .map((reason) => text(reason.text))
       .join(" ")}`,
+  "request.granted": ({ request, project, given }) =>
+    `${text(request)}${text(project) === "" ? "" : ` of ${text(project)}`}${isEmpty(given) ? "" : `: ${JSON.stringify(given)}`}`,
+  "config.changed": ({ keys }) => listed(texts(keys)),
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
   "agent.started": ({ run, harness, model, resumed }) =>
     `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : ""])}`,
@@ -100,6 +103,10 @@ function requestText(request: unknown): string {
   return to === undefined ? text(kind) : `${text(kind)} to ${text(to)}`;
 }
 
+function isEmpty(value: unknown): boolean {
+  return typeof value !== "object" || value === null || Object.keys(value).length === 0;
+}
+
 function inBrackets(parts: readonly string[]): string {
   const shown = parts.filter((part) => part !== "");
   return shown.length === 0 ? "" : ` (${shown.join("; ")})`;
@@ -122,6 +129,8 @@ function items(value: unknown): readonly Data[] {
 }
 
 const typeWidth = "dialogue.answered".length;
+/** Events that belong to no task are marked with "home" instead. */
+const idWidth = "k2m4p".length;
 const byWidth = "reviewer#2".length;
 
 /** One line of history: when, what, who and the details; in a list of many tasks, also which task. */
@@ -134,9 +143,12 @@ export function writeEvent(
   const colour = loud[type] === undefined ? paint.cyan : paint[loud[type]];
   const time = writeTime(at);
   const who = whoDid(event).padEnd(byWidth);
-  const head = [paint.dim(time), ...(ofMany ? [paint.bold(task)] : []), colour(type.padEnd(typeWidth)), who].join("  ");
+  const about = (task || "home").padEnd(idWidth);
+  const head = [paint.dim(time), ...(ofMany ? [paint.bold(about)] : []), colour(type.padEnd(typeWidth)), who].join(
+    "  ",
+  );
   const text = describeEvent(event).replace(/\s*\n\s*/g, " ");
-  const taken = time.length + (ofMany ? task.length + 2 : 0) + typeWidth + who.length + 6;
+  const taken = time.length + (ofMany ? about.length + 2 : 0) + typeWidth + who.length + 6;
   if (taken + displayWidth(text) <= tableWidth || (text === "" && taken - 2 <= tableWidth))
     return `${head}  ${text}`.trimEnd();
   const room = tableWidth - taken;

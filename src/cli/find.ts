@@ -223,6 +223,8 @@ export interface NamedTask {
 /** Resolves a reference. Numbers and branches are those of this folder's project; other forms name the task. */
 export async function nameTask(call: Call, reference: string): Promise<NamedTask> {
   const task = asReference(reference);
+  // The daemon knows a run's project, and answers a run about its own task only.
+  if (process.env.SIGNALBOX_TOKEN) return { params: { task }, query: {} };
   if (reference === "." || /^.+#\d+$/.test(reference)) return { params: { task }, query: {} };
   const { projects } = await call(routes.listProjects);
   const here = await projectOfFolder(call, projects);

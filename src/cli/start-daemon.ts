@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient, type ErrorBody, faultOf } from "../api/client.ts";
+import { type Call, createClient, type ErrorBody, faultOf } from "../api/client.ts";
 import { routes } from "../api/routes.ts";
 import { silentDaemon, socketRequest } from "../api/socket-request.ts";
 import type { TypeOf } from "../api/wire.ts";
@@ -11,6 +11,7 @@ import { Fault } from "../fault.ts";
 import { findProgram } from "../find-program.ts";
 import { isOfAgent } from "../home/credential.ts";
 import { personsEnvironment, type Surroundings, startedByAgent, surroundingsForAgent } from "../home/environment.ts";
+import { readHumanToken } from "../home/human-token.ts";
 import { lockHolder } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { type Places, packageRoot, shownPath } from "../home/places.ts";
@@ -155,7 +156,7 @@ function openReport(file: string): number {
 /** The process id of the daemon that answers; undefined if none does. */
 async function answering(socket: string): Promise<number | undefined> {
   try {
-    const request = { socket, method: "GET", path: "/v1/status", headers: {}, timeout: answerTimeout };
+    const request = { socket, method: "GET", path: routes.health.path, headers: {}, timeout: answerTimeout };
     return (JSON.parse((await socketRequest(request)).body) as { pid?: number }).pid ?? 0;
   } catch {
     return undefined;
@@ -186,26 +187,45 @@ export type FoundDaemon =
   | { readonly kind: "answers"; readonly status: TypeOf<typeof routes.status.answer> }
   /** It has the lock, but does not answer: it is starting, busy, hanging or suspended. */
   | { readonly kind: "silent"; readonly pid: number | undefined }
+  /** It answers, but not to us: the person's token is missing, damaged or not the daemon's. */
+  | { readonly kind: "closed"; readonly pid: number; readonly version: string; readonly problem: Fault }
   | { readonly kind: "none" };
 
 const findTimeout = 2_500;
 
-/** Sends no credential: every caller on the socket may read, and the token itself may be the problem. */
+/** Calls the daemon with the person's token, as the commands for a person's own checks do; these start no daemon. */
+export function personsCall(places: Places, timeout: () => number | undefined = () => undefined): Call {
+  const { token } = tokenOf(places);
+  const headers: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return createClient((question) => {
+    const limit = timeout();
+    return socketRequest({
+      ...{ ...question, socket: places.socket, headers },
+      ...(limit === undefined ? {} : { timeout: limit }),
+    });
+  });
+}
+
+/** The token itself may be what is wrong. */
+function tokenOf(places: Places): { readonly token?: string | undefined; readonly problem?: Fault } {
+  try {
+    return { token: readHumanToken(places) };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { problem: error };
+  }
+}
+
 export async function findDaemon(places: Places): Promise<FoundDaemon> {
   const end = performance.now() + findTimeout;
-  const call = createClient((question) =>
-    socketRequest({
-      ...question,
-      socket: places.socket,
-      headers: {},
-      timeout: Math.max(200, end - performance.now()),
-    }),
-  );
+  const call = personsCall(places, () => Math.max(200, end - performance.now()));
   for (;;) {
     try {
       return { kind: "answers", status: await call(routes.status) };
     } catch (error) {
       const holder = lockHolder(places);
+      if (error instanceof Fault && error.code === "caller.unknown")
+        return { kind: "closed", ...(await call(routes.health)), problem: tokenOf(places).problem ?? error };
       if (error instanceof Fault && error.code === silentDaemon) return { kind: "silent", pid: holder?.pid };
       const isGone = isNotRunning(error) || (error instanceof Fault && error.code === "daemon.gone");
       if (!isGone) throw error;

@@ -31,7 +31,7 @@ import { attach, logs, peek, send } from "./commands/task-agent.ts";
 import { create } from "./commands/task-create.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
 import { createPr, merge, sync } from "./commands/task-merge.ts";
-import { deleteTask, edit, migrate, update } from "./commands/task-update.ts";
+import { comment, deleteTask, edit, migrate, update } from "./commands/task-update.ts";
 import { wait } from "./commands/task-wait.ts";
 import { diff, open, path, shell } from "./commands/task-work.ts";
 import { ticketCommands } from "./commands/ticket.ts";
@@ -78,6 +78,7 @@ const taskCommands = buildRouteMap({
     actions,
     update,
     edit,
+    comment,
     answer,
     approve,
     "request-changes": requestChanges,

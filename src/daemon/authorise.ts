@@ -1,4 +1,4 @@
-import { Refusal } from "../api/client.ts";
+import { Refusal, type Route } from "../api/client.ts";
 import type { Reason } from "../engine/decision.ts";
 import type { Actor, Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
@@ -8,7 +8,78 @@ import type { StoredTask } from "../ports/store.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Asked } from "./handlers.ts";
-import { refusal } from "./submit.ts";
+
+type About = Pick<
+  Asked<{ readonly project?: string; readonly task?: string }, unknown>,
+  "params" | "query" | "caller" | "folder"
+>;
+
+/**
+ * Refuses a request whose caller may not make it, by the `access` of its route, before the daemon reads the request's
+ * body. Requests that change a run's own task pass: their handlers know what was asked for, and call `actorFor`.
+ */
+export function createAuthorise(core: Core) {
+  return (route: Route, about: About, isSocket: boolean): Promise<void> => authorise(core, route, about, isSocket);
+}
+
+async function authorise(core: Core, route: Route, about: About, isSocket: boolean): Promise<void> {
+  const { caller } = about;
+  if (route.access === "anyone" && isSocket) return;
+  if (caller.kind === "human") return mustBeOutside(core, route, about);
+  const isChangeOfTask = route.access === "run" && route.method !== "GET";
+  if (isChangeOfTask && isSocket) return;
+  if (caller.kind === "nobody" || caller.isOver) {
+    core.refusals.stranger();
+    const why = caller.kind === "nobody" ? caller.why : "The run is over.";
+    throw new Fault("caller.unknown", `This needs a credential. ${why}`, { hint: howToAsk });
+  }
+  if (isChangeOfTask) return;
+  const { task } = caller.credential;
+  const isOwn = route.access !== "person" && (await isAbout(core, about, task));
+  if (isOwn) return;
+  const reason = route.access === "person" ? onlyPersons : otherTask(task);
+  const own = await core.store.getTask(task);
+  if (own !== undefined) await core.refusals.note(own.task, { kind: route.name, actor: claimOf(caller) }, [reason]);
+  throw new Fault("caller.denied", reason.text, { hint: reason.fix });
+}
+
+const howToAsk =
+  "People: run the command outside of workspaces and agents. Programs: send Authorization: Bearer <token>. Agents: use the token the run was started with.";
+
+const onlyPersons: Reason = {
+  code: "only-human",
+  text: "Only a person may do this.",
+  fix: "Ask the person who runs Signalbox.",
+};
+
+function otherTask(own: string): Reason {
+  const text = `This credential belongs to another task, ${own}.`;
+  return { code: "other-task", text, fix: "Ask only about your own task." };
+}
+
+/** Whether a request is about this task; one that names no task concerns none. */
+async function isAbout(core: Core, { params, query, caller, folder }: About, task: string): Promise<boolean> {
+  const reference = params.task ?? query.task;
+  if (reference === undefined) return true;
+  const about = { params: { task: reference }, query, caller, folder, body: {}, lastEvent: "" };
+  return (await findTask(core, about)).task.id === task;
+}
+
+/** In a workspace nobody acts for a person, whatever the token. */
+async function mustBeOutside(core: Core, { name, access, method }: Route, { folder }: About): Promise<void> {
+  if (access !== "person" || method === "GET") return;
+  const id = await taskOfFolder(core.store, folder);
+  const own = id === undefined ? undefined : await core.store.getTask(id);
+  if (own === undefined) return;
+  const reason = inWorkspace(folder);
+  await core.refusals.note(own.task, { kind: name, actor: { role: "human" } }, [reason]);
+  throw new Refusal([reason]);
+}
+
+function inWorkspace(folder: string): Reason {
+  const text = `${folder} is inside a workspace, where commands speak for the agent, not for a person.`;
+  return { code: "in-workspace", text, fix: "Run the command from your own checkout of the repository." };
+}
 
 /**
  * The actor of a request about a task. A caller who is not authorised is refused before the engine is asked, and the
@@ -23,8 +94,9 @@ export async function actorFor(
   const actor = claimOf(caller);
   const reason = await whyNot(core, task, caller, folder);
   if (reason === undefined) return actor;
-  await core.store.addEvents(task.id, [refusal(request(actor), [reason], actor.role)], core.clock.now());
+  await core.refusals.note(task, request(actor), [reason]);
   if (caller.kind === "nobody") {
+    core.refusals.stranger();
     throw new Fault("caller.unknown", reason.text, { hint: reason.fix });
   }
   throw new Refusal([reason]);
@@ -42,20 +114,16 @@ async function whyNot(core: Core, task: Task, caller: Caller, folder: string): P
     return {
       code: "no-credential",
       text: `This needs a credential. ${caller.why}`,
-      fix: "People: run the command outside of workspaces and agents. Agents: use the token the run was started with.",
+      fix: howToAsk,
     };
   }
   if (caller.kind === "human") {
     const own = await taskOfFolder(core.store, folder);
     if (own === undefined) return undefined;
-    const text = `${folder} is inside a workspace, where commands speak for the agent, not for a person.`;
-    return { code: "in-workspace", text, fix: "Run the command from your own checkout of the repository." };
+    return inWorkspace(folder);
   }
   const { credential, isOver } = caller;
-  if (credential.task !== task.id) {
-    const text = `This credential belongs to another task, ${credential.task}.`;
-    return { code: "other-task", text, fix: "Ask only about your own task." };
-  }
+  if (credential.task !== task.id) return otherTask(credential.task);
   // A run that the workflow has ended may not write into the task file either, which the engine does not check.
   const isLive = Object.values(task.runs).some(({ key }) => key === credential.run);
   if (isOver || !isLive) {
@@ -87,12 +155,17 @@ export async function findTask(
       hint: "Name the task, or run this inside its workspace. List tasks with signalbox task list.",
     });
   }
-  const stored = await store.findTask(reference, query.project);
+  const stored = await store.findTask(reference, query.project ?? (await projectOf(store, caller)));
   if (stored !== undefined) return stored;
   const where = query.project === undefined ? "" : ` in ${query.project}`;
   throw new Fault("task.missing", `There is no task ${JSON.stringify(reference)}${where}.`, {
     hint: `${names}\nTo see them all: signalbox task list --all --open --closed`,
   });
+}
+
+/** Numbers and branches that a run names are those of its own project. */
+async function projectOf(store: Core["store"], caller: Caller): Promise<string | undefined> {
+  return caller.kind === "run" ? (await store.getTask(caller.credential.task))?.task.project : undefined;
 }
 
 const names =

@@ -8,6 +8,7 @@ import type { Project, Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Ids, Log } from "../ports/system.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./callers.ts";
+import type { ConfigChanges } from "./config-changes.ts";
 import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge.ts";
@@ -20,6 +21,7 @@ import type { Needs } from "./needs/needs.ts";
 import type { Performer } from "./perform.ts";
 import type { TicketsOf } from "./project.ts";
 import type { Protection } from "./protection.ts";
+import type { Refusals } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { WorkflowCache } from "./store-cache.ts";
@@ -59,6 +61,7 @@ export interface Core {
   /** The same for reports: an unreadable workspace is part of the answer, not a fault. */
   lookFor(task: Task): Promise<Seen>;
   readonly submit: Submit;
+  readonly refusals: Refusals;
   /** The mutex for writes about a task without `submit`. */
   readonly inTurn: Turns;
   /** What is needed to push branches and open pull requests; undefined where there is no forge. */
@@ -81,6 +84,7 @@ export interface Core {
   readonly git: Git | undefined;
   readonly ticketsOf: TicketsOf;
   readonly crew: CrewRunner;
+  readonly configChanges: ConfigChanges;
   /** The user's current configuration, and the problems of its file. */
   config(): CurrentConfig;
   /** A task was created or changed: notifies everything that caches or watches tasks. */

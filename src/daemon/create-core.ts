@@ -18,6 +18,7 @@ import { type AgentsPorts, createAgents } from "./agents/agents.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createPauses } from "./agents/dispatch.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
+import { createConfigChanges } from "./config-changes.ts";
 import type { Core } from "./core.ts";
 import { createCrewRunner, openCrewState } from "./crew/crew.ts";
 import { createDaemonStore } from "./daemon-store.ts";
@@ -35,6 +36,7 @@ import { createNeeds, noticeRuns } from "./needs/needs.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { performersOf } from "./performers.ts";
 import { allTasks, noTickets, type TicketsOf } from "./project.ts";
+import { createRefusals } from "./refusals.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createWorkflowCache } from "./store-cache.ts";
@@ -184,8 +186,10 @@ export function createCore(ports: CorePorts): RunningCore {
       },
     });
   const looking = { store, workflowOf, factsOf, ...(parts === undefined ? {} : { outsideOf: parts.outsideOf }) };
+  const refusals = createRefusals({ store, clock });
   const submit = createSubmit({
     ...looking,
+    refusals,
     inTurn,
     clock,
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
@@ -295,6 +299,8 @@ export function createCore(ports: CorePorts): RunningCore {
     look: (task) => gatherFacts(looking, task),
     lookFor: (task) => gatherFacts(looking, task, undefined, { clock, limit: lookTimeout }),
     submit,
+    refusals,
+    configChanges: createConfigChanges({ store, clock, places }),
     inTurn,
     forge: parts?.forge,
     pools: parts?.pools,

@@ -41,8 +41,8 @@ export function createEventFeed(store: Store, onError: (error: unknown) => void)
       const ready = [...followers].filter(({ isReady }) => isReady);
       if (stopped || ready.length === 0) return;
       const events = await store.listEvents({}, Math.min(...ready.map(({ position }) => position)), pageSize);
+      if (events.length === 0) return;
       for (const follower of ready) give(follower, events);
-      if (events.length < pageSize) return;
       // Yields, so that reading a long history does not block other work.
       await turn();
     }

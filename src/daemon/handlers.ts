@@ -1,12 +1,26 @@
 import type { Route } from "../api/client.ts";
 import { type Routes, routes } from "../api/routes.ts";
+import { isJsonObject } from "../json.ts";
+import { claimOf, findTask } from "./authorise.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
+import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
-import { backup, check, openapi, pause, resume, status, stop, trust } from "./requests/daemon.ts";
+import {
+  announceConfig,
+  backup,
+  check,
+  health,
+  openapi,
+  pause,
+  resume,
+  status,
+  stop,
+  trust,
+} from "./requests/daemon.ts";
 import { diffTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
@@ -58,12 +72,14 @@ export type Handler<R> =
 export function createHandlers(core: Core): Readonly<Record<string, Answering>> {
   const made = Object.entries(handlers).map(([name, make]) => {
     const handler = make(core) as Answering;
-    return [name, needsConfig(name as keyof Routes) ? whileConfigured(core, handler) : handler] as const;
+    const route: Route = routes[name as keyof Routes];
+    const noted = route.isNoted === true ? noting(core, route, handler) : handler;
+    return [name, needsConfig(name as keyof Routes) ? whileConfigured(core, noted) : noted] as const;
   });
   return Object.fromEntries(made);
 }
 
-/** The routes with which a person can end tasks, agents and the daemon, whatever the settings are. */
+/** The routes with which a person can end tasks, agents and the daemon, or mend the settings, whatever these are. */
 const brakes: ReadonlySet<keyof Routes> = new Set([
   "stop",
   "pause",
@@ -73,10 +89,11 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
   "killRun",
   "endRun",
   "backup",
+  "announceConfig",
 ]);
 
 function needsConfig(name: keyof Routes): boolean {
-  return routes[name].access !== "read" && !brakes.has(name);
+  return routes[name].method !== "GET" && !brakes.has(name);
 }
 
 /** Refuses while no configuration is known: the defaults could allow what the person has forbidden. */
@@ -88,7 +105,39 @@ function whileConfigured({ config }: Core, handler: Answering): Answering {
   };
 }
 
+/** Adds a granted request to history: to its task's, or to the home's if it concerns no task that still exists. */
+function noting(core: Core, route: Route, handler: Answering): Answering {
+  return async (asked, response) => {
+    const isAboutTask = route.path.includes(":task");
+    const stored = isAboutTask ? await findTask(core, asked).catch(() => undefined) : undefined;
+    const answer = await handler(asked, response);
+    const { params, body } = asked as Asked<unknown, unknown>;
+    const project = stored?.task.project ?? params.project ?? projectIn(body);
+    const given = { ...params, ...(isJsonObject(body) ? body : {}) };
+    const data = { request: route.name, ...(project === undefined ? {} : { project }), given: withoutSecrets(given) };
+    const task = stored === undefined || route.method === "DELETE" ? "" : stored.task.id;
+    const event = { type: "request.granted", by: claimOf(asked.caller).role, data, set: {} } as const;
+    // The request was carried out: a full disk must not turn a pause into an error.
+    await core.store
+      .addEvents(task, [event], core.clock.now())
+      .catch((error) => core.log.error("A granted request could not be recorded", { request: route.name, error }));
+    return answer;
+  };
+}
+
+function projectIn(body: unknown): string | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { project, name } = body;
+  return typeof project === "string" ? project : typeof name === "string" ? name : undefined;
+}
+
+/** The values of a request, cut, and without the passwords that addresses can contain. */
+function withoutSecrets(given: unknown): unknown {
+  return JSON.parse(JSON.stringify(bounded(given)).replace(/(:\/\/)[^/@\s"]*@/g, "$1"));
+}
+
 const handlers = {
+  health,
   status,
   openapi,
   stop,
@@ -96,6 +145,7 @@ const handlers = {
   check,
   trust,
   trustConfig,
+  announceConfig,
   listProjects,
   addProject,
   getProject,

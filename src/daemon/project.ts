@@ -32,9 +32,9 @@ const pageSize = 500;
 export async function* eventsOf(store: Store, task: string): AsyncGenerator<StoredEvent> {
   for (let after = 0; ; ) {
     const page = await store.listEvents({ task }, after, pageSize);
+    if (page.length === 0) return;
     yield* page;
     after = page.at(-1)?.position ?? 0;
-    if (page.length < pageSize) return;
   }
 }
 

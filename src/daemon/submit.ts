@@ -1,5 +1,5 @@
 import { decide } from "../engine/decide.ts";
-import type { Decision, Effect, Reason, TaskEvent } from "../engine/decision.ts";
+import type { Decision, Effect } from "../engine/decision.ts";
 import { workspaceAfter } from "../engine/enter.ts";
 import type { Facts, Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
@@ -9,6 +9,7 @@ import { createTurns, type Turns } from "../keyed.ts";
 import type { StoredEffect, StoredTask } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { evidenceOf, gatherFacts, type LookPorts, lookTimeout, type TimeLimit, withEvidence } from "./look.ts";
+import { createRefusals, type Refusals } from "./refusals.ts";
 import type { Addition } from "./task-documents.ts";
 
 interface SubmitPorts extends LookPorts {
@@ -17,6 +18,7 @@ interface SubmitPorts extends LookPorts {
   changed(stored: StoredTask, mayGoOn: boolean): void;
   /** The mutex that is shared with other writers of the task. */
   readonly inTurn?: Turns;
+  readonly refusals?: Refusals;
 }
 
 export interface Answer {
@@ -45,7 +47,7 @@ const maxTries = 10;
 
 /** The only way to change a task: read, decide, save. A refusal changes nothing, but is recorded with its caller. */
 export function createSubmit(ports: SubmitPorts): Submit {
-  const { store, inTurn = createTurns() } = ports;
+  const { store, inTurn = createTurns(), refusals = createRefusals(ports) } = ports;
   // The mutex only saves work: the store refuses a decision about an older revision, and the decision is retried.
   return (id, request, document, urgency = "usual") =>
     urgency === "brake"
@@ -63,7 +65,7 @@ export function createSubmit(ports: SubmitPorts): Submit {
       if (stored === undefined)
         throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List the tasks: signalbox task list" });
       try {
-        return await submitOnce(ports, stored, request, document, urgency);
+        return await submitOnce({ ...ports, refusals }, stored, request, document, urgency);
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === maxTries) throw error;
       }
@@ -72,13 +74,13 @@ export function createSubmit(ports: SubmitPorts): Submit {
 }
 
 async function submitOnce(
-  ports: SubmitPorts,
+  ports: SubmitPorts & { readonly refusals: Refusals },
   stored: StoredTask,
   request: Request,
   given: string | Addition | undefined,
   urgency: Urgency,
 ): Promise<Answer> {
-  const { store, clock, changed } = ports;
+  const { store, clock, changed, refusals } = ports;
   const { task } = stored;
   const { id, status: from } = task;
   const actor = actorOf(request);
@@ -103,11 +105,11 @@ async function submitOnce(
   const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
   if (decision.kind === "ignored") return { decision, stored, from };
-  const at = clock.now();
   if (decision.kind === "rejected") {
-    await store.addEvents(id, [refusal(request, decision.reasons)], at);
+    await refusals.note(task, request, decision.reasons);
     return { decision, stored, from };
   }
+  const at = clock.now();
   const dropsOwed = endsWork(task, request, decision.task) || leavesFailure(task, decision);
   const artifacts = evidenceOf(id, decision.events, facts, document.authors, at);
   const events = withEvidence(decision.events, artifacts, actor.run);
@@ -201,9 +203,4 @@ function isTriedAgain({ held }: Task, { kind }: Request): boolean {
 
 function actorOf(request: Request) {
   return "actor" in request ? request.actor : { role: "engine" };
-}
-
-/** The history event of a refused request. */
-export function refusal(request: Request, reasons: readonly Reason[], by: string = actorOf(request).role): TaskEvent {
-  return { type: "request.rejected", by, data: { request, reasons }, set: {} };
 }

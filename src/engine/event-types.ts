@@ -73,6 +73,18 @@ export const eventTypes = {
     when: "a request was refused",
     data: { request: "the request", reasons: "code, text and fix of each reason" },
   },
+  "request.granted": {
+    when: "a person's request that adds no other event was granted, such as a pause; without a task it concerns the home",
+    data: {
+      request: "the request's name, as in the API",
+      project: "the project, if there is one",
+      given: "the request's values, cut to a sensible length",
+    },
+  },
+  "config.changed": {
+    when: "your configuration has changed; it belongs to no task",
+    data: { keys: "the settings that have changed" },
+  },
   "effect.failed": {
     when: "an effect has failed, and is not retried",
     data: { action: "the action", reason },

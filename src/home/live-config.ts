@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { Fault } from "../fault.ts";
 import { shellQuote } from "../shell-quote.ts";
 import { configFault, loadConfig, resolveConfig } from "./config.ts";
-import type { Config, PartialConfig } from "./config-fields.ts";
+import { type Config, configFields, configNames, type PartialConfig } from "./config-fields.ts";
 
 // An editor saves in several steps; wait until it has finished, because the file is incomplete between them.
 const debounceTime = 50;
@@ -109,7 +109,11 @@ interface Listener {
   setLevel(level: Config["logLevel"]): void;
 }
 
-export function createLiveConfig(file: string, log: Listener, onChange: (config: Config) => void): LiveConfig {
+export function createLiveConfig(
+  file: string,
+  log: Listener,
+  onChange: (config: Config, changed: readonly string[]) => void,
+): LiveConfig {
   let values: PartialConfig = {};
   let problems: readonly string[] = [];
   let unknown: Fault | undefined;
@@ -138,9 +142,10 @@ export function createLiveConfig(file: string, log: Listener, onChange: (config:
   const stop = watchConfig(
     file,
     (config) => {
+      const before = values;
       use(config);
       log.info("The configuration was reloaded");
-      onChange(resolved());
+      onChange(resolved(), changedKeys(before, config));
     },
     complain,
   );
@@ -154,6 +159,12 @@ export function createLiveConfig(file: string, log: Listener, onChange: (config:
   }
   const current = () => ({ values, problems, unknown, warning: warningOf(file, problems, isKnown) });
   return { current, resolved, known: () => firstGood.promise, stop };
+}
+
+/** The settings, as a person writes them, that differ. */
+function changedKeys(before: PartialConfig, after: PartialConfig): readonly string[] {
+  const isSame = (name: keyof Config) => JSON.stringify(before[name]) === JSON.stringify(after[name]);
+  return configNames.filter((name) => !isSame(name)).map((name) => configFields[name].key);
 }
 
 /** The Fault for actions that depend on unknown settings. */

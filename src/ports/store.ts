@@ -39,7 +39,10 @@ export interface Store {
   listTasks(filter: TaskFilter, page: Page): Promise<readonly StoredTask[]>;
   /** Saves a decision if the task is still at `revision`; otherwise refused with `store.conflict`. */
   saveDecision(decision: SavedDecision): Promise<StoredTask>;
-  /** Adds to a task's history without changing the task. */
+  /**
+   * Adds to a task's history without changing the task. Without a task (an empty id) the events belong to the home: they
+   * are in the event feed only, and `data.project` names their project.
+   */
   addEvents(task: string, events: readonly TaskEvent[], at: number): Promise<void>;
   /** Replaces the task's document; the events say who wrote what. */
   saveDocument(task: string, document: StoredDocument, events: readonly TaskEvent[], at: number): Promise<void>;
@@ -62,7 +65,10 @@ export interface Store {
   /** Makes the failed effects of a task owed again. */
   retryEffects(task: string, at: number): Promise<number>;
 
-  /** History after a position, the oldest first. */
+  /**
+   * History after a position, the oldest first. A page of large events may be shorter than `limit`; only an empty page
+   * is the end.
+   */
   listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
   lastEvent(): Promise<number>;
   /** The last number given to an event or an effect. It never decreases, whatever is deleted. */
@@ -221,7 +227,9 @@ export interface Failure {
 export interface StoredEvent {
   /** Increases over the events of all tasks; a reader that resumes after its last position misses nothing. */
   readonly position: number;
+  /** Empty for an event of the home. */
   readonly task: string;
+  /** Empty for an event of the home that concerns no project. */
   readonly project: string;
   /** The revision of the task that the event led to. */
   readonly revision: number;

@@ -37,7 +37,7 @@ function home(config = ""): string {
 
 async function pidOf(folder: string): Promise<number | undefined> {
   try {
-    return (await ask({ socket: homePlaces(folder).socket }, "/v1/status")).json.pid;
+    return (await ask({ socket: homePlaces(folder).socket }, "/v1/health")).json.pid;
   } catch {
     return undefined;
   }
@@ -94,7 +94,7 @@ async function isFollowed(folder: string): Promise<boolean> {
 function follow(folder: string, after = ""): { readonly ids: readonly string[]; readonly closed: Promise<void> } {
   const ids: string[] = [];
   const closed = new Promise<void>((done) => {
-    const headers = after === "" ? {} : { "last-event-id": after };
+    const headers = { ...bearer(tokenOf(folder)), ...(after === "" ? {} : { "last-event-id": after }) };
     request({ socketPath: homePlaces(folder).socket, path: "/v1/stream", headers }, (response) => {
       response.setEncoding("utf8").on("data", (text: string) => {
         ids.push(...[...text.matchAll(/^id: (\d+)$/gm)].map(([, id = ""]) => id));
@@ -172,7 +172,7 @@ describe("the daemon's process", () => {
     await startDaemon(folder);
     await over(folder, `/v1/tasks/${id}`, { method: "PATCH", json: { summary: "Brew stronger" } });
     const after = follow(folder, before.ids[0]);
-    await expect.poll(() => after.ids).toEqual(["2", "3"]);
+    await expect.poll(() => after.ids).toEqual(["3", "4"]);
   });
 
   test("is followed by the command line across a restart, without a gap, even before the first event", async () => {
@@ -194,10 +194,10 @@ describe("the daemon's process", () => {
     await ended(first);
     await startDaemon(folder);
     await over(folder, "/v1/tasks", { json: { project: "coffee", workflow: "brew", summary: "Brew" } });
-    await expect.poll(async () => (await over(folder, "/v1/events")).json.last).toBe(2);
+    await expect.poll(async () => (await over(folder, "/v1/events")).json.last).toBe(3);
     events.kill("SIGCONT");
     const positions = () => seen.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).position]));
-    await expect.poll(positions, { timeout: 10_000 }).toEqual([1, 2]);
+    await expect.poll(positions, { timeout: 10_000 }).toEqual([2, 3]);
   });
 });
 
@@ -206,7 +206,8 @@ describe("the environment of a daemon", () => {
   /** Starts the daemon from a process with this environment, and returns the daemon's own environment. */
   const startedWith = async (folder: string, env: NodeJS.ProcessEnv, before = "") => {
     const command = `${before}exec "$0" "$@"`;
-    const argv = ["-c", command, process.execPath, cliFile, "project", "list"];
+    // A command that agents may use too.
+    const argv = ["-c", command, process.execPath, cliFile, "task", "show", "."];
     await new Promise((done) => execFile("sh", argv, { cwd: dirname(folder), env }, done));
     const pid = Number(await pidOf(folder));
     const umask = /^Umask:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

@@ -6,6 +6,7 @@ import { createGit } from "../../src/adapters/git/git.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { randomIds, spawnCommands, systemClock } from "../../src/adapters/system.ts";
 import { ticketFiles } from "../../src/adapters/ticket-files.ts";
+import { createAuthorise } from "../../src/daemon/authorise.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
@@ -85,7 +86,10 @@ export async function startStage(options: StageOptions = {}) {
       return handler(...args);
     },
   ]);
-  const ports = { handlers: Object.fromEntries(handlers), callers: core.callers, log, version, checkAnswers: true };
+  const ports = {
+    ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
+    ...{ log, version, checkAnswers: true },
+  };
   const socket = await serveSocket(ports, places.socket);
   const tcp = await serveTcp(ports, 0);
   await core.recover();

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -223,7 +224,7 @@ describe("a client", () => {
   test("that never reads is dropped, blocks no other, and does not fill the memory", async () => {
     const { home } = stage;
     await stage.close();
-    stage = await startStage({ home, haste: 100 });
+    stage = await startStage({ home, haste: 10 });
     const deaf = await connectDeaf();
     const other = await follow();
     const from = await stage.core.store.lastEvent();
@@ -240,12 +241,63 @@ describe("a client", () => {
   });
 });
 
+describe("clients that never read", () => {
+  test("neither freeze the daemon nor stay, whatever the size of old events", async () => {
+    const { home } = stage;
+    await stage.close();
+    stage = await startStage({ home, haste: 5 });
+    const from = await stage.core.store.lastEvent();
+    // A history of 90 MB, as refused requests could once leave it.
+    for (let i = 0; i < 10; i++) await addEvents("tea strong", 10, 900_000);
+    const closed = Promise.withResolvers<void>();
+    let left = 8;
+    const delays = monitorEventLoopDelay({ resolution: 10 });
+    delays.enable();
+    for (let i = 0; i < 8; i++) {
+      const deaf = await connectDeaf(`?after=${from}`);
+      deaf.on("close", () => --left === 0 && closed.resolve());
+      // The kernel reports the end of a connection only to a reader.
+      void sleep(4_000).then(() => deaf.resume());
+    }
+    for (let i = 0; i < 30; i++) {
+      const began = performance.now();
+      expect((await stage.ask("/v1/health", { token: "" })).status).toBe(200);
+      expect(performance.now() - began).toBeLessThan(2_000);
+      await sleep(100);
+    }
+    await closed.promise;
+    delays.disable();
+    expect(delays.max / 1e6).toBeLessThan(2_000);
+    // A client that reads still gets every event.
+    const newest = (await stage.core.store.lastEvent()) - 5;
+    const reader = await follow("", { "last-event-id": String(newest) });
+    await reader.has(5);
+    expect(positions(reader)).toEqual(await storedAfter(newest));
+  });
+
+  test("are refused when too many are connected, and others are served again when they have gone", async () => {
+    const many = await Promise.all(Array.from({ length: 100 }, () => follow()));
+    const { status, json } = await stage.ask("/v1/stream");
+    expect([status, json.error.code]).toEqual([503, "daemon.busy"]);
+    for (const each of many) each.stop();
+    await expect.poll(async () => (await follow().catch(() => undefined)) !== undefined).toBe(true);
+  });
+
+  test("do not keep a page of the event list from ending early", async () => {
+    const { events, last } = (await stage.ask("/v1/events?limit=5000")).json;
+    expect(JSON.stringify(events).length).toBeLessThan(12 * 1024 * 1024);
+    const rest = (await stage.ask(`/v1/events?limit=5000&after=${last}`)).json;
+    expect(rest.events[0].position).toBeGreaterThan(events.at(-1).position);
+  });
+});
+
 /** Requests the stream and then reads nothing. */
-function connectDeaf(): Promise<Socket> {
+function connectDeaf(query = ""): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(stage.places.socket, () => {
       socket.pause();
-      socket.write("GET /v1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n", () => resolve(socket));
+      const head = [`GET /v1/stream${query} HTTP/1.1`, "host: localhost", `authorization: Bearer ${stage.human}`];
+      socket.write(`${head.join("\r\n")}\r\n\r\n`, () => resolve(socket));
     });
     socket.on("error", () => {});
   });

@@ -254,8 +254,9 @@ describe("the detour through a state that waits for a person", () => {
     const expected = { reason: "needs-person", says: /waits for a person, and none has answered/, actor: asWorker };
     await refused(id, () => move(id, "reviewing", worker, document), expected);
     const go = (what: string) => () => stage.ask(`/v1/tasks/${id}/${what}`, { token: worker.token, json: {} });
-    await refused(id, go("continue"), expected);
-    await refused(id, go("cancel"), expected);
+    const denied = { status: 403, reason: "only-human", says: /^Only a person may do this\.$/, actor: asWorker };
+    await refused(id, go("continue"), denied);
+    await refused(id, go("cancel"), denied);
   });
 
   test("is open to the person, who is named", async () => {

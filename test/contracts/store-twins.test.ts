@@ -130,6 +130,11 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
       (store) =>
         store.addEvents(...event),
   ),
+  fc.tuple(anyEvents, anyTime).map(
+    (event): Operation =>
+      (store) =>
+        store.addEvents("", ...event),
+  ),
   fc.tuple(anyTask, anyDocument, anyEvents, anyTime).map(
     (document): Operation =>
       (store) =>

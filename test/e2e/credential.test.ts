@@ -1,5 +1,14 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -56,6 +65,8 @@ function run(file: string, args: readonly string[], { cwd = repository, env = {}
 
 const signalbox = (args: readonly string[], place: Place = {}) => run(process.execPath, [cliFile, ...args], place);
 const shell = (script: string, place: Place = {}) => run("sh", ["-c", script], place);
+/** As runs are started: the shell leads its own session. */
+const runShell = (script: string, place: Place) => run("setsid", ["--wait", "sh", "-c", script], place);
 const person = () => bearer(readFileSync(places.humanToken, "utf8").trim());
 const api = (path: string, json?: unknown) => ask({ socket: places.socket }, path, { json, headers: person() });
 const status = async () => (await api(`/v1/tasks/${task}`)).json.task.status;
@@ -72,12 +83,61 @@ async function register(rest: object): Promise<string> {
 const moves = () => [
   ["task", "update", task, "--status", "tasting"],
   ["task", "update", "--status", "tasting", "--json", task],
+];
+/** Commands that are for people only. Many need no daemon, or act before they ask it. */
+const forPeople = () => [
   ["task", "cancel", task],
+  ["task", "shell", task],
+  ["task", "create-pr", task],
+  ["task", "list"],
+  ["task", "attach", task],
+  ["config", "get"],
+  ["config", "set", "setup", "touch hacked"],
+  ["down"],
+  ["down", "--force"],
+  ["up"],
+  ["trust", "house"],
+  ["init"],
+  ["install"],
+  ["backup"],
+  ["restore", "--list"],
+  ["pause", "--all", "--now"],
+  ["resume", "--all"],
+  ["project", "list"],
+  ["usage"],
+  ["status"],
+  ["doctor", "--fix"],
+  ["workflow", "eject", "default", "mine"],
 ];
 const inShell = (args: readonly string[]) => `"${process.execPath}" "${cliFile}" ${args.join(" ")}`;
 
-/** Expects that each command is refused, changes nothing, and is recorded without a caller. */
-async function refusedAll(attempt: (args: readonly string[]) => Promise<Ran>) {
+/** The files and the process that the commands for people would change. */
+const surroundings = async () => ({
+  pid: (await api("/v1/health")).json.pid,
+  config: existsSync(places.config) ? readFileSync(places.config, "utf8") : "",
+  paused: (await api("/v1/status")).json.paused,
+  projects: (await api("/v1/projects")).json.projects,
+  files: readdirSync(home).concat(readdirSync(repository), readdirSync(places.workflows)),
+});
+
+/**
+ * Expects that each command is refused and changes nothing: moves by the daemon, which records them without a caller,
+ * and commands for people by the command line.
+ */
+async function refusedAll(attempt: (args: readonly string[]) => Promise<Ran>, people = forPeople().slice(0, 5)) {
+  const before = await surroundings();
+  for (const args of people) {
+    const { code, stderr, stdout } = await attempt(args);
+    expect({ args, code, stdout, stderr }).toEqual({
+      ...{
+        args,
+        stdout: "",
+        stderr: expect.stringMatching(/^error: (Only a person may run|This folder is in a workspace)/),
+      },
+      code: 1,
+    });
+  }
+  expect(await surroundings()).toEqual(before);
   for (const args of moves()) {
     const before = (await rejections()).length;
     const { code, stdout, stderr } = await attempt(args);
@@ -85,9 +145,11 @@ async function refusedAll(attempt: (args: readonly string[]) => Promise<Ran>) {
     expect(stderr).toMatch(/^error: This needs a credential\. No credential was sent\.\n/);
     expect(await status()).toBe("brewing");
     const added = (await rejections()).slice(before);
-    expect(added).toMatchObject([
-      { by: "nobody", data: { request: { actor: { role: "nobody" } }, reasons: [{ code: "no-credential" }] } },
-    ]);
+    // The ordinary path is refused when it looks for the task, before it asks for a move.
+    if (args[3] === "--status")
+      expect(added).toMatchObject([
+        { by: "nobody", data: { request: { actor: { role: "nobody" } }, reasons: [{ code: "no-credential" }] } },
+      ]);
   }
 }
 
@@ -129,7 +191,7 @@ describe("the person's credential is not used", () => {
   });
 
   test("if the environment is that of a run", async () => {
-    await refusedAll((args) => signalbox(args, { env: { SIGNALBOX_RUN: "worker#1" } }));
+    await refusedAll((args) => signalbox(args, { env: { SIGNALBOX_RUN: "worker#1" } }), forPeople());
     await refusedAll((args) => signalbox(args, { env: { SIGNALBOX_RUN: "" } }));
   });
 
@@ -157,18 +219,35 @@ describe("the person's credential is not used", () => {
     });
   });
 
-  test("for requests that only a person may make, and nothing happens", async () => {
-    for (const args of [
-      ["task", "create", "Brew weaker"],
-      ["task", "retry", task],
-      ["project", "remove", "coffee", "--yes"],
-      ["down"],
-    ]) {
-      const { code, stderr } = await signalbox(args, { cwd: workspace });
-      expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining("This needs a credential.")]);
-    }
-    expect((await api("/v1/status")).status).toBe(200);
-    expect((await api("/v1/projects")).json.projects).toHaveLength(1);
+  test("by a process that has more ancestors than a person's shell, or whose parent has ended", async () => {
+    const deep = join(base, "deep.sh");
+    writeFileSync(
+      deep,
+      `if [ "$1" -gt 0 ]; then n=$1; shift; sh "${deep}" $((n - 1)) "$@"; exit $?; fi; shift; "$@"; exit $?\n`,
+    );
+    const clean = `env -i HOME="$HOME" SIGNALBOX_HOME="${home}"`;
+    const env = { SIGNALBOX_RUN: "worker#1", SIGNALBOX_TOKEN: token };
+    await refusedAll((args) => shell(`${clean} sh "${deep}" 90 ${inShell(args)}; exit $?`, { env }));
+    // The command's parent is gone, but its process group is still that of the run's shell.
+    await refusedAll(async (args) => {
+      const out = join(base, `orphan-${task}-${args.join("-").replace(/[^a-z-]/g, "")}`);
+      const quiet = `${inShell(args)} >"${out}.1" 2>"${out}.2"; echo $? >"${out}.code.part"; mv "${out}.code.part" "${out}.code"`;
+      await runShell(
+        `(${clean} sh -c 'while [ -e "${out}.waits" ]; do sleep 0.05; done; ${quiet}' & ) ; rm -f "${out}.waits"; while [ ! -e "${out}.code" ]; do sleep 0.05; done`,
+        { env },
+      );
+      const read = (name: string) => readFileSync(`${out}.${name}`, "utf8");
+      return { code: Number(read("code")), stdout: read("1"), stderr: read("2") };
+    });
+  });
+
+  test("for commands that only a person may run, and nothing happens", async () => {
+    const token = await register({ folder: workspace });
+    const place = { cwd: workspace, env: { SIGNALBOX_TOKEN: token, SIGNALBOX_RUN: "worker#1" } };
+    await refusedAll(
+      (args) => signalbox(args, moves().some((move) => move.join() === args.join()) ? { cwd: workspace } : place),
+      forPeople(),
+    );
   });
 });
 
@@ -184,19 +263,69 @@ test("a run's credential authorises the run, in its workspace", async () => {
   });
 });
 
-test("every caller may read, in a workspace as elsewhere", async () => {
-  const { code, stdout } = await signalbox(["task", "show", ".", "--json"], { cwd: join(workspace, "src") });
-  expect([code, JSON.parse(stdout).task.id]).toEqual([0, task]);
+test("a run may read its own task in all ways, comment on it, and read no other task", async () => {
+  const place = { cwd: join(workspace), env: { SIGNALBOX_TOKEN: token, SIGNALBOX_RUN: "worker#1" } };
+  const { number } = (await api(`/v1/tasks/${task}`)).json.task;
+  for (const name of [".", task, String(number), `coffee#${number}`])
+    for (const verb of ["show", "explain", "history", "diff"]) {
+      const { code, stdout } = await signalbox(["task", verb, name, "--json"], place);
+      expect([verb, name, code]).toEqual([verb, name, 0]);
+      expect(() => JSON.parse(stdout)).not.toThrow();
+    }
+  expect((await signalbox(["task", "comment", ".", "It smells good."], place)).code).toBe(0);
+  const { events } = (await api(`/v1/events?task=${task}&limit=5000`)).json;
+  expect(events.at(-1)).toMatchObject({ type: "task.commented", by: "worker", data: { text: "It smells good." } });
+  const other = JSON.parse((await signalbox(["task", "create", "Brew tea", "--json"])).stdout).task.id;
+  for (const args of [["show"], ["explain"], ["history"], ["diff"], ["comment"]]) {
+    const { code, stderr } = await signalbox(
+      ["task", ...args, other, ...(args[0] === "comment" ? ["Hm."] : [])],
+      place,
+    );
+    expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining("This credential belongs to another task")]);
+  }
+});
+
+test("a command in a workspace that has no credential reads nothing, and is told where to run", async () => {
+  const { code, stderr, stdout } = await signalbox(["task", "show", ".", "--json"], { cwd: join(workspace, "src") });
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("This needs a credential. No credential was sent.");
+  expect(stderr).toContain("run the command outside of workspaces and agents");
 });
 
 test("from the repository the same commands come from the person, and move the task", async () => {
-  const [fast = [], ordinary = [], cancel = []] = moves();
+  const [fast = [], ordinary = []] = moves();
+  const cancel = ["task", "cancel", task];
   expect(await signalbox(fast)).toMatchObject({ code: 0, stdout: expect.stringContaining("brewing → tasting") });
   await signalbox(["task", "continue", task]);
   expect(await signalbox(ordinary)).toMatchObject({ code: 0 });
   expect(await status()).toBe("tasting");
   expect(await signalbox(cancel)).toMatchObject({ code: 0 });
   expect(await status()).toBe("spilled");
+});
+
+test("history names the person who sets a value, pauses or resumes, and says that the author of another change is unknown", async () => {
+  const after = async (from: number) =>
+    (await api(`/v1/events?after=${from}&limit=5000`)).json.events
+      .filter(({ task }: { task: string }) => task === "")
+      .map(({ type, by, data }: { type: string; by: string; data: Record<string, unknown> }) =>
+        [type, by, data.request ?? data.keys].join(" "),
+      );
+  const last = async () => (await api("/v1/events?limit=5000")).json.last;
+  const begin = await last();
+  expect((await signalbox(["config", "set", "agents.stall", "7m"])).code).toBe(0);
+  await expect
+    .poll(() => after(begin))
+    .toEqual(["request.granted human announceConfig", "config.changed human agents.stall"]);
+  expect(JSON.stringify((await api(`/v1/events?after=${begin}`)).json)).not.toContain("7m");
+  const next = await last();
+  writeFileSync(places.config, readFileSync(places.config, "utf8").replace("7m", "8m"));
+  await expect.poll(() => after(next)).toEqual(["config.changed unknown agents.stall"]);
+  const paused = await last();
+  expect((await signalbox(["pause", "--all"])).code).toBe(0);
+  expect((await signalbox(["resume", "--all"])).code).toBe(0);
+  expect(await after(paused)).toEqual(["request.granted human pause", "request.granted human resume"]);
+  const { stdout } = await signalbox(["events", "--after", String(paused)]);
+  expect(stdout).toMatch(/home {3}request\.granted {4}human {6,}pause: \{"all":true,"now":false\}/);
 });
 
 test("after its task is over, a workspace counts as the person's folder again", async () => {

@@ -101,7 +101,7 @@ async function startDaemon(home: string): Promise<ChildProcess> {
   const daemon = spawn(process.execPath, [appFile], { env, stdio: "ignore" });
   daemons.push(daemon);
   const answers = () =>
-    ask({ socket: homePlaces(home).socket }, "/v1/status").then(
+    ask({ socket: homePlaces(home).socket }, "/v1/health").then(
       ({ status }) => status,
       () => 0,
     );

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { Places } from "../../src/home/places.ts";
 import { eventually } from "../agents/stage.ts";
 import { startCommands, withoutColours } from "./agent-stage.ts";
 import { atTerminal } from "./at-terminal.ts";
@@ -29,8 +31,8 @@ test("tasks and agents are shown live, and the terminal is restored", async () =
   );
   expect(large.screen()).toMatch(new RegExp(`\\n {3}Go on → signalbox task \\w+ ${id}\\n`));
   // The live state of runs, which is not in the history, is streamed on request.
-  const live = followLive(places.socket, `/v1/stream?live=true&task=${id}`);
-  const others = followLive(places.socket, "/v1/stream?live=true&agent=judge");
+  const live = followLive(places, `/v1/stream?live=true&task=${id}`);
+  const others = followLive(places, "/v1/stream?live=true&agent=judge");
   await live.isOpen;
   await signalbox(["task", "send", id, "Think for a moment", "--wait"]);
   await eventually(
@@ -71,11 +73,12 @@ test("tasks and agents are shown live, and the terminal is restored", async () =
 });
 
 /** The live state of runs in the event stream. */
-function followLive(socketPath: string, path: string) {
+function followLive({ socket: socketPath, humanToken }: Places, path: string) {
   const runs: { activity: string }[] = [];
   let text = "";
   const opened = Promise.withResolvers<void>();
-  const asking = request({ socketPath, path }, (answer) => {
+  const headers = { authorization: `Bearer ${readFileSync(humanToken, "utf8").trim()}` };
+  const asking = request({ socketPath, path, headers }, (answer) => {
     answer.setEncoding("utf8").on("data", (chunk: string) => {
       opened.resolve();
       text += chunk;

@@ -67,8 +67,12 @@ export async function killDaemons(): Promise<void> {
 
 /** Calls the API with the person's credential. */
 export function createAsk({ places }: Home): Call {
-  return createClient((question) => {
-    const headers = { authorization: `Bearer ${readFileSync(places.humanToken, "utf8").trim()}` };
-    return socketRequest({ ...question, socket: places.socket, headers });
-  });
+  return createClient((question) =>
+    socketRequest({ ...question, socket: places.socket, headers: personsHeaders({ places }) }),
+  );
+}
+
+/** The headers with the person's credential. */
+export function personsHeaders({ places }: Pick<Home, "places">): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${readFileSync(places.humanToken, "utf8").trim()}` };
 }

@@ -3,6 +3,7 @@ import { socketRequest } from "../../src/api/socket-request.ts";
 import { apply, type TaskEvent } from "../../src/engine/decision.ts";
 import type { Task } from "../../src/engine/task.ts";
 import type { StoredEffect, StoredEvent } from "../../src/ports/store.ts";
+import { personsHeaders } from "./daemon.ts";
 import type { Home } from "./home.ts";
 
 /** A task with its history, as `GET /v1/tasks/:task/export` returns it. */
@@ -18,7 +19,12 @@ export interface ExportedTask {
 /** Parses the text, one line of JSON for each entry. */
 export async function exportText({ places }: Home, id: string): Promise<string> {
   const path = routes.exportTask.path.replace(":task", id);
-  const { status, body } = await socketRequest({ socket: places.socket, method: "GET", path, headers: {} });
+  const { status, body } = await socketRequest({
+    socket: places.socket,
+    method: "GET",
+    path,
+    headers: personsHeaders({ places }),
+  });
   if (status !== 200) throw new Error(body);
   return body;
 }

@@ -2,6 +2,7 @@ import { pathOf } from "../../src/api/client.ts";
 import { routes } from "../../src/api/routes.ts";
 import { openStream, readHead } from "../../src/api/socket-request.ts";
 import type { EventView } from "../../src/api/tasks.ts";
+import { personsHeaders } from "./daemon.ts";
 import type { Home } from "./home.ts";
 
 /** Follows the event feed after a position, until the daemon goes away or the returned function is called. */
@@ -28,7 +29,12 @@ export function follow(
       if (data !== undefined) onEvent(JSON.parse(data) as EventView);
     }
   };
-  return openStream({ socket: places.socket, method: "GET", path, headers: {} }, take, onEnd, onEnd);
+  return openStream(
+    { socket: places.socket, method: "GET", path, headers: personsHeaders({ places }) },
+    take,
+    onEnd,
+    onEnd,
+  );
 }
 
 /** The first event of a task, from its beginning on, that matches. */

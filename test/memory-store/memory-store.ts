@@ -20,6 +20,7 @@ import {
   type KeptRow,
   type Kind,
   keep,
+  keepOfHome,
   mustHaveTask,
   type ProjectRow,
   prepare,
@@ -134,6 +135,7 @@ export function createEvents(
   return {
     addEvents: (id, events, at) =>
       write(() => {
+        if (id === "") return keepOfHome(tables, events, at);
         const task = mustHaveTask(tables, id);
         keep(tables, task, prepare(tables, task, { revision: task.revision, at, events }));
       }),

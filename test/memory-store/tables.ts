@@ -335,6 +335,16 @@ export function keep(tables: Tables, task: TaskRow, { events, effects }: Rows): 
   noteOpen(tables, task);
 }
 
+/** Keeps events that belong to no task. */
+export function keepOfHome(tables: Tables, events: readonly TaskEvent[], at: number): void {
+  const rows = events.map((event, i) => {
+    const project = typeof event.data.project === "string" ? event.data.project : "";
+    return { position: tables.last.number + 1 + i, task: "", project, revision: 0, at, event: frozenEvent(event) };
+  });
+  tables.events.push(...rows);
+  tables.last.number += rows.length;
+}
+
 /** Call this whenever effects of a task have changed. */
 export function noteOpen(tables: Tables, task: TaskRow): void {
   const open = task.effects.filter(isOpen);

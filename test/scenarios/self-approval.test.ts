@@ -84,9 +84,6 @@ test.concurrent("in review, whatever a worker asks for, as whomever and from whe
   });
   expect(await life.refusals()).toEqual([
     "worker reviewing: not-allowed",
-    "worker continue: only-human",
-    "worker done: no-transition",
-    "worker cancelled: not-allowed",
     "nobody reviewing: no-credential",
     "nobody reviewing: no-credential",
     "nobody reviewing: no-credential",

@@ -91,9 +91,20 @@ const bareGit = ["git branch", "git branch -a", "git branch -v", "git branch -vv
 ]);
 /** Without `sort`, `uniq`, `find` and `sed`: they can write files or run programs. */
 const readers = ["cat", "head", "tail", "wc", "ls", "pwd", "grep", "echo"];
+/**
+ * Our commands that a run with reduced permissions may run. Not the program's name alone: `task shell` would run any
+ * command.
+ */
+export function ownCommands({ cli }: Pick<HarnessOrder, "cli">): readonly string[] {
+  const verbs = ["update", "show", "explain", "diff", "history", "comment"];
+  return cli === "" ? [] : verbs.map((verb) => `${cli} task ${verb}`);
+}
+
 /** The prefixes of all shell commands that a run with reduced permissions may run. */
-export function reducedPrefixes({ cli, testCommand }: Pick<HarnessOrder, "cli" | "testCommand">): readonly string[] {
-  return [...readOnlyGit, ...readers, cli, ...(testCommand.length === 0 ? [] : [shellQuote(testCommand)])];
+export function reducedPrefixes(order: Pick<HarnessOrder, "cli" | "testCommand">): readonly string[] {
+  const { testCommand } = order;
+  const test = testCommand.length === 0 ? [] : [shellQuote(testCommand)];
+  return [...readOnlyGit, ...readers, ...ownCommands(order), ...test];
 }
 
 /** Commands that may run only exactly as they are written here. */

@@ -54,6 +54,9 @@ export function checkHistory(database: DatabaseSync): readonly string[] {
 
 type Row = [id: number, task: string, project: string, revision: number, at: number, effects: number, events: string];
 
+/** The project of an event of the home. Such a row has one event, and 0 as its task. */
+const projectOfHome = "json_extract(history.events, '$[0].data.project'), ''";
+
 /** Reads history, and appends events that do not change a task. */
 export function createEvents(
   database: DatabaseSync,
@@ -64,12 +67,13 @@ export function createEvents(
   const select = (condition: string) =>
     prepareReading<Row>(
       database,
-      `select history.id, task.id, task.project, history.revision, history.at, length(history.states), history.events
-       from history cross join task on task.position = history.task
+      `select history.id, coalesce(task.id, ''), coalesce(task.project, ${projectOfHome}), history.revision, history.at,
+         length(history.states), history.events
+       from history left join task on task.position = history.task
        where history.events is not null and ${condition} order by history.id`,
     );
   const all = select("history.id > ?");
-  const ofProject = select("history.id > ? and task.project = ?");
+  const ofProject = select(`history.id > ? and coalesce(task.project, ${projectOfHome}) = ?`);
   const one = select("history.id = ?");
   const idsOfTask = prepareReading<[number]>(
     database,
@@ -97,12 +101,17 @@ export function createEvents(
   };
 }
 
+/** Beyond this many characters, a page ends. Parsing more would block the daemon. */
+const maxPage = 1024 * 1024;
+
 /** A row may contain many events, so rows are read one by one until the limit is reached. */
 function take(rows: Iterable<Row>, after: number, limit: number): readonly StoredEvent[] {
   const found: StoredEvent[] = [];
+  let size = 0;
   for (const row of rows) {
+    size += row[6].length;
     for (const event of toEvents(row)) if (event.position > after) found.push(event);
-    if (found.length >= limit) break;
+    if (found.length >= limit || (size >= maxPage && found.length > 0)) break;
   }
   return found.slice(0, limit);
 }
@@ -184,6 +193,11 @@ export function createHistory(database: DatabaseSync): History {
   return {
     add,
     append: (task, events, at) => {
+      const home = { position: 0, last: 0, revision: 0, entry: 0, at, effects: [] };
+      if (task === "") {
+        for (const event of events) insertRow({ ...home, events: [event] });
+        return;
+      }
       const found = find.get(task);
       if (found === undefined) throw taskMissing(task);
       const [position, last, revision] = found;

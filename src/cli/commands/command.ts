@@ -1,4 +1,7 @@
 import { type BaseArgs, type BaseFlags, buildCommand, type Command, type CommandBuilderArguments } from "@stricli/core";
+import { Fault } from "../../fault.ts";
+import { isInWorkspace, isOfAgent } from "../../home/credential.ts";
+import { homePlaces } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 
 /**
@@ -6,13 +9,48 @@ import type { Context } from "../context.ts";
  * gets are inferred from `parameters`.
  */
 export function command<const P extends Parameters>(definition: Definition<P>): Command<Context> {
+  const { isForRuns = false, func, ...rest } = definition;
+  const guarded = isForRuns
+    ? func
+    : function (this: Context, ...given: readonly [GivenFlags<P>, ...GivenArguments<P>]) {
+        mustBePerson(this);
+        return func.call(this, ...given);
+      };
   // stricli checks parameters against the type of a function; here the type of the function comes from the parameters.
-  return buildCommand(definition as unknown as CommandBuilderArguments<BaseFlags, BaseArgs, Context>);
+  return buildCommand({ ...rest, func: guarded } as unknown as CommandBuilderArguments<BaseFlags, BaseArgs, Context>);
+}
+
+/**
+ * Refuses a command to runs before it asks the daemon or touches a file. By default a command is for people: many act
+ * without the daemon, which could not refuse them.
+ */
+function mustBePerson({ home, process: { env = {} } }: Context): void {
+  const places = homePlaces(home);
+  if (isOfAgent(places, env)) {
+    throw new Fault("caller.denied", "Only a person may run this command, and this process belongs to an agent.", {
+      hint: "Agents can use: signalbox task update, show, explain, diff, history and comment. Ask the person for the rest.",
+    });
+  }
+  if (!isInWorkspace(places, currentFolder())) return;
+  throw new Fault("caller.denied", "This folder is in a workspace, where commands speak for the agent.", {
+    hint: "Go to another folder, such as your own checkout of the repository, and run the command there.",
+  });
+}
+
+/** The folder may be gone: then it is in no workspace any more. */
+function currentFolder(): string {
+  try {
+    return globalThis.process.cwd();
+  } catch {
+    return "/";
+  }
 }
 
 interface Definition<P extends Parameters> {
   readonly parameters: P;
   readonly docs: { readonly brief: string; readonly fullDescription?: string };
+  /** Whether agents may run the command. Everything else is refused to them. */
+  readonly isForRuns?: boolean;
   func(this: Context, flags: GivenFlags<P>, ...args: GivenArguments<P>): void | Promise<void>;
 }
 

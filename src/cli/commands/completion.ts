@@ -35,6 +35,7 @@ complete --command signalbox --no-files --keep-order --arguments '(__signalbox_o
 };
 
 export const completion = command({
+  isForRuns: true,
   parameters: {
     positional: {
       kind: "tuple",

@@ -11,9 +11,11 @@ import { configFields, configNames, type Field } from "../../home/config-fields.
 import { makeFolder } from "../../home/make-folder.ts";
 import { homePlaces, repositoryPlaces, shownPath } from "../../home/places.ts";
 import { isTrusted, mayCount, readRepositoryConfig } from "../../home/trust.ts";
+import { sha256 } from "../../sha256.ts";
 import { callRunning } from "../connect.ts";
 import { type Context, configLayers, readSound } from "../context.ts";
 import { projectAt } from "../find.ts";
+import { personsCall } from "../start-daemon.ts";
 import { writeTable } from "../tables.ts";
 import { writeJson } from "../text.ts";
 import { command } from "./command.ts";
@@ -107,7 +109,7 @@ ${keys}
 
 Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
   },
-  func({ repository }, key, value) {
+  async func({ repository }, key, value) {
     const file = repository ? repositoryFile(this) : homePlaces(this.home).config;
     const level = repository ? "project" : "user";
     // A person has to repair an invalid file first, because its values are unknown.
@@ -115,6 +117,7 @@ Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
     checkName(this, key, value);
     const text = setConfig(textOf(file), key, value, level);
     makeFolder(dirname(file));
+    await announce(this, key, file, text);
     publishFile(file, text);
     this.print(shownPath(file));
     this.say(`To see the effective value: signalbox config get ${key}`);
@@ -124,6 +127,14 @@ Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
       );
   },
 });
+
+const announceTimeout = 2_000;
+
+/** Tells a running daemon who changes the file. A person can change it even if the daemon does not listen. */
+async function announce({ home }: Context, key: string, file: string, text: string): Promise<void> {
+  const call = personsCall(homePlaces(home), () => announceTimeout);
+  await call(routes.announceConfig, { body: { key, file, hash: sha256(text) } }).catch(() => undefined);
+}
 
 /** Refuses an unknown harness now, rather than when the next task starts. */
 function checkName({ home }: Context, key: string, value: string): void {

@@ -40,6 +40,11 @@ Exit codes: 0 ok, also if it is not running, 1 it does not stop, 2 wrong usage`,
     const found = await findDaemon(homePlaces(this.home));
     if (found.kind === "none") return this.say("The daemon is not running.");
     if (found.kind === "silent") return endSilent(this, found.pid, force);
+    if (found.kind === "closed") {
+      if (!force) throw found.problem;
+      await killDaemon(this, found.pid);
+      return this.say("The daemon was killed. Tasks continue when it starts again.");
+    }
     const { status } = found;
     if (force) await killDaemon(this, status.pid);
     else {
@@ -214,8 +219,8 @@ export const status = command({
     brief: "Show whether the daemon runs, and its state",
     fullDescription: `With --watch the daemon is started if it is not running. To watch one project, use signalbox task list --watch
 
---json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, configProblems, log }
-A daemon that runs but does not answer is reported after a few seconds; then --json has running, answers (false), pid, home and log. storeProblem says why nothing can be saved any more, such as a deleted database; otherwise it is empty. savingProblem says why nothing can be saved now, such as a full disk. terminalProblem says since when the terminal server of the agents has not answered.
+--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, refused, configProblems, log }
+A daemon that runs but does not answer is reported after a few seconds; then --json has running, answers (false), pid, home and log. storeProblem says why nothing can be saved any more, such as a deleted database; otherwise it is empty. savingProblem says why nothing can be saved now, such as a full disk. terminalProblem says since when the terminal server of the agents has not answered. refused counts the requests without a valid credential since the daemon started.
 Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 wrong usage, 3 it is not running`,
   },
   async func({ watch, json }): Promise<void> {
@@ -227,6 +232,7 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
       this.process.exitCode = exitCodes.failed;
       return this.print(writeJson({ running: true, answers: false, pid: daemon.pid ?? null, home: this.home, log }));
     }
+    if (daemon.kind === "closed") throw daemon.problem;
     const found = daemon.kind === "answers" ? daemon.status : undefined;
     if (found === undefined) this.process.exitCode = exitCodes.notFound;
     // An older daemon does not report it.
@@ -304,6 +310,7 @@ Exit codes: 0 ok, 1 it did not start, 2 wrong usage`,
     if (foreground) return stayInForeground(this);
     const found = await findDaemon(homePlaces(this.home));
     if (found.kind === "silent") throw silentFault(found.pid);
+    if (found.kind === "closed") throw found.problem;
     const before = found.kind === "answers" ? found.status : undefined;
     const { pid, version, address } = await createCall(this)(routes.status);
     const where = address === "" ? "" : `, on http://${address}`;

@@ -7,7 +7,6 @@ import {
   askStored,
   callCheck,
   daemonCheck,
-  quietCall,
   readStored,
   runCheck,
   type Stored,
@@ -17,7 +16,7 @@ import {
 } from "../doctor/daemon.ts";
 import { type Check, error, type Finding, homeChecks, programChecks, skillCheck } from "../doctor/home.ts";
 import { exitCodes } from "../fast/tell.ts";
-import { type FoundDaemon, findDaemon } from "../start-daemon.ts";
+import { type FoundDaemon, findDaemon, personsCall } from "../start-daemon.ts";
 import { count, listed, wrapMessage, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { flag, json } from "./parameters.ts";
@@ -48,7 +47,7 @@ Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,
       ...homeChecks(this.home),
       daemonCheck(this.home, daemon),
       ...workChecks(this.home, await lookIntoStore(places, daemon), daemon),
-      runCheck(daemon.kind === "answers" ? quietCall(places.socket) : undefined),
+      runCheck(daemon.kind === "answers" ? personsCall(places) : undefined),
       callCheck(daemon, config.notifyCommand ?? [], env),
     ];
     const lines: Line[] = [];
@@ -68,10 +67,10 @@ Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,
 });
 
 /** While the daemon runs, only the daemon reads the store. */
-async function lookIntoStore({ database, socket }: Places, daemon: FoundDaemon): Promise<Stored | undefined> {
+async function lookIntoStore(places: Places, daemon: FoundDaemon): Promise<Stored | undefined> {
   try {
-    if (daemon.kind === "answers") return await askStored(quietCall(socket), database);
-    return daemon.kind === "silent" ? storedInUse : readStored(database);
+    if (daemon.kind === "answers") return await askStored(personsCall(places), places.database);
+    return daemon.kind === "silent" || daemon.kind === "closed" ? storedInUse : readStored(places.database);
   } catch (problem) {
     // The daemon may have ended, or its files are gone: the other checks still run.
     return storedUnread((problem as Error).message);

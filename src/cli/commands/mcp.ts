@@ -10,6 +10,7 @@ import { count } from "../text.ts";
 import { command } from "./command.ts";
 
 export const mcp = command({
+  isForRuns: true,
   parameters: {},
   docs: {
     brief: "Speak the Model Context Protocol on stdin and stdout, for the agent that starts it",

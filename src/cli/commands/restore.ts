@@ -11,7 +11,6 @@ import {
   restoreBackup,
   soundDatabase,
 } from "../../home/backups.ts";
-import { mayBeAgent } from "../../home/credential.ts";
 import { type DatabaseLook, lookAtDatabase } from "../../home/database.ts";
 import { homePlaces, type Places } from "../../home/places.ts";
 import { confirm } from "../ask.ts";
@@ -53,11 +52,6 @@ Exit codes: 0 ok, 1 you said no, the daemon runs, or the backup is damaged, 2 wr
     if (flags.list) return list(this, places, flags.json);
     if ([flags.empty, flags["as-it-is"], name !== undefined].filter(Boolean).length > 1) {
       throw new Fault("usage", "A backup, --empty and --as-it-is exclude each other.", { hint: "Choose one of them." });
-    }
-    if (mayBeAgent(places, globalThis.process.env, globalThis.process.cwd())) {
-      throw new Fault("caller.denied", "Only a person may restore a database.", {
-        hint: "Ask the person who runs Signalbox.",
-      });
     }
     refuseInUse(places);
     if (flags["as-it-is"]) return accept(this, places, flags);

@@ -77,6 +77,7 @@ function writeRefused({ label, why }: ActionView, { columns }: Context): string 
 }
 
 export const explain = command({
+  isForRuns: true,
   parameters: { positional: oneTask, flags: { json } },
   docs: {
     brief: "Say where a task is, what blocks it, who can move it and what comes next",
@@ -109,6 +110,7 @@ ${taskExitCodes("failed")}`,
 });
 
 export const history = command({
+  isForRuns: true,
   parameters: {
     positional: oneTask,
     flags: {
@@ -263,6 +265,7 @@ function sameFlags(flags: ListFlags): readonly string[] {
 }
 
 export const show = command({
+  isForRuns: true,
   parameters: {
     positional: oneTask,
     flags: {

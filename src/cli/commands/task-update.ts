@@ -18,6 +18,7 @@ import {
   json,
   makeFlags,
   oneTask,
+  optionalWord,
   severalForm,
   status,
   task,
@@ -47,6 +48,7 @@ type UpdateFlags = FlagsOf<typeof updateFlags>;
 
 /** Changes the fields, then the task file, then the state: each step only if the steps before it succeeded. */
 export const update = command({
+  isForRuns: true,
   parameters: {
     positional: {
       kind: "tuple",
@@ -248,6 +250,35 @@ ${taskExitCodes("the editor failed, or the file was refused; nothing has changed
       throw error;
     }
     draft.remove();
+  },
+});
+
+export const comment = command({
+  isForRuns: true,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [task, optionalWord("TEXT|-", "The comment; without it, or with -, it is read from stdin")],
+    },
+    flags: { json },
+  },
+  docs: {
+    brief: "Add a comment to a task's history",
+    fullDescription: `The comment is for the people who follow the task. It is in its history and nowhere else: no agent is told, and the task stays where it is. An agent may comment on its own task.
+
+Examples:
+  signalbox task comment . "The grinder has no tests, so I tried it by hand"
+  signalbox task comment coffee#12 - < notes.md
+
+--json: { task, at }
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  async func({ json }, reference, words = "-") {
+    const text = words === "-" ? await readInput(this, "-") : words;
+    const call = createCall(this);
+    const answer = await call(routes.commentTask, { ...(await nameTask(call, reference)), body: { text } });
+    if (json) return this.print(writeJson(answer));
+    this.say(`The comment is in the history of the task: signalbox task history ${answer.task}`);
   },
 });
 

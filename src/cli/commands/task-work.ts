@@ -15,6 +15,7 @@ import { flag, json, oneTask, taskExitCodes } from "./parameters.ts";
 const part = "{ files: [{ path, from, added, deleted }], text, isCut }";
 
 export const diff = command({
+  isForRuns: true,
   parameters: {
     positional: oneTask,
     flags: {

@@ -31,6 +31,7 @@ import { exitCodeHelp, flag, json, reference, wholeNumber, workflows } from "./p
 import { checkPreset, readSettingFlags } from "./task-create.ts";
 
 export const simulate = command({
+  isForRuns: true,
   parameters: {
     positional: {
       kind: "tuple",
@@ -167,6 +168,7 @@ interface Verified extends Loaded {
 }
 
 export const verify = command({
+  isForRuns: true,
   parameters: {
     positional: workflows,
     flags: {

@@ -97,6 +97,7 @@ function alreadyThere(source: string, name: string, file: string): Fault {
 const draw = { mermaid: drawMermaid, dot: drawDot, text: drawText };
 
 const graph = command({
+  isForRuns: true,
   parameters: {
     positional: oneWorkflow,
     flags: {
@@ -129,6 +130,7 @@ ${exitCodeHelp("the file has errors")}`,
 });
 
 const list = command({
+  isForRuns: true,
   parameters: { flags: { json } },
   docs: {
     brief: "List the built-in workflows and your own",
@@ -195,6 +197,7 @@ function hints(
 }
 
 const show = command({
+  isForRuns: true,
   parameters: { positional: oneWorkflow, flags: { json } },
   docs: {
     brief: "Show all of a workflow, and what follows from it",
@@ -215,6 +218,7 @@ ${exitCodeHelp("the file has errors")}`,
 });
 
 const validate = command({
+  isForRuns: true,
   parameters: { positional: workflows, flags: { json } },
   docs: {
     brief: "Check that workflow files are well formed",

@@ -1,9 +1,8 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { type Call, createClient } from "../../api/client.ts";
+import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
-import { socketRequest } from "../../api/socket-request.ts";
 import { formatProblem } from "../../engine/language/problem.ts";
 import { findProgram, isProgram } from "../../find-program.ts";
 import { newestBackup, restoreHint, storeLoss } from "../../home/backups.ts";
@@ -19,11 +18,6 @@ import type { FoundDaemon } from "../start-daemon.ts";
 import { count, listed, writeSize } from "../text.ts";
 import { accessProblem, type Check, error, type Finding, ok, warning } from "./home.ts";
 
-/** Sends no credential: every caller on the socket may read, and the token itself may be the problem. */
-export function quietCall(socket: string): Call {
-  return createClient((question) => socketRequest({ ...question, socket, headers: {} }));
-}
-
 /** Checks the daemon, and the leftovers of a dead one. */
 export function daemonCheck(home: string, found: FoundDaemon): Check {
   return { name: "daemon", look: () => lookAtDaemon(home, found) };
@@ -37,6 +31,9 @@ function lookAtDaemon(home: string, daemon: FoundDaemon): readonly Finding[] {
     const end = "If this continues, kill it, which loses nothing; unfinished effects are done again:";
     return error(`runs${who}, but does not answer`, `${end}\nsignalbox down --force\nThen read ${log}`);
   }
+  // The check of the token says what is wrong with it.
+  if (daemon.kind === "closed")
+    return ok(`runs: version ${daemon.version}, process ${daemon.pid}; it tells more once your token is accepted`);
   if (daemon.kind === "answers") {
     const seen = daemon.status;
     const about = `runs: version ${seen.version}, process ${seen.pid}`;

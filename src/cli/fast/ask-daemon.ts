@@ -37,9 +37,9 @@ export async function askDaemon(asker: Asker, question: Question): Promise<Socke
     const hangUp = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const probe = async () => {
-      const status = { socket: asker.places.socket, method: "GET", path: "/v1/status", headers: {} };
+      const health = { socket: asker.places.socket, method: "GET", path: "/v1/health", headers: {} };
       try {
-        await socketRequest({ ...status, timeout: probeTimeout });
+        await socketRequest({ ...health, timeout: probeTimeout });
       } catch (error) {
         // Any other error will be in the answer that we wait for.
         if (error instanceof Fault && error.code === silentDaemon) {

@@ -7,7 +7,7 @@ import { problemsOf } from "../../api/wire.ts";
 import { Fault } from "../../fault.ts";
 import { isNewer } from "../../home/places.ts";
 import type { Log } from "../../ports/system.ts";
-import type { Caller, Callers } from "../callers.ts";
+import type { Callers } from "../callers.ts";
 import type { Asked } from "../handlers.ts";
 import { checkRequest, createMatcher, type Door, readBody, tokenOf } from "./request.ts";
 
@@ -17,6 +17,8 @@ export type Answering = (asked: Asked<never, never>, response: ServerResponse) =
 interface ServePorts {
   readonly handlers: Readonly<Record<string, Answering>>;
   readonly callers: Callers;
+  /** Throws if the caller may not make the request. */
+  authorise(route: Route, asked: Omit<Asked<never, never>, "body" | "lastEvent">, isSocket: boolean): Promise<void>;
   readonly log: Log;
   readonly version: string;
   /** A one-line warning for every caller; empty or missing where there is none. */
@@ -88,8 +90,9 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   const caller = await ports.callers.of(tokenOf(request));
   const [path, search] = splitTarget(request.url ?? "/");
   const { route, params } = match(request.method ?? "", path);
-  checkCaller(route, caller, door);
   const query = Object.fromEntries(new URLSearchParams(search));
+  const folder = folderOf(request);
+  await ports.authorise(route, { params, query: query as never, caller, folder }, door.address === undefined);
   checkWire(route.query, query, "The query");
   const sent = await readBody(request);
   const body = sent === undefined ? {} : sent;
@@ -97,7 +100,6 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   else if (sent !== undefined) throw new Fault("request.body", "This takes no body.");
   const handler = ports.handlers[route.name];
   if (handler === undefined) throw new Fault("request.path", `There is nothing at ${path}.`);
-  const folder = folderOf(request);
   const lastEvent = String(request.headers["last-event-id"] ?? "");
   const asked = { params, query, body, caller, folder, lastEvent };
   const given = await handler(asked as Asked<never, never>, response);
@@ -130,27 +132,6 @@ function checkVersion({ headers }: IncomingMessage, version: string): void {
     retry: "later",
     hint: "Restart it: signalbox down, then signalbox up",
   });
-}
-
-/**
- * Runs and callers without a credential are let through to `ask` routes, so that refused attempts are noted in the
- * task's history.
- */
-function checkCaller({ access }: Route, caller: Caller, { address }: Door): void {
-  const mayRead = access === "read" && (address === undefined || isKnown(caller));
-  const mayAsk = access === "ask" && (address === undefined || isKnown(caller));
-  if (mayRead || mayAsk || caller.kind === "human") return;
-  if (isKnown(caller)) {
-    throw new Fault("caller.denied", "Only a person may do this.", { hint: "Ask the person who runs Signalbox." });
-  }
-  const why = caller.kind === "nobody" ? caller.why : "The run is over.";
-  throw new Fault("caller.unknown", `This needs a credential. ${why}`, {
-    hint: "People: run the command outside of workspaces and agents. Programs: send Authorization: Bearer <token>.",
-  });
-}
-
-function isKnown(caller: Caller): boolean {
-  return caller.kind === "human" || (caller.kind === "run" && !caller.isOver);
 }
 
 function checkWire(wire: Route["query"], value: unknown, what: string): void {

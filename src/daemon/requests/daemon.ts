@@ -10,6 +10,7 @@ import { trust as remember } from "../../home/trust.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Agents } from "../agents/agents.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
+import { claimOf } from "../authorise.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
@@ -89,6 +90,18 @@ async function scopeOf(core: Core, { project, all }: { project?: string; all?: b
   throw new Fault("usage", "Name a project, or give --all.");
 }
 
+/** The request is in history, and so is the change itself once the daemon has noticed it. */
+export function announceConfig(core: Core): Handler<Routes["announceConfig"]> {
+  return async ({ body, caller }) => {
+    core.configChanges.announce(body.hash, claimOf(caller).role);
+    return {};
+  };
+}
+
+export function health(core: Core): Handler<Routes["health"]> {
+  return async () => ({ version: core.version, pid: process.pid });
+}
+
 export function status(core: Core): Handler<Routes["status"]> {
   return async () => ({
     version: core.version,
@@ -101,6 +114,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     storeProblem: core.storeLoss()?.message ?? "",
     savingProblem: savingProblem(core),
     terminalProblem: core.agents?.terminalTrouble() ?? { reason: "", fix: "" },
+    refused: core.refusals.strangers(),
     configProblems: core.config().problems,
     agents: agentCounts(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },

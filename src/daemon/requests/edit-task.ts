@@ -21,7 +21,6 @@ import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { eventsOf, isShared, mustHave, projectOf } from "../project.ts";
-import { refusal } from "../submit.ts";
 import { writeDocument } from "../task-documents.ts";
 import { isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
@@ -109,8 +108,7 @@ async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given
   const workflow = await core.workflows.get(task.workflowHash);
   const reasons = checkNeeds(core.agents.ports.harnesses, workflow, { harness, reviewHarness });
   if (reasons.length === 0) return;
-  const event = refusal({ kind: "edit", set: given, actor }, reasons, actor.role);
-  await core.store.addEvents(task.id, [event], core.clock.now());
+  await core.refusals.note(task, { kind: "edit", set: given, actor }, reasons);
   throw new Refusal(reasons);
 }
 
@@ -133,7 +131,7 @@ async function withBranch(
   if (decision.kind === "rejected") return set;
   const reason = isShared(project, task, branch) ? goesInto(branch) : await whoHas(store, task, branch);
   if (reason !== undefined) {
-    await store.addEvents(task.id, [refusal({ kind: "edit", set, actor }, [reason], actor.role)], core.clock.now());
+    await core.refusals.note(task, { kind: "edit", set, actor }, [reason]);
     throw new Refusal([reason]);
   }
   if (workspaces !== undefined && branch !== current) {

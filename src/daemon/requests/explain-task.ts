@@ -75,9 +75,18 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await warnOfProtected(core, task)),
         ...(await expectedConflicts(core, task.id)),
         ...(await warnOfModules(core, task)),
+        ...countedRefusals(core, task),
       ],
     };
   };
+}
+
+/** Refusals beyond those that history keeps: an agent that repeats them is stuck, or tries to get round its role. */
+function countedRefusals({ refusals }: Core, task: Task): readonly string[] {
+  const count = refusals.notStored(task);
+  if (count === 0) return [];
+  const were = count === 1 ? "One more request of an agent was" : `${count} more requests of agents were`;
+  return [`${were} refused in this state. They are counted, but not in history.`];
 }
 
 function shownNeed({ text, fix }: Need) {

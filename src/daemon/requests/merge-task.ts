@@ -18,7 +18,6 @@ import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/o
 import { mustHave, targetOf } from "../project.ts";
 import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
-import { refusal } from "../submit.ts";
 import { isOtherBranch, taskCommit } from "../task-work.ts";
 import { viewOf } from "../views.ts";
 import { unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
@@ -274,7 +273,7 @@ async function mayMove(
   const actor = await actorFor(core, stored, asked, request);
   const decision = decide(workflow, stored.task, request(actor), facts);
   if (decision.kind !== "rejected") return actor;
-  await core.store.addEvents(stored.task.id, [refusal(request(actor), decision.reasons)], core.clock.now());
+  await core.refusals.note(stored.task, request(actor), decision.reasons);
   throw new Refusal(decision.reasons);
 }
 

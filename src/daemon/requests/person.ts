@@ -17,7 +17,6 @@ import type { Asked, Handler } from "../handlers.ts";
 import { learningIn } from "../merging/conflicts.ts";
 import { mustHave } from "../project.ts";
 import { judgeUnreviewed, seenCommit } from "../reviewed.ts";
-import { refusal } from "../submit.ts";
 import type { Addition } from "../task-documents.ts";
 import { isoTime, viewOf } from "../views.ts";
 import { hasTerminal } from "./explain-task.ts";
@@ -244,7 +243,7 @@ async function refuse(
   reason: Reason,
 ): Promise<never> {
   const request: Request = { ...wish, actor: { role: "human" } };
-  await core.store.addEvents(task.id, [refusal(request, [reason])], core.clock.now());
+  await core.refusals.note(task, request, [reason]);
   throw new Refusal([reason]);
 }
 

@@ -133,6 +133,38 @@ export function history(stage: Stage): void {
       expect((await stage.store.listEvents({}, last, 10)).map((event) => event.task)).toEqual(["t3"]);
     });
 
+    test("events of the home are in the feed and in the lists of their project, and in no task's history", async () => {
+      await stage.store.addProject(sampleProject("tea"));
+      await stage.create("t1");
+      const paused = { type: "request.granted", by: "human", data: { request: "pause" }, set: {} } as const;
+      const changed = { ...paused, data: { request: "updateProject", project: "tea" } };
+      await stage.store.addEvents("", [paused, changed], 7);
+      await stage.store.addEvents("", [], 8);
+      await stage.create("t2");
+      await stage.store.addEvents("", [{ ...paused, data: { request: "resume" } }], 9);
+      const all = await stage.all();
+      expect(all.map(({ task, project, event: { data } }) => `${task} ${project} ${data.request ?? ""}`)).toEqual([
+        "t1 coffee ",
+        "  pause",
+        " tea updateProject",
+        "t2 coffee ",
+        "  resume",
+      ]);
+      expect(all[1]).toMatchObject({ revision: 0, at: 7, event: paused });
+      expect(await stage.store.lastEvent()).toBe(all.at(-1)?.position);
+      const requests = async (...query: Parameters<Store["listEvents"]>) =>
+        (await stage.store.listEvents(...query)).map(({ task, event: { data } }) => data.request ?? task);
+      expect(await requests({ project: "tea" }, 0, 10)).toEqual(["updateProject"]);
+      expect(await requests({ project: "coffee" }, 0, 10)).toEqual(["t1", "t2"]);
+      expect(await requests({ task: "t1" }, 0, 10)).toEqual(["t1"]);
+      expect(await requests({}, all[1]?.position ?? 0, 2)).toEqual(["updateProject", "t2"]);
+      // They stay when tasks and projects are removed, and the store finds no damage.
+      await stage.store.deleteTask("t1");
+      await stage.store.removeProject("tea");
+      expect(await requests({}, 0, 10)).toEqual(["pause", "updateProject", "t2", "resume"]);
+      expect(await stage.store.check()).toEqual([]);
+    });
+
     test("history can be read by task, by project, by both, and in pages", async () => {
       expect(await stage.store.lastEvent()).toBe(0);
       await stage.store.addProject(sampleProject("tea"));

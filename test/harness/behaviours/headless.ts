@@ -74,6 +74,14 @@ export async function json(stage: Stage): Promise<void> {
   expect(JSON.stringify(got) === JSON.stringify(answer), () => describeTurn(made));
 }
 
+/** Our own commands, with what a shell would run besides. */
+const injections = [
+  "signalbox task update --status reviewing && touch made.txt",
+  "signalbox task diff .; touch made.txt",
+  "signalbox task update --status $(touch made.txt)",
+  "signalbox task show . > made.txt",
+];
+
 export async function reduced(stage: Stage): Promise<void> {
   const { candidate, server, tracked, folder } = stage;
   const before = stage.git("rev-parse", "HEAD");
@@ -84,6 +92,7 @@ export async function reduced(stage: Stage): Promise<void> {
     { calls: [candidate.shell("git push origin main")] },
     { calls: [candidate.shell("git commit --allow-empty -m poison")] },
     { calls: [candidate.write(join(folder, "made.txt"), "poison\n")] },
+    ...injections.map((line) => ({ calls: [candidate.shell(line)] })),
     { say: "I could not." },
   );
   const made = await makeTurn(stage, { prompt: "Break it.", permissions: "reduced" });

@@ -120,7 +120,9 @@ test("reduced permissions deny instead of asking, and use only the run's setting
   const allowed: readonly string[] = settings().permissions.allow;
   expect(allowed).toContain("Edit(//w/\\[1\\]/TASK.md)");
   expect(allowed).toContain("Bash(npm test)");
-  expect(allowed).toContain("Bash(signalbox:*)");
+  const ours = allowed.filter((rule: string) => rule.includes("signalbox"));
+  const verbs = ["update", "show", "explain", "diff", "history", "comment"];
+  expect(ours).toEqual(verbs.flatMap((verb) => [`Bash(signalbox task ${verb})`, `Bash(signalbox task ${verb}:*)`]));
   expect(allowed.filter((rule) => rule.includes("git"))).toEqual([]);
 });
 

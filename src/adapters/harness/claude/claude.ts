@@ -7,7 +7,7 @@ import { type JsonObject, parseObject } from "../../../json.ts";
 import type { Capabilities, Detected, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
 import type { Clock, Commands } from "../../../ports/system.ts";
 import { shellQuote } from "../../../shell-quote.ts";
-import { programCan } from "../launch.ts";
+import { ownCommands, programCan } from "../launch.ts";
 import { seedConfig } from "./config.ts";
 import { createTranscriptReader, readHook, readObstacle, readOutput, readScreen } from "./reading.ts";
 
@@ -221,7 +221,8 @@ function toolsOf({ permissions, tools, taskFile }: HarnessOrder): readonly strin
  * What a run with reduced permissions may do; everything else is denied. There is no rule for git: Claude Code knows
  * which commands and options only read, while a rule `git log` would also allow `git log --output=file`.
  */
-function allowed({ taskFile, testCommand, cli, mcp, tools = [] }: HarnessOrder): readonly string[] {
+function allowed(order: HarnessOrder): readonly string[] {
+  const { taskFile, testCommand, mcp, tools = [] } = order;
   const file = escapePattern(taskFile);
   const test = shellQuote(testCommand);
   return [
@@ -230,7 +231,8 @@ function allowed({ taskFile, testCommand, cli, mcp, tools = [] }: HarnessOrder):
     ...(file === "" ? [] : [`Edit(/${file})`, `Write(/${file})`]),
     // An asterisk in the test command would be a wildcard.
     ...(test === "" || test.includes("*") ? [] : [`Bash(${test})`]),
-    ...(cli === "" ? [] : [`Bash(${cli})`, `Bash(${cli}:*)`]),
+    // Claude Code splits a command at operators, and matches a rule against each part.
+    ...ownCommands(order).flatMap((command) => [`Bash(${command})`, `Bash(${command}:*)`]),
     ...(mcp === undefined ? [] : [`mcp__${serverName}`]),
     ...tools.filter((tool) => tool.startsWith("mcp__")),
   ];

@@ -105,7 +105,7 @@ test("reduced permissions become a policy that denies every tool it does not nam
     const pairs = Object.entries(args).map(([key, value]) => `\0${JSON.stringify(key)}:${JSON.stringify(value)}\0`);
     return patterns.map((pattern) => pattern.test(`{${pairs.join(",")}}`));
   };
-  const [exact, redirect, hidden, file] = [0, 1, 2, 3];
+  const [exact, redirect, expansion, hidden, file] = [0, 1, 2, 3, 4];
   expect(judge({ command: "git branch" })[exact]).toBe(true);
   expect(judge({ command: "git branch new" })[exact]).toBe(false);
   expect(judge({ command: "git log > x" })[redirect]).toBe(true);
@@ -118,6 +118,13 @@ test("reduced permissions become a policy that denies every tool it does not nam
   ])
     expect(judge({ command })[hidden]).toBe(true);
   expect(judge({ command: 'git log -1 --format="%h"' })[hidden]).toBe(false);
+  for (const command of ["signalbox task update --status $(touch x)", "ls && signalbox task comment . `touch x`"])
+    expect(judge({ command })[expansion]).toBe(true);
+  expect(judge({ command: 'signalbox task comment . "done; see a.ts"' })[expansion]).toBe(false);
+  const prefixes: readonly string[] = JSON.parse(/commandPrefix = (\[.*\])/.exec(policy)?.[1] ?? "[]");
+  expect(prefixes.filter((prefix) => prefix.startsWith("signalbox"))).toEqual(
+    ["update", "show", "explain", "diff", "history", "comment"].map((verb) => `signalbox task ${verb}`),
+  );
   expect(judge({ file_path: "TASK.md" })[file]).toBe(true);
   expect(judge({ file_path: "/workspace/TASK.md" })[file]).toBe(true);
   expect(judge({ file_path: "/workspace/TASKxmd" })[file]).toBe(false);

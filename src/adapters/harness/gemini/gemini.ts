@@ -235,6 +235,11 @@ function shellRules(order: HarnessOrder): readonly string[] {
       argsPattern: '\\x00"command":"[^\\x00]*[<>]',
       denyMessage: "Redirections are not allowed.",
     }),
+    rule("deny", 200, {
+      toolName,
+      argsPattern: `\\x00"command":"[^\\x00]*${escaped(order.cli)} task [^\\x00]*[$\`]`,
+      denyMessage: "Pass only plain words to signalbox.",
+    }),
     // `--output` writes a file and `--ext-diff` runs a program, also if the shell expands some other text to them.
     rule("deny", 200, {
       toolName,

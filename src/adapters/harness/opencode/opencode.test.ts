@@ -80,6 +80,13 @@ test("reduced permissions apply to our agent and to OpenCode's default agent", a
     edit: { "*": "deny", "TASK.md": "allow" },
     bash: { "*": "deny", "git log *": "allow", "npm test": "allow" },
   });
+  const ours = Object.keys(config.permission.bash).filter((pattern) => pattern.startsWith("signalbox"));
+  expect(ours).toEqual(
+    ["update", "show", "explain", "diff", "history", "comment"].flatMap((verb) => [
+      `signalbox task ${verb}`,
+      `signalbox task ${verb} *`,
+    ]),
+  );
   expect(config.permission.task).toBeUndefined();
   expect(config.permission.webfetch).toBeUndefined();
 });
